@@ -1,0 +1,53 @@
+import type { Clock } from './clock.ts'
+import type { Log } from './log.ts'
+
+/** A background duty: one pass, safe to repeat. Something else decides when. */
+export interface Duty {
+  readonly name: string
+  runOnce(signal: AbortSignal): Promise<unknown>
+}
+
+export interface DutyLoopOptions {
+  everyMs: number
+  /** Part of the interval that is random, so that instances started together do not tick together. */
+  jitter?: number
+}
+
+/** Repeats one duty until stopped. A pass that throws is logged and the next one comes as usual. */
+export class DutyLoop {
+  readonly #duty: Duty
+  readonly #deps: { clock: Clock; log: Log }
+  readonly #options: DutyLoopOptions
+  readonly #stop = new AbortController()
+  #running: Promise<void> | undefined
+
+  constructor(duty: Duty, deps: { clock: Clock; log: Log }, options: DutyLoopOptions) {
+    this.#duty = duty
+    this.#deps = deps
+    this.#options = options
+  }
+
+  start(): void {
+    this.#running ??= this.#loop()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#stop
+    const { everyMs, jitter = 0.1 } = this.#options
+    while (!signal.aborted) {
+      try {
+        await this.#duty.runOnce(signal)
+      } catch (error) {
+        if (!signal.aborted)
+          this.#deps.log.warn({ duty: this.#duty.name, err: error }, 'duty failed, will try again')
+      }
+      const wait = everyMs * (1 - jitter + 2 * jitter * Math.random())
+      await this.#deps.clock.sleep(wait, signal).catch(() => undefined)
+    }
+  }
+}

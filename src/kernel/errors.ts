@@ -1,0 +1,140 @@
+/**
+ * The one table of errors. Domains throw `new AppError(ERRORS.X, 'what happened and what to do')`; only transports
+ * (HTTP, gRPC, CLI) translate a code into their own status. `docs/errors.md` lists the same codes, and a test compares
+ * the two in both directions.
+ */
+export interface ErrorKind {
+  /** Stable name on the wire. */
+  readonly code: string
+  readonly http: number
+  /** gRPC status code (https://grpc.io/docs/guides/status-codes/). */
+  readonly grpc: number
+  readonly title: string
+}
+
+function kind(code: string, http: number, grpc: number, title: string): ErrorKind {
+  return Object.freeze({ code, http, grpc, title })
+}
+
+const INVALID_ARGUMENT = 3
+const NOT_FOUND = 5
+const ALREADY_EXISTS = 6
+const PERMISSION_DENIED = 7
+const RESOURCE_EXHAUSTED = 8
+const FAILED_PRECONDITION = 9
+const ABORTED = 10
+const INTERNAL = 13
+const UNAVAILABLE = 14
+const UNAUTHENTICATED = 16
+const DEADLINE_EXCEEDED = 4
+const CANCELLED = 1
+
+export const ERRORS = {
+  CONFIG_INVALID: kind('CONFIG_INVALID', 500, FAILED_PRECONDITION, 'A setting is missing or malformed'),
+  DATA_DIR_LOCKED: kind(
+    'DATA_DIR_LOCKED',
+    500,
+    FAILED_PRECONDITION,
+    'Another Wharf uses this data directory',
+  ),
+  SINGLE_INSTANCE: kind(
+    'SINGLE_INSTANCE',
+    500,
+    FAILED_PRECONDITION,
+    'Only one instance may run without Redis',
+  ),
+  SCHEMA_TOO_NEW: kind('SCHEMA_TOO_NEW', 500, FAILED_PRECONDITION, 'The ledger was written by a newer Wharf'),
+
+  REQUEST_INVALID: kind('REQUEST_INVALID', 400, INVALID_ARGUMENT, 'The request is not valid'),
+  BODY_NOT_JSON: kind('BODY_NOT_JSON', 400, INVALID_ARGUMENT, 'The body is not JSON'),
+  BODY_TOO_LARGE: kind('BODY_TOO_LARGE', 413, RESOURCE_EXHAUSTED, 'The body is too large'),
+  MEDIA_TYPE_UNSUPPORTED: kind(
+    'MEDIA_TYPE_UNSUPPORTED',
+    415,
+    INVALID_ARGUMENT,
+    'The content type is not supported',
+  ),
+  UNAUTHENTICATED: kind('UNAUTHENTICATED', 401, UNAUTHENTICATED, 'A valid key is needed'),
+  FORBIDDEN: kind('FORBIDDEN', 403, PERMISSION_DENIED, 'This key may not do that'),
+  NOT_FOUND: kind('NOT_FOUND', 404, NOT_FOUND, 'There is no such thing here'),
+  METHOD_NOT_ALLOWED: kind(
+    'METHOD_NOT_ALLOWED',
+    405,
+    INVALID_ARGUMENT,
+    'This address does not take that method',
+  ),
+  RATE_LIMITED: kind('RATE_LIMITED', 429, RESOURCE_EXHAUSTED, 'Too many requests'),
+  IDEMPOTENCY_KEY_INVALID: kind(
+    'IDEMPOTENCY_KEY_INVALID',
+    400,
+    INVALID_ARGUMENT,
+    'The idempotency key is not valid',
+  ),
+  IDEMPOTENCY_KEY_REUSED: kind(
+    'IDEMPOTENCY_KEY_REUSED',
+    422,
+    ALREADY_EXISTS,
+    'The idempotency key was used for another request',
+  ),
+  IDEMPOTENCY_IN_FLIGHT: kind(
+    'IDEMPOTENCY_IN_FLIGHT',
+    409,
+    ABORTED,
+    'The first request with this idempotency key is still at work',
+  ),
+  LEDGER_UNAVAILABLE: kind('LEDGER_UNAVAILABLE', 503, UNAVAILABLE, 'The ledger cannot be reached'),
+  SHUTTING_DOWN: kind('SHUTTING_DOWN', 503, UNAVAILABLE, 'This instance is shutting down'),
+  INTERNAL: kind('INTERNAL', 500, INTERNAL, 'Something broke inside Wharf'),
+
+  PROJECT_NOT_FOUND: kind('PROJECT_NOT_FOUND', 404, NOT_FOUND, 'There is no such project'),
+  PROJECT_BUSY: kind('PROJECT_BUSY', 409, FAILED_PRECONDITION, 'The project still has unfinished work'),
+  TASK_NOT_FOUND: kind('TASK_NOT_FOUND', 404, NOT_FOUND, 'There is no such task'),
+  TASK_FINISHED: kind('TASK_FINISHED', 409, FAILED_PRECONDITION, 'The task has already ended'),
+  TASK_NOT_FINISHED: kind('TASK_NOT_FINISHED', 409, FAILED_PRECONDITION, 'The task has not ended yet'),
+
+  JOB_KIND_UNKNOWN: kind('JOB_KIND_UNKNOWN', 500, INTERNAL, 'No handler is defined for this kind of job'),
+  JOB_CANCELLED: kind('JOB_CANCELLED', 409, CANCELLED, 'The job was cancelled'),
+  JOB_TIMED_OUT: kind('JOB_TIMED_OUT', 504, DEADLINE_EXCEEDED, 'The job took longer than it may'),
+  JOB_LEASE_LOST: kind('JOB_LEASE_LOST', 409, ABORTED, 'Another worker has taken the job over'),
+  JOB_WORKER_LOST: kind('JOB_WORKER_LOST', 500, ABORTED, 'The worker of this job died too often'),
+  JOB_FAILED: kind('JOB_FAILED', 500, INTERNAL, 'The job failed'),
+} as const satisfies Record<string, ErrorKind>
+
+export interface AppErrorOptions {
+  cause?: unknown
+  /** Members that a problem document carries besides the standard ones. */
+  details?: Record<string, unknown>
+  /** Seconds after which trying again makes sense. */
+  retryAfter?: number
+  /** false: a job that fails with this is not tried again. */
+  retryable?: boolean
+}
+
+export class AppError extends Error {
+  readonly kind: ErrorKind
+  readonly details: Record<string, unknown>
+  readonly retryAfter: number | undefined
+  readonly retryable: boolean
+
+  constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'AppError'
+    this.kind = kind
+    this.details = options.details ?? {}
+    this.retryAfter = options.retryAfter
+    this.retryable = options.retryable ?? true
+  }
+
+  get code(): string {
+    return this.kind.code
+  }
+}
+
+export function isAppError(error: unknown, kind?: ErrorKind): error is AppError {
+  return error instanceof AppError && (kind === undefined || error.kind === kind)
+}
+
+/** What a person should read of any thrown value. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,40 @@
+import { messageOf } from './errors.ts'
+import type { Log } from './log.ts'
+
+export interface Part {
+  readonly name: string
+  start?(): Promise<void> | void
+  stop?(): Promise<void> | void
+}
+
+/** Starts parts in order and stops them in reverse; a start that fails stops what was already up. */
+export class Lifecycle {
+  readonly #log: Log
+  readonly #started: Part[] = []
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  async start(parts: readonly Part[]): Promise<void> {
+    for (const part of parts) {
+      try {
+        await part.start?.()
+        this.#started.push(part)
+      } catch (error) {
+        await this.stop()
+        throw error
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (let part = this.#started.pop(); part; part = this.#started.pop()) {
+      try {
+        await part.stop?.()
+      } catch (error) {
+        this.#log.error({ part: part.name, err: error }, `could not stop ${part.name}: ${messageOf(error)}`)
+      }
+    }
+  }
+}
