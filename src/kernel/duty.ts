@@ -1,7 +1,10 @@
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
-/** A background duty: one pass, safe to repeat. Something else decides when. */
+/**
+ * A background duty: one pass, safe to repeat. Something else decides when, but a pass that returns `nextInMs` knows
+ * better than the fixed interval when the next one is worth it.
+ */
 export interface Duty {
   readonly name: string
   runOnce(signal: AbortSignal): Promise<unknown>
@@ -40,14 +43,19 @@ export class DutyLoop {
     const { signal } = this.#stop
     const { everyMs, jitter = 0.1 } = this.#options
     while (!signal.aborted) {
+      let wait = everyMs * (1 - jitter + 2 * jitter * Math.random())
       try {
-        await this.#duty.runOnce(signal)
+        wait = nextInMs(await this.#duty.runOnce(signal)) ?? wait
       } catch (error) {
         if (!signal.aborted)
           this.#deps.log.warn({ duty: this.#duty.name, err: error }, 'duty failed, will try again')
       }
-      const wait = everyMs * (1 - jitter + 2 * jitter * Math.random())
       await this.#deps.clock.sleep(wait, signal).catch(() => undefined)
     }
   }
+}
+
+function nextInMs(result: unknown): number | undefined {
+  const next = (result as { nextInMs?: unknown } | undefined)?.nextInMs
+  return typeof next === 'number' ? next : undefined
 }

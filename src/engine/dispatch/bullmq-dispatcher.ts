@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { type Job as BullJob, Queue, Worker } from 'bullmq'
+import { Redis } from 'ioredis'
+import type { Log } from '../../kernel/index.ts'
+import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
+import { Slots } from './slots.ts'
+
+export interface BullMqOptions {
+  url: string
+  prefix?: string
+}
+
+/** How long an idle consumer blocks before it asks again: the only commands that an idle instance sends to BullMQ. */
+const IDLE_BLOCK_SECONDS = 30
+const RETRY_MS = 1_000
+
+/**
+ * Ids through BullMQ: one queue a pool, for all kinds in it.
+ *
+ * A wake is completed in Redis the moment it is taken, because from then on the ledger's lease answers for the job.
+ * So BullMQ needs no locks to renew and no stalled jobs to look for, and its ids are its own: an id that is used again
+ * while its finished job is kept would silently not be dispatched.
+ */
+export class BullMqDispatcher implements Dispatcher {
+  readonly #options: Required<BullMqOptions>
+  readonly #log: Log
+  readonly #redis: Redis
+  readonly #queues = new Map<string, Queue>()
+  readonly #consumers = new Set<Consumer>()
+
+  constructor(log: Log, { url, prefix = 'wharf' }: BullMqOptions) {
+    this.#log = log
+    this.#options = { url, prefix }
+    // Fails at once while Redis is away instead of queueing in memory: the ledger already has the work.
+    this.#redis = new Redis(url, {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: reconnectSoon,
+    })
+    this.#redis.on('error', (error) => log.debug({ err: error }, 'redis connection error'))
+  }
+
+  async publish(wakes: readonly Wake[]): Promise<void> {
+    this.#requireConnection()
+    for (const [pool, group] of Map.groupBy(wakes, (wake) => wake.pool)) {
+      const jobs = group.map(({ id, delayMs }) => ({
+        name: 'wake',
+        data: id,
+        opts: { delay: Math.max(0, delayMs) },
+      }))
+      const [first, ...rest] = jobs
+      if (first && rest.length === 0) await this.#queue(pool).add(first.name, first.data, first.opts)
+      else await this.#queue(pool).addBulk(jobs)
+    }
+  }
+
+  consume(pool: string, slots: number, take: (id: string) => Promise<void>): Consumer {
+    const worker = new WakeWorker(queueName(pool), {
+      url: this.#options.url,
+      prefix: this.#options.prefix,
+    })
+    worker.on('error', (error) => this.#log.debug({ err: error }, 'redis connection error'))
+    const stop = new AbortController()
+    const loop = this.#consume(worker, new Slots(slots), take, stop.signal)
+    const consumer: Consumer = {
+      stop: async () => {
+        if (stop.signal.aborted) return
+        stop.abort()
+        this.#consumers.delete(consumer)
+        await worker.close(true)
+        await loop
+      },
+    }
+    this.#consumers.add(consumer)
+    return consumer
+  }
+
+  async forgot(): Promise<boolean> {
+    this.#requireConnection()
+    return (await this.#redis.set(`${this.#options.prefix}:remembers`, '1', 'NX')) === 'OK'
+  }
+
+  async close(): Promise<void> {
+    for (const consumer of [...this.#consumers]) await consumer.stop()
+    for (const queue of this.#queues.values()) await queue.close()
+    this.#redis.disconnect()
+  }
+
+  async #consume(worker: WakeWorker, slots: Slots, take: (id: string) => Promise<void>, stop: AbortSignal) {
+    let next: BullJob | undefined
+    while (!stop.aborted) {
+      await slots.free()
+      try {
+        next ??= await worker.getNextJob(randomUUID())
+        if (stop.aborted || !next) continue
+        const id = String(next.data)
+        slots.run(() => take(id))
+        next = await worker.complete(next, slots.available > 0)
+      } catch (error) {
+        next = undefined
+        if (stop.aborted) return
+        this.#log.warn({ err: error }, 'cannot take work from Redis, will try again')
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      }
+    }
+  }
+
+  #queue(pool: string): Queue {
+    let queue = this.#queues.get(pool)
+    if (!queue) {
+      queue = new Queue(queueName(pool), {
+        connection: this.#redis,
+        prefix: this.#options.prefix,
+        defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+        skipMetasUpdate: true,
+        skipVersionCheck: true,
+      })
+      queue.on('error', (error) => this.#log.debug({ err: error }, 'redis connection error'))
+      this.#queues.set(pool, queue)
+    }
+    return queue
+  }
+
+  #requireConnection(): void {
+    if (this.#redis.status !== 'ready') throw new Error('Redis is away')
+  }
+}
+
+function queueName(pool: string): string {
+  return `wake-${pool}`
+}
+
+function reconnectSoon(times: number): number {
+  return Math.min(50 * 2 ** times, 1_000)
+}
+
+/** BullMQ's worker without its loop: ids are fetched by hand, one more with each completion while a slot is free. */
+class WakeWorker extends Worker<string> {
+  constructor(name: string, { url, prefix }: { url: string; prefix: string }) {
+    super(name, null, {
+      connection: { url, maxRetriesPerRequest: null, retryStrategy: reconnectSoon },
+      prefix,
+      autorun: false,
+      drainDelay: IDLE_BLOCK_SECONDS,
+      skipStalledCheck: true,
+      skipLockRenewal: true,
+      removeOnComplete: { count: 0 },
+    })
+  }
+
+  async complete(job: BullJob<string>, fetchNext: boolean): Promise<BullJob<string> | undefined> {
+    const token = job.token ?? ''
+    const next = await job.moveToCompleted(null, token, fetchNext)
+    if (!fetchNext) return undefined
+    const [data, id] = (next ?? []) as Parameters<typeof this.nextJobFromJobData>
+    return this.nextJobFromJobData(data, id, token)
+  }
+}

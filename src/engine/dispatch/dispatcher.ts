@@ -1,0 +1,28 @@
+/** "There is something to do": the id of a job, never the work itself. */
+export interface Wake {
+  id: string
+  /** Which slots of a process the job takes. */
+  pool: string
+  /** When to wake, counted from now. */
+  delayMs: number
+}
+
+export interface Consumer {
+  /** Takes no further ids; ids already handed over are not waited for. */
+  stop(): Promise<void>
+}
+
+/**
+ * Carries ids to workers. Each published wake reaches exactly one consumer, in order of publishing, and costs the same
+ * however many consumers wait. It may lose or double a wake: the ledger's claim refuses the second, and the leader
+ * publishes again what is overdue.
+ */
+export interface Dispatcher {
+  /** Rejects when the carrier is away; the caller may then forget about it, for the same reason. */
+  publish(wakes: readonly Wake[]): Promise<void>
+  /** Hands out ids while fewer than `slots` calls of `take` are under way. */
+  consume(pool: string, slots: number, take: (id: string) => Promise<void>): Consumer
+  /** True once after the carrier lost what it was given (a restart without its memory). */
+  forgot(): Promise<boolean>
+  close(): Promise<void>
+}

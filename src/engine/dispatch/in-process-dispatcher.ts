@@ -1,0 +1,81 @@
+import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
+
+interface Pool {
+  queue: string[]
+  consumers: { free: number; take: (id: string) => Promise<void> }[]
+}
+
+const LONGEST_TIMER = 2 ** 31 - 1
+
+/** For one process: a queue in memory. What it forgets at a restart, the ledger publishes again. */
+export class InProcessDispatcher implements Dispatcher {
+  readonly #pools = new Map<string, Pool>()
+  readonly #timers = new Set<NodeJS.Timeout>()
+
+  async publish(wakes: readonly Wake[]): Promise<void> {
+    for (const wake of wakes) {
+      if (wake.delayMs <= 0) this.#push(wake.id, wake.pool)
+      else this.#later(wake)
+    }
+  }
+
+  consume(poolName: string, slots: number, take: (id: string) => Promise<void>): Consumer {
+    const pool = this.#pool(poolName)
+    const consumer = { free: slots, take }
+    pool.consumers.push(consumer)
+    this.#deliver(pool)
+    return {
+      stop: async () => {
+        pool.consumers = pool.consumers.filter((other) => other !== consumer)
+      },
+    }
+  }
+
+  async forgot(): Promise<boolean> {
+    return false
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
+    this.#pools.clear()
+  }
+
+  #later(wake: Wake): void {
+    const step = Math.min(wake.delayMs, LONGEST_TIMER)
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      void this.publish([{ ...wake, delayMs: wake.delayMs - step }])
+    }, step)
+    timer.unref()
+    this.#timers.add(timer)
+  }
+
+  #push(id: string, poolName: string): void {
+    const pool = this.#pool(poolName)
+    pool.queue.push(id)
+    this.#deliver(pool)
+  }
+
+  #pool(name: string): Pool {
+    let pool = this.#pools.get(name)
+    if (!pool) {
+      pool = { queue: [], consumers: [] }
+      this.#pools.set(name, pool)
+    }
+    return pool
+  }
+
+  #deliver(pool: Pool): void {
+    while (pool.queue.length > 0) {
+      const consumer = pool.consumers.find((candidate) => candidate.free > 0)
+      if (!consumer) return
+      const id = pool.queue.shift() as string
+      consumer.free--
+      void consumer.take(id).finally(() => {
+        consumer.free++
+        this.#deliver(pool)
+      })
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/** Counts what is under way, so that a consumer asks for more only while it has room. */
+export class Slots {
+  #available: number
+  #waiter: (() => void) | undefined
+
+  constructor(size: number) {
+    this.#available = size
+  }
+
+  get available(): number {
+    return this.#available
+  }
+
+  /** Resolves as soon as at least one slot is free. For one waiter at a time. */
+  async free(): Promise<void> {
+    while (this.#available <= 0) await new Promise<void>((resolve) => (this.#waiter = resolve))
+  }
+
+  run(work: () => Promise<void>): void {
+    this.#available--
+    void work().finally(() => {
+      this.#available++
+      this.#waiter?.()
+      this.#waiter = undefined
+    })
+  }
+}

@@ -1,0 +1,139 @@
+import { sql } from 'kysely'
+import { type Duty, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
+import type { Dispatcher, Wake } from '../dispatch/dispatcher.ts'
+import type { KindRegistry } from '../kind.ts'
+import { WAKE_GRACE_MS } from '../lanes.ts'
+import type { Leases } from '../lease.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+
+const BATCH = 500
+/** The longest pause between two looks; also how late a wake that was lost can be noticed. */
+const LONGEST_PAUSE_MS = 10_000
+const SHORTEST_PAUSE_MS = 250
+const LONGEST_REWAKE_MS = 5 * 60_000
+
+export interface OverdueDeps {
+  ledger: Ledger
+  kinds: KindRegistry
+  leases: Leases
+  dispatcher: Dispatcher
+  log: Log
+}
+
+/**
+ * The leader's safety net: takes back jobs whose lease ran out, and publishes again what is pending for too long.
+ *
+ * An idle look is one statement, which also tells when the next one is worth it. A job that is published again and
+ * again (its pool is simply busy) waits longer each time.
+ */
+export class OverdueDuty implements Duty {
+  readonly name = 'overdue-jobs'
+  readonly #deps: OverdueDeps
+
+  constructor(deps: OverdueDeps) {
+    this.#deps = deps
+  }
+
+  async runOnce(signal: AbortSignal): Promise<{ nextInMs: number; reclaimed: number; published: number }> {
+    if (await this.#deps.dispatcher.forgot().catch(() => false)) await this.wakeAll()
+    const { wake, lease } = await this.#nextTimes()
+    const reclaimed = lease <= 0 ? await this.#reclaim(signal) : 0
+    const published = wake <= 0 || reclaimed > 0 ? await this.#republish(signal) : 0
+    const next = published + reclaimed > 0 ? 0 : Math.min(wake, lease)
+    return { nextInMs: Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, next)), reclaimed, published }
+  }
+
+  /** Makes everything that waits for a wake due for publishing: whoever had been told may have forgotten. */
+  async wakeAll(): Promise<void> {
+    await this.#deps.ledger.db
+      .updateTable('jobs')
+      .set({ wake_at: 0, wakes: 0 })
+      .where('state', '=', 'pending')
+      .execute()
+  }
+
+  /** For a process that is proven to be alone: nobody works on what is marked as running. */
+  async voidLeases(): Promise<void> {
+    await this.#deps.ledger.db
+      .updateTable('jobs')
+      .set({ lease_until: 0 })
+      .where('state', '=', 'running')
+      .execute()
+  }
+
+  async #nextTimes(): Promise<{ wake: number; lease: number }> {
+    const { rows } = await sql<{ wake: number | null; lease: number | null }>`select
+      (select min(wake_at) from jobs where state = 'pending') - wharf_now() as wake,
+      (select min(lease_until) from jobs where state = 'running') - wharf_now() as lease`.execute(
+      this.#deps.ledger.db,
+    )
+    const orNever = (value: number | null | undefined) =>
+      value == null ? Number.POSITIVE_INFINITY : Number(value)
+    return { wake: orNever(rows[0]?.wake), lease: orNever(rows[0]?.lease) }
+  }
+
+  async #reclaim(signal: AbortSignal): Promise<number> {
+    let reclaimed = 0
+    while (!signal.aborted) {
+      const expired = await this.#deps.ledger.db
+        .selectFrom('jobs')
+        .select(['id', 'kind', 'lane', 'fence', 'attempts', 'crashes', 'worker'])
+        .where('state', '=', 'running')
+        .where('lease_until', '<=', sql<number>`wharf_now()`)
+        .orderBy('lease_until')
+        .limit(BATCH)
+        .execute()
+      for (const job of expired) {
+        this.#deps.log.warn(
+          { jobId: job.id, kind: job.kind, worker: job.worker },
+          'a lease ran out; the job is free again',
+        )
+        try {
+          await this.#publish(await this.#deps.leases.settle(job, { what: 'abandoned' }))
+          reclaimed++
+        } catch (error) {
+          // Renewed or settled in this very moment: then there is nothing to take back.
+          if (!isAppError(error, ERRORS.JOB_LEASE_LOST)) throw error
+        }
+      }
+      if (expired.length < BATCH) break
+    }
+    return reclaimed
+  }
+
+  async #republish(signal: AbortSignal): Promise<number> {
+    let published = 0
+    while (!signal.aborted) {
+      const overdue = await this.#deps.ledger.db
+        .selectFrom('jobs')
+        .select(['id', 'kind', sql<number>`due_at - wharf_now()`.as('delay')])
+        .where('state', '=', 'pending')
+        .where('wake_at', '<=', sql<number>`wharf_now()`)
+        .orderBy('wake_at')
+        .limit(BATCH)
+        .execute()
+      if (overdue.length === 0) break
+      const wakes = overdue.map((row) => ({
+        id: row.id,
+        pool: this.#deps.kinds.get(row.kind).pool,
+        delayMs: Math.max(0, Number(row.delay)),
+      }))
+      // Published first: if the carrier is away, this throws and the rows stay overdue.
+      await this.#deps.dispatcher.publish(wakes)
+      await this.#postpone(wakes.map(({ id }) => id))
+      published += wakes.length
+    }
+    return published
+  }
+
+  async #postpone(ids: string[]): Promise<void> {
+    const later = sql`${WAKE_GRACE_MS} * (case when wakes > 6 then 64 else power(2, wakes + 1) end)`
+    await sql`update jobs set wakes = wakes + 1, wake_at = (case when due_at > wharf_now() then due_at else wharf_now() end)
+        + cast((case when ${later} > ${LONGEST_REWAKE_MS} then ${LONGEST_REWAKE_MS} else ${later} end) as bigint)
+      where state = 'pending' and id in (${sql.join(ids)})`.execute(this.#deps.ledger.db)
+  }
+
+  async #publish(wakes: Wake[]): Promise<void> {
+    if (wakes.length > 0) await this.#deps.dispatcher.publish(wakes).catch(() => undefined)
+  }
+}

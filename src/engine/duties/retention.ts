@@ -1,0 +1,74 @@
+import { sql } from 'kysely'
+import type { Duty, Log } from '../../kernel/index.ts'
+import type { EventLog } from '../events/event-log.ts'
+import { toJob } from '../job.ts'
+import type { KindRegistry } from '../kind.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+
+const BATCH = 200
+
+export interface RetentionOptions {
+  eventsMs: number
+  idempotencyMs?: number
+  instancesMs?: number
+}
+
+/** Deletes what is past its time: ended jobs with their tasks, old events, idempotency records, dead instances. */
+export class RetentionDuty implements Duty {
+  readonly name = 'retention'
+  readonly #deps: { ledger: Ledger; kinds: KindRegistry; events: EventLog; log: Log }
+  readonly #options: Required<RetentionOptions>
+
+  constructor(
+    deps: { ledger: Ledger; kinds: KindRegistry; events: EventLog; log: Log },
+    { eventsMs, idempotencyMs = 24 * 3_600_000, instancesMs = 3_600_000 }: RetentionOptions,
+  ) {
+    this.#deps = deps
+    this.#options = { eventsMs, idempotencyMs, instancesMs }
+  }
+
+  async runOnce(signal: AbortSignal): Promise<{ jobs: number; events: number }> {
+    const { ledger, events } = this.#deps
+    const jobs = await this.#deleteJobs(signal)
+    const forgotten = await events.forget(this.#options.eventsMs)
+    await ledger.db
+      .deleteFrom('idempotency')
+      .where('created_at', '<', sql<number>`wharf_now() - ${this.#options.idempotencyMs}`)
+      .execute()
+    await ledger.db
+      .deleteFrom('instances')
+      .where('seen_at', '<', sql<number>`wharf_now() - ${this.#options.instancesMs}`)
+      .execute()
+    return { jobs, events: forgotten }
+  }
+
+  /** Safe to repeat: what belongs to a job is removed before its rows are. */
+  async #deleteJobs(signal: AbortSignal): Promise<number> {
+    let deleted = 0
+    while (!signal.aborted) {
+      const rows = await this.#deps.ledger.db
+        .selectFrom('jobs')
+        .selectAll()
+        .where('delete_after', '<=', sql<number>`wharf_now()`)
+        .orderBy('delete_after')
+        .limit(BATCH)
+        .execute()
+      const gone: string[] = []
+      for (const row of rows) {
+        try {
+          await this.#deps.kinds.get(row.kind).onDelete?.(toJob(row))
+          gone.push(row.id)
+        } catch (error) {
+          this.#deps.log.warn(
+            { jobId: row.id, err: error },
+            'what belongs to an old job could not be removed',
+          )
+        }
+      }
+      if (gone.length > 0) await this.#deps.ledger.db.deleteFrom('jobs').where('id', 'in', gone).execute()
+      deleted += gone.length
+      if (gone.length < BATCH) break
+    }
+    return deleted
+  }
+}

@@ -1,0 +1,217 @@
+import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
+import type { Consumer, Dispatcher, Wake } from './dispatch/dispatcher.ts'
+import { HeartbeatDuty } from './duties/heartbeat.ts'
+import { OverdueDuty } from './duties/overdue.ts'
+import { RetentionDuty } from './duties/retention.ts'
+import { EventFeed } from './events/event-feed.ts'
+import { EventLog } from './events/event-log.ts'
+import { newId } from './id.ts'
+import { type Enqueued, JobStore, type NewJob } from './job-store.ts'
+import { type JobKind, KindRegistry } from './kind.ts'
+import { Lanes } from './lanes.ts'
+import { Leadership } from './leadership.ts'
+import { Leases } from './lease.ts'
+import type { Ledger, Tx } from './ledger/ledger.ts'
+import type { Signal } from './signal/signal.ts'
+import { Worker } from './worker.ts'
+
+export interface EngineDeps {
+  ledger: Ledger
+  dispatcher: Dispatcher
+  signal: Signal
+  clock: Clock
+  log: Log
+}
+
+export interface EngineOptions {
+  version: string
+  /** True if a lock proves that no other instance is alive. */
+  sole: boolean
+  leaseMs?: number
+  drainMs?: number
+  eventsKeptMs?: number
+  /** Slots of this process by pool; pools that are not named get `defaultSlots`. */
+  slots?: Record<string, number>
+  defaultSlots?: number
+  /** false: this process accepts work but does none. */
+  works?: boolean
+}
+
+const RENEWALS_PER_LEASE = 3
+const LEADERSHIP_EVERY_MS = 10_000
+const HEARTBEAT_EVERY_MS = 30_000
+const RETENTION_EVERY_MS = 5 * 60_000
+
+/**
+ * The engine under every domain: the ledger decides, the dispatcher only wakes.
+ *
+ * Domains define kinds of jobs before `start`, enqueue in their own transactions, and read events. Everything else
+ * (claims, leases, retries, lanes, the leader's duties) happens in here.
+ */
+export class Engine implements Part {
+  readonly name = 'engine'
+  readonly instance = newId()
+  readonly ledger: Ledger
+  readonly events: EventLog
+  readonly feed: EventFeed
+  readonly jobs: JobStore
+  readonly lanes: Lanes
+  readonly leadership: Leadership
+  readonly overdue: OverdueDuty
+  readonly retention: RetentionDuty
+  readonly worker: Worker
+  readonly #kinds = new KindRegistry()
+  readonly #deps: EngineDeps
+  readonly #options: Required<EngineOptions>
+  readonly #heartbeat: HeartbeatDuty
+  readonly #loops: DutyLoop[]
+  readonly #leaderDuties: {
+    duty: { name: string; runOnce(signal: AbortSignal): Promise<unknown> }
+    everyMs: number
+  }[]
+  #leaderLoops: DutyLoop[] = []
+  #consumers: Consumer[] = []
+  #unsubscribe: (() => void)[] = []
+
+  constructor(deps: EngineDeps, options: EngineOptions) {
+    this.#deps = deps
+    this.#options = {
+      leaseMs: 30_000,
+      drainMs: 10_000,
+      eventsKeptMs: 7 * 24 * 3_600_000,
+      slots: {},
+      defaultSlots: 16,
+      works: true,
+      ...options,
+    }
+    const { ledger, dispatcher, signal, clock, log } = deps
+    const { leaseMs, sole, version, eventsKeptMs } = this.#options
+    const kinds = this.#kinds
+    this.ledger = ledger
+    this.events = new EventLog(ledger)
+    this.feed = new EventFeed({ events: this.events, signal, clock, log })
+    this.lanes = new Lanes(ledger, kinds)
+    const shared = { ledger, kinds, lanes: this.lanes, events: this.events }
+    this.jobs = new JobStore(shared)
+    const leases = new Leases(shared, leaseMs)
+    this.worker = new Worker(
+      { id: this.instance, ledger, kinds, leases, clock, log, wake: (wakes) => this.#afterChange(wakes) },
+      { leaseMs },
+    )
+    this.leadership = new Leadership({ ledger, instance: this.instance, log }, { sole })
+    this.leadership.onChange((leads) => void this.#lead(leads))
+    this.overdue = new OverdueDuty({ ledger, kinds, leases, dispatcher, log })
+    this.retention = new RetentionDuty(
+      { ledger, kinds, events: this.events, log },
+      { eventsMs: eventsKeptMs },
+    )
+    this.#leaderDuties = [
+      { duty: this.overdue, everyMs: 2_000 },
+      { duty: this.retention, everyMs: RETENTION_EVERY_MS },
+    ]
+    this.#heartbeat = new HeartbeatDuty({ ledger, instance: this.instance, version })
+    const loop = (duty: HeartbeatDuty | Leadership | Worker, everyMs: number) =>
+      new DutyLoop(duty, { clock, log }, { everyMs })
+    this.#loops = [
+      loop(this.#heartbeat, HEARTBEAT_EVERY_MS),
+      loop(this.leadership, LEADERSHIP_EVERY_MS),
+      loop(this.worker, leaseMs / RENEWALS_PER_LEASE),
+    ]
+  }
+
+  define<P, R>(kind: JobKind<P, R>): void {
+    this.#kinds.define(kind)
+  }
+
+  /** Adds a duty that only the elected instance runs. To be called before `start`. */
+  addLeaderDuty(
+    duty: { name: string; runOnce(signal: AbortSignal): Promise<unknown> },
+    everyMs: number,
+  ): void {
+    this.#leaderDuties.push({ duty, everyMs })
+  }
+
+  async start(): Promise<void> {
+    const kinds = this.#kinds.all()
+    for (const { lane } of kinds) if (lane) await this.lanes.declare(lane)
+    if (this.#options.sole) await this.overdue.voidLeases()
+    if (this.#options.sole) await this.overdue.wakeAll()
+    this.#unsubscribe = [this.#deps.signal.subscribe('cancel', ({ jobId }) => this.worker.abort(jobId))]
+    for (const loop of this.#loops) loop.start()
+    if (!this.#options.works) return
+    for (const pool of new Set(kinds.map((kind) => kind.pool))) {
+      const slots = this.#options.slots[pool] ?? this.#options.defaultSlots
+      this.#consumers.push(this.#deps.dispatcher.consume(pool, slots, (id) => this.worker.take(id)))
+    }
+  }
+
+  /** No new claims, then the running jobs get their time, then the rest goes back to `pending`. */
+  async stop(): Promise<void> {
+    for (const consumer of this.#consumers.splice(0)) await consumer.stop()
+    await this.worker.drain(this.#options.drainMs)
+    for (const end of this.#unsubscribe) end()
+    this.feed.close()
+    for (const loop of this.#loops) await loop.stop()
+    await this.#lead(false)
+    await this.leadership.resign().catch(() => undefined)
+    await this.#heartbeat.leave().catch(() => undefined)
+  }
+
+  /** Enqueues in the caller's transaction; workers hear of it after the commit. */
+  async enqueue<P>(tx: Tx, job: NewJob<P>): Promise<Enqueued> {
+    const { wakes, ...enqueued } = await this.jobs.enqueue(tx, job)
+    tx.afterCommit(() => this.#afterChange(wakes))
+    return enqueued
+  }
+
+  async cancelTask(tx: Tx, taskId: string): Promise<void> {
+    this.#afterCancel(tx, await this.jobs.cancelTask(tx, taskId))
+  }
+
+  async cancelJob(tx: Tx, jobId: string): Promise<void> {
+    this.#afterCancel(tx, await this.jobs.cancelJob(tx, jobId))
+  }
+
+  async retryTask(tx: Tx, taskId: string): Promise<Enqueued> {
+    const { wakes, ...enqueued } = await this.jobs.retryTask(tx, taskId)
+    tx.afterCommit(() => this.#afterChange(wakes))
+    return enqueued
+  }
+
+  async setLaneLimit(tx: Tx, lane: string, limit: number | null): Promise<void> {
+    const wakes = await this.lanes.setLimit(tx, lane, limit)
+    tx.afterCommit(() => {
+      this.#afterChange(wakes)
+      this.#deps.signal.publish('settings', { key: `lane:${lane}` })
+    })
+  }
+
+  #afterCancel(tx: Tx, { wakes, abort }: { wakes: Wake[]; abort?: string }): void {
+    tx.afterCommit(() => {
+      this.#afterChange(wakes)
+      if (abort !== undefined) this.#deps.signal.publish('cancel', { jobId: abort })
+    })
+  }
+
+  #afterChange(wakes: Wake[]): void {
+    this.feed.notify()
+    if (wakes.length === 0) return
+    this.#deps.dispatcher.publish(wakes).catch((error) => {
+      this.#deps.log.warn(
+        { err: error, jobs: wakes.length },
+        'workers were not woken; the leader will do it again',
+      )
+    })
+  }
+
+  async #lead(leads: boolean): Promise<void> {
+    const old = this.#leaderLoops.splice(0)
+    for (const loop of old) await loop.stop()
+    if (!leads) return
+    const { clock, log } = this.#deps
+    this.#leaderLoops = this.#leaderDuties.map(
+      ({ duty, everyMs }) => new DutyLoop(duty, { clock, log }, { everyMs }),
+    )
+    for (const loop of this.#leaderLoops) loop.start()
+  }
+}

@@ -1,0 +1,176 @@
+import { type Kysely, sql } from 'kysely'
+import type { Change, DefinedKind } from '../kind.ts'
+import { type Ledger, now, type Tx } from '../ledger/ledger.ts'
+import type { Schema } from '../ledger/schema.ts'
+
+export interface Event {
+  seq: number
+  type: string
+  kind: string
+  projectId: string | null
+  taskId: string | null
+  jobId: string | null
+  data: Record<string, unknown>
+  at: number
+}
+
+export interface EventFilter {
+  projectId?: string
+  taskId?: string
+}
+
+/**
+ * The one log that callback, WebSocket, SSE and the console replay. It is written in the transaction of the change it
+ * tells of, and read by `after = seq`: a reader that has seen `seq` never misses an event below it.
+ *
+ * On PostgreSQL that takes care: numbers taken while writing can become visible out of order. So writers leave `seq`
+ * empty, and a reader numbers what is committed before it reads. One numbers at a time; the cost falls on those who
+ * read, in batches, and never on those who write.
+ */
+export class EventLog {
+  readonly #ledger: Ledger
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  /** Appends one event for each task that still belongs to the job. */
+  async append(tx: Tx, kind: DefinedKind, jobId: string, change: Change): Promise<void> {
+    const { type, data } = kind.describe(change)
+    await tx.db
+      .insertInto('events')
+      .columns(['type', 'kind', 'project_id', 'task_id', 'job_id', 'data', 'at'])
+      .expression((eb) =>
+        eb
+          .selectFrom('tasks')
+          .select([
+            sql<string>`cast(${type} as text)`.as('type'),
+            'kind',
+            'project_id',
+            'id',
+            'job_id',
+            sql<string>`cast(${JSON.stringify(data)} as text)`.as('data'),
+            now.as('at'),
+          ])
+          .where('job_id', '=', jobId)
+          .where('cancelled_at', 'is', null),
+      )
+      .execute()
+  }
+
+  /** Appends an event about one task, or about none. */
+  async appendOne(tx: Tx, event: Omit<Event, 'seq' | 'at'>): Promise<void> {
+    await tx.db
+      .insertInto('events')
+      .values({
+        type: event.type,
+        kind: event.kind,
+        project_id: event.projectId,
+        task_id: event.taskId,
+        job_id: event.jobId,
+        data: JSON.stringify(event.data),
+        at: now,
+      })
+      .execute()
+  }
+
+  async read(after: number, filter: EventFilter = {}, limit = 500): Promise<Event[]> {
+    await this.number()
+    let query = this.#ledger.db
+      .selectFrom('events')
+      .selectAll()
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(limit)
+    if (filter.projectId !== undefined) query = query.where('project_id', '=', filter.projectId)
+    if (filter.taskId !== undefined) query = query.where('task_id', '=', filter.taskId)
+    return (await query.execute()).map((row) => ({
+      seq: row.seq,
+      type: row.type,
+      kind: row.kind,
+      projectId: row.project_id,
+      taskId: row.task_id,
+      jobId: row.job_id,
+      data: JSON.parse(row.data) as Record<string, unknown>,
+      at: row.at,
+    }))
+  }
+
+  /** The newest number a reader may see now. */
+  async last(): Promise<number> {
+    await this.number()
+    return lastSeq(this.#ledger.db)
+  }
+
+  /**
+   * Reads state together with the `seq` it stands at: following events from there on neither repeats nor skips a
+   * change that `read` has seen.
+   */
+  async snapshot<T>(read: (db: Kysely<Schema>) => Promise<T>): Promise<{ seq: number; value: T }> {
+    if (this.#ledger.dialect === 'sqlite') {
+      return this.#ledger.snapshot(async (db) => ({ seq: await lastSeq(db), value: await read(db) }))
+    }
+    // The lock is taken before the snapshot is: nobody else numbers until the snapshot is read.
+    return this.#ledger.db.connection().execute(async (connection) => {
+      await sql`select pg_advisory_lock(${NUMBERING_LOCK})`.execute(connection)
+      try {
+        return await connection
+          .transaction()
+          .setIsolationLevel('repeatable read')
+          .execute(async (db) => {
+            await numberCommitted(db)
+            return { seq: await lastSeq(db), value: await read(db) }
+          })
+      } finally {
+        await sql`select pg_advisory_unlock(${NUMBERING_LOCK})`.execute(connection)
+      }
+    })
+  }
+
+  /** Deletes what is older than `ageMs`, but never the newest event: it holds the count. */
+  async forget(ageMs: number, batch = 5_000): Promise<number> {
+    const last = await this.last()
+    const result = await this.#ledger.db
+      .deleteFrom('events')
+      .where('seq', 'in', (eb) =>
+        eb
+          .selectFrom('events')
+          .select('seq')
+          .where('at', '<', sql<number>`wharf_now() - ${ageMs}`)
+          .where('seq', '<', last)
+          .orderBy('seq')
+          .limit(batch),
+      )
+      .executeTakeFirst()
+    return Number(result.numDeletedRows)
+  }
+
+  /** Gives numbers to what was committed since. Does nothing on SQLite, whose single writer numbers as it writes. */
+  async number(): Promise<void> {
+    if (this.#ledger.dialect === 'sqlite') return
+    const open = await sql<{ open: boolean }>`
+      select exists (select 1 from events where seq is null) as open`.execute(this.#ledger.db)
+    if (!open.rows[0]?.open) return
+    await this.#ledger.db.transaction().execute(async (db) => {
+      await sql`select pg_advisory_xact_lock(${NUMBERING_LOCK})`.execute(db)
+      await numberCommitted(db)
+    })
+  }
+}
+
+const NUMBERING_LOCK = 0x77_68_65_76
+
+async function lastSeq(db: Kysely<Schema>): Promise<number> {
+  const row = await db
+    .selectFrom('events')
+    .select(({ fn }) => fn.max('seq').as('seq'))
+    .executeTakeFirst()
+  return Number(row?.seq ?? 0)
+}
+
+async function numberCommitted(db: Kysely<Schema>): Promise<void> {
+  await sql`update events set seq = numbered.seq from (
+      select id, row_number() over (order by id) + (select coalesce(max(seq), 0) from events) as seq
+      from events where seq is null
+    ) as numbered where events.id = numbered.id`.execute(db)
+}

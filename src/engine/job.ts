@@ -1,0 +1,64 @@
+import type { Selectable } from 'kysely'
+import type { JobState, JobsTable } from './ledger/schema.ts'
+
+/**
+ * A job is the work behind one or many tasks.
+ *
+ *   waiting ──admit──▶ pending ──claim──▶ running ──┬─▶ succeeded
+ *      │                  │ ▲                       ├─▶ failed      (no attempts left, or not worth another)
+ *      │                  │ └── retry, release, ────┤
+ *      │                  │     lease expired       └─▶ cancelled
+ *      └──────────────────┴──cancel─────────────────────▶ cancelled
+ *
+ * `waiting` exists only in lanes with a limit. Whoever moves a running job must show its fence, which grows with every
+ * claim: a worker that was away too long finds its fence outdated and can write nothing.
+ */
+export interface Job<P = unknown> {
+  id: string
+  kind: string
+  lane: string | null
+  owner: string | null
+  state: JobState
+  payload: P
+  progress: unknown
+  result: unknown
+  error: { code: string; message: string } | null
+  attempts: number
+  crashes: number
+  fence: number
+  dueAt: number
+  createdAt: number
+  startedAt: number | null
+  finishedAt: number | null
+}
+
+export const ACTIVE_STATES = ['waiting', 'pending', 'running'] as const satisfies readonly JobState[]
+
+export function isActive(state: JobState): boolean {
+  return state === 'waiting' || state === 'pending' || state === 'running'
+}
+
+export function toJob<P>(row: Selectable<JobsTable>): Job<P> {
+  return {
+    id: row.id,
+    kind: row.kind,
+    lane: row.lane,
+    owner: row.owner,
+    state: row.state,
+    payload: JSON.parse(row.payload) as P,
+    progress: parse(row.progress),
+    result: parse(row.result),
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    attempts: row.attempts,
+    crashes: row.crashes,
+    fence: row.fence,
+    dueAt: row.due_at,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  }
+}
+
+function parse(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text)
+}

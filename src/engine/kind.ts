@@ -1,0 +1,103 @@
+import { AppError, type Backoff, DEFAULT_BACKOFF, ERRORS, type Log } from '../kernel/index.ts'
+import type { Job } from './job.ts'
+import type { Tx } from './ledger/ledger.ts'
+
+/** What a handler gets to see of the engine while it works on one job. */
+export interface JobContext<P = unknown> {
+  readonly job: Job<P>
+  /** Aborts on cancel, time-out, shutdown and when the lease is lost; `signal.reason` says which. */
+  readonly signal: AbortSignal
+  readonly log: Log
+  /** Reports progress. Cheap: written at most about twice a second, the last value always. */
+  progress(value: unknown): void
+  /** A transaction that goes through only while this worker still holds the job. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+}
+
+/** Wrap a handler's result in this to write more in the very transaction that ends the job. */
+export class Completed<R> {
+  readonly result: R
+  readonly commit: (tx: Tx) => Promise<void>
+
+  constructor(result: R, commit: (tx: Tx) => Promise<void>) {
+    this.result = result
+    this.commit = commit
+  }
+}
+
+/** What happened to a job, for the words of its event. */
+export interface Change {
+  what: 'pending' | 'running' | 'progress' | 'succeeded' | 'failed' | 'cancelled'
+  progress?: unknown
+  result?: unknown
+  error?: { code: string; message: string }
+}
+
+export interface Lane {
+  name: string
+  /** How many jobs of the lane may be admitted at once over all instances; null: no limit. */
+  limit: number | null
+  /** fifo: first come, first served. fair: next is the owner with the fewest admitted jobs. */
+  policy: 'fifo' | 'fair'
+}
+
+export interface JobKind<P = unknown, R = unknown> {
+  name: string
+  run(context: JobContext<P>): Promise<R | Completed<R>>
+  /** Jobs of one pool share the slots of a process. */
+  pool?: string
+  lane?: Lane
+  /** How often the handler may fail. */
+  maxAttempts?: number
+  /** How often a worker may die over it. */
+  maxCrashes?: number
+  timeoutMs?: number
+  backoff?: Backoff
+  /** How long rows stay after the end. */
+  keepMs?: number
+  /** The event that a change appends for each task of the job. */
+  describe?(change: Change): { type: string; data: Record<string, unknown> }
+  /** Called before the rows of an ended job are deleted; must be safe to repeat. */
+  onDelete?(job: Job<P>): Promise<void>
+}
+
+export type DefinedKind = Required<Omit<JobKind, 'lane' | 'timeoutMs' | 'onDelete'>> &
+  Pick<JobKind, 'lane' | 'timeoutMs' | 'onDelete'>
+
+const WEEK = 7 * 24 * 3_600_000
+
+/** `pending` and `running` are called `pending` and `processing` on the wire. */
+function describePlainly(kind: string, change: Change): { type: string; data: Record<string, unknown> } {
+  const { what, ...rest } = change
+  const status = what === 'running' || what === 'progress' ? 'processing' : what
+  return { type: `${kind}.${what === 'running' ? 'processing' : what}`, data: { status, ...rest } }
+}
+
+export class KindRegistry {
+  readonly #kinds = new Map<string, DefinedKind>()
+
+  define<P, R>(kind: JobKind<P, R>): void {
+    if (this.#kinds.has(kind.name)) throw new Error(`the kind '${kind.name}' is defined twice`)
+    const defined = {
+      pool: 'default',
+      maxAttempts: 3,
+      maxCrashes: 10,
+      backoff: DEFAULT_BACKOFF,
+      keepMs: WEEK,
+      describe: (change: Change) => describePlainly(kind.name, change),
+      ...kind,
+    }
+    // A kind's handler only ever sees payloads that were enqueued for it.
+    this.#kinds.set(kind.name, defined as unknown as DefinedKind)
+  }
+
+  get(name: string): DefinedKind {
+    const kind = this.#kinds.get(name)
+    if (!kind) throw new AppError(ERRORS.JOB_KIND_UNKNOWN, `no handler is defined for jobs of kind '${name}'`)
+    return kind
+  }
+
+  all(): DefinedKind[] {
+    return [...this.#kinds.values()]
+  }
+}

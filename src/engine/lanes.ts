@@ -1,0 +1,95 @@
+import { sql } from 'kysely'
+import type { Wake } from './dispatch/dispatcher.ts'
+import type { KindRegistry, Lane } from './kind.ts'
+import { type Ledger, now, type Tx } from './ledger/ledger.ts'
+
+/** How long after its due time the leader publishes a pending job again. */
+export const WAKE_GRACE_MS = 5_000
+
+/**
+ * Lanes: how many jobs may be under way at once, over all instances, and who is next.
+ *
+ * A job of a full lane waits in the ledger and wakes nobody. Admission happens under the lock of the lane's row
+ * whenever room can have appeared: at enqueue, when a job leaves the lane, and when the limit is changed. Admitted
+ * jobs hold their place until they end, retries included, so a limit is never exceeded by a late comer.
+ */
+export class Lanes {
+  readonly #ledger: Ledger
+  readonly #kinds: KindRegistry
+
+  constructor(ledger: Ledger, kinds: KindRegistry) {
+    this.#ledger = ledger
+    this.#kinds = kinds
+  }
+
+  /** Writes down a lane that the ledger does not know yet; a limit that was changed meanwhile stays. */
+  async declare({ name, limit, policy }: Lane): Promise<void> {
+    await this.#ledger.db
+      .insertInto('lanes')
+      .values({ name, max_running: limit, policy })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ policy }))
+      .execute()
+  }
+
+  async limit(name: string): Promise<number | null> {
+    const row = await this.#ledger.db
+      .selectFrom('lanes')
+      .select('max_running')
+      .where('name', '=', name)
+      .executeTakeFirst()
+    return row?.max_running ?? null
+  }
+
+  /** Returns what the new limit lets in. Jobs already under way are left alone when it is lowered. */
+  async setLimit(tx: Tx, name: string, limit: number | null): Promise<Wake[]> {
+    await tx.db.updateTable('lanes').set({ max_running: limit }).where('name', '=', name).execute()
+    return this.admit(tx, name)
+  }
+
+  /** Moves jobs from `waiting` to `pending` while the lane has room. */
+  async admit(tx: Tx, name: string): Promise<Wake[]> {
+    const lane = await this.#lock(tx, name)
+    if (!lane) return []
+    const inLane = sql`jobs.lane = ${name}`
+    const rank =
+      lane.policy === 'fair'
+        ? sql`row_number() over (partition by coalesce(jobs.owner, '') order by created_at, id) + (
+            select count(*) from jobs as held where held.lane = ${name} and held.state in ('pending', 'running')
+              and coalesce(held.owner, '') = coalesce(jobs.owner, ''))`
+        : sql`0`
+    const room =
+      lane.limit === null
+        ? sql`1000000`
+        : sql`(select case when count(*) >= ${lane.limit} then 0 else ${lane.limit} - count(*) end
+            from jobs where ${inLane} and state in ('pending', 'running'))`
+    const { rows } = await sql<{ id: string; kind: string; delay: number; created_at: number; rank: number }>`
+      update jobs set state = 'pending', wake_at =
+        (case when due_at > wharf_now() then due_at else wharf_now() end) + ${WAKE_GRACE_MS}
+      where id in (
+        select id from (
+          select id, created_at, ${rank} as rank from jobs where ${inLane} and state = 'waiting'
+        ) as ranked order by rank, created_at, id limit ${room})
+      returning id, kind, created_at, due_at - wharf_now() as delay`.execute(tx.db)
+    // An update returns rows in no particular order; the first admitted should also be the first to start.
+    rows.sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1))
+    return rows.map((row) => ({
+      id: row.id,
+      pool: this.#kinds.get(row.kind).pool,
+      delayMs: Math.max(0, Number(row.delay)),
+    }))
+  }
+
+  /** The row's lock lets one transaction at a time count and admit. SQLite has but one writer anyway. */
+  async #lock(tx: Tx, name: string): Promise<{ limit: number | null; policy: string } | undefined> {
+    let query = tx.db.selectFrom('lanes').select(['max_running as limit', 'policy']).where('name', '=', name)
+    if (this.#ledger.dialect === 'postgres') query = query.forUpdate()
+    return query.executeTakeFirst()
+  }
+}
+
+/** The time at which a job that is due at `dueAt` counts as overdue. */
+export function wakeAt(dueAt: number | null) {
+  return dueAt === null
+    ? sql<number>`${now} + ${WAKE_GRACE_MS}`
+    : sql<number>`cast(${dueAt + WAKE_GRACE_MS} as bigint)`
+}

@@ -1,0 +1,69 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { AppError, ERRORS, type Log } from '../../kernel/index.ts'
+import { Ledger } from './ledger.ts'
+import { OutageAwareDriver } from './outage.ts'
+import type { Schema } from './schema.ts'
+
+const BIGINT = 20
+const WHARF_LOCK = 0x77_68_61_72
+
+export interface PostgresOptions {
+  connections?: number
+  /** Without Redis nothing wakes another instance, so only one may run. */
+  onlyInstance?: boolean
+}
+
+export async function openPostgresLedger(
+  url: string,
+  log: Log,
+  { connections = 10, onlyInstance = false }: PostgresOptions = {},
+): Promise<Ledger> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    application_name: 'wharf',
+    // Times and counts are far below 2^53, so bigint columns may come back as numbers.
+    types: {
+      getTypeParser: ((oid: number, format?: 'text') =>
+        oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    },
+  })
+  pool.on('error', (error) => log.warn({ err: error }, 'a connection to PostgreSQL was lost'))
+  const instanceLock = onlyInstance ? await lockInstance(url, pool) : undefined
+  const dialect = new PostgresDialect({ pool })
+  const db = new Kysely<Schema>({
+    dialect: {
+      createDriver: () => new OutageAwareDriver(dialect.createDriver()),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+      createAdapter: () => dialect.createAdapter(),
+      createIntrospector: (kysely) => dialect.createIntrospector(kysely),
+    },
+  })
+  return new Ledger(db, 'postgres', async () => {
+    await instanceLock?.end().catch(() => undefined)
+  })
+}
+
+async function lockInstance(url: string, pool: pg.Pool): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'wharf-only-instance',
+    keepAlive: true,
+  })
+  client.on('error', () => undefined)
+  await client.connect()
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+    WHARF_LOCK,
+  ])
+  if (rows[0]?.locked) return client
+  await client.end()
+  await pool.end()
+  throw new AppError(
+    ERRORS.SINGLE_INSTANCE,
+    'another Wharf already runs on this DATABASE_URL; to run several instances, set REDIS_URL on each of them',
+  )
+}

@@ -1,0 +1,93 @@
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
+import { AppError, ERRORS } from '../../kernel/index.ts'
+
+/** Connection-level SQLSTATE classes and codes: the server is away, starting, stopping or full. */
+const OUTAGE_STATES = /^(08...|57P0[1-5]|53300)$/
+const OUTAGE_ERRNOS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'ENOENT',
+])
+const OUTAGE_MESSAGES =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+
+function toLedgerError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const code = (error as { code?: string }).code ?? ''
+  const inner = error instanceof AggregateError ? error.errors : []
+  const outage =
+    OUTAGE_STATES.test(code) ||
+    OUTAGE_ERRNOS.has(code) ||
+    OUTAGE_MESSAGES.test(error.message) ||
+    inner.some((part) => OUTAGE_ERRNOS.has(part?.code))
+  if (!outage) return error
+  return new AppError(ERRORS.LEDGER_UNAVAILABLE, 'the ledger cannot be reached, try again shortly', {
+    cause: error,
+    retryAfter: 2,
+  })
+}
+
+async function guarded<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw toLedgerError(error)
+  }
+}
+
+/** Says "the ledger is away" in one way, whatever the driver below says about sockets and SQLSTATEs. */
+export class OutageAwareDriver implements Driver {
+  readonly #inner: Driver
+
+  constructor(inner: Driver) {
+    this.#inner = inner
+  }
+
+  init(): Promise<void> {
+    return this.#inner.init()
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new OutageAwareConnection(await guarded(this.#inner.acquireConnection()))
+  }
+
+  beginTransaction(connection: OutageAwareConnection, settings: TransactionSettings): Promise<void> {
+    return guarded(this.#inner.beginTransaction(connection.inner, settings))
+  }
+
+  commitTransaction(connection: OutageAwareConnection): Promise<void> {
+    return guarded(this.#inner.commitTransaction(connection.inner))
+  }
+
+  rollbackTransaction(connection: OutageAwareConnection): Promise<void> {
+    return guarded(this.#inner.rollbackTransaction(connection.inner))
+  }
+
+  releaseConnection(connection: OutageAwareConnection): Promise<void> {
+    return this.#inner.releaseConnection(connection.inner)
+  }
+
+  destroy(): Promise<void> {
+    return this.#inner.destroy()
+  }
+}
+
+class OutageAwareConnection implements DatabaseConnection {
+  readonly inner: DatabaseConnection
+
+  constructor(inner: DatabaseConnection) {
+    this.inner = inner
+  }
+
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return guarded(this.inner.executeQuery<R>(query))
+  }
+
+  streamQuery<R>(query: CompiledQuery, chunkSize?: number): AsyncIterableIterator<QueryResult<R>> {
+    return this.inner.streamQuery<R>(query, chunkSize)
+  }
+}

@@ -1,0 +1,157 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import { SqliteWriter } from './sqlite-writer.ts'
+
+/** Kysely on `node:sqlite`. Kysely's own SQLite driver expects better-sqlite3 and misbehaves here. */
+export function nodeSqliteDialect(databases: SqliteDatabases): Dialect {
+  return {
+    createDriver: () => new NodeSqliteDriver(databases),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  }
+}
+
+/** Two handles on one file: a reader sees only what is committed, whatever the writer has in hand. */
+export interface SqliteDatabases {
+  writer: DatabaseSync
+  reader: DatabaseSync
+}
+
+const MAX_STATEMENTS = 500
+
+class StatementCache {
+  readonly #db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+  }
+
+  run<R>(query: CompiledQuery): QueryResult<R> {
+    const statement = this.#prepare(query.sql)
+    const parameters = query.parameters.map(toSqlite)
+    if (statement.columns().length > 0) {
+      const rows = statement.all(...parameters) as R[]
+      return { rows, numAffectedRows: BigInt(rows.length) }
+    }
+    const { changes } = statement.run(...parameters)
+    return { rows: [], numAffectedRows: BigInt(changes) }
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (!statement) {
+      statement = this.#db.prepare(sql)
+      if (this.#statements.size >= MAX_STATEMENTS) {
+        for (const oldest of this.#statements.keys()) {
+          this.#statements.delete(oldest)
+          break
+        }
+      }
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}
+
+function toSqlite(value: unknown): SQLInputValue {
+  if (value === undefined) return null
+  if (typeof value === 'boolean') return value ? 1 : 0
+  return value as SQLInputValue
+}
+
+function isRead(query: CompiledQuery): boolean {
+  return query.query.kind === 'SelectQueryNode' || /^\s*select\b/i.test(query.sql)
+}
+
+class NodeSqliteDriver implements Driver {
+  readonly #databases: SqliteDatabases
+  readonly #shared: { writer: SqliteWriter; write: StatementCache; read: StatementCache }
+
+  constructor(databases: SqliteDatabases) {
+    this.#databases = databases
+    this.#shared = {
+      writer: new SqliteWriter(databases.writer),
+      write: new StatementCache(databases.writer),
+      read: new StatementCache(databases.reader),
+    }
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<NodeSqliteConnection> {
+    return new NodeSqliteConnection(this.#shared)
+  }
+
+  beginTransaction(connection: NodeSqliteConnection): Promise<void> {
+    return connection.begin()
+  }
+
+  commitTransaction(connection: NodeSqliteConnection): Promise<void> {
+    return connection.commit()
+  }
+
+  async rollbackTransaction(connection: NodeSqliteConnection): Promise<void> {
+    connection.rollback()
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    this.#databases.reader.close()
+    this.#databases.writer.close()
+  }
+}
+
+class NodeSqliteConnection implements DatabaseConnection {
+  readonly #shared: { writer: SqliteWriter; write: StatementCache; read: StatementCache }
+  #inTransaction = false
+
+  constructor(shared: { writer: SqliteWriter; write: StatementCache; read: StatementCache }) {
+    this.#shared = shared
+  }
+
+  async begin(): Promise<void> {
+    await this.#shared.writer.begin()
+    this.#inTransaction = true
+  }
+
+  commit(): Promise<void> {
+    this.#inTransaction = false
+    return this.#shared.writer.commit()
+  }
+
+  rollback(): void {
+    this.#inTransaction = false
+    this.#shared.writer.rollback()
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.#inTransaction) return this.#shared.write.run(query)
+    if (isRead(query)) return this.#shared.read.run(query)
+    await this.begin()
+    try {
+      const result = this.#shared.write.run<R>(query)
+      await this.commit()
+      return result
+    } catch (error) {
+      if (this.#inTransaction) this.rollback()
+      throw error
+    }
+  }
+
+  // biome-ignore lint/correctness/useYield: SQLite answers at once, nothing streams; the port asks for a generator.
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('streaming is not supported on SQLite: read in pages')
+  }
+}

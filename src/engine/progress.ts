@@ -1,0 +1,41 @@
+import type { Clock } from '../kernel/index.ts'
+
+export const PROGRESS_INTERVAL_MS = 500
+
+/** Lets the latest value through at most once per interval: a busy job reports often and writes seldom. */
+export class ProgressThrottle {
+  readonly #clock: Clock
+  readonly #write: (value: unknown) => Promise<void>
+  readonly #closed = new AbortController()
+  #latest: { value: unknown } | undefined
+  #pump: Promise<void> | undefined
+
+  constructor(clock: Clock, write: (value: unknown) => Promise<void>) {
+    this.#clock = clock
+    this.#write = write
+  }
+
+  report(value: unknown): void {
+    if (this.#closed.signal.aborted) return
+    this.#latest = { value }
+    this.#pump ??= this.#run()
+  }
+
+  /** Ends reporting and hands back what was not written yet: the end of the job writes it along. */
+  async close(): Promise<unknown> {
+    this.#closed.abort()
+    await this.#pump
+    return this.#latest?.value
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closed
+    while (this.#latest && !signal.aborted) {
+      const { value } = this.#latest
+      this.#latest = undefined
+      await this.#write(value)
+      await this.#clock.sleep(PROGRESS_INTERVAL_MS, signal).catch(() => undefined)
+    }
+    this.#pump = undefined
+  }
+}

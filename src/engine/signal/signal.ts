@@ -1,0 +1,26 @@
+/** What instances tell one another. */
+export interface Topics {
+  /** A running job should stop. */
+  cancel: { jobId: string }
+  /** There are new events. */
+  events: Record<string, never>
+  /** Somebody here wants to hear of new events, for the given time. */
+  listening: { forMs: number }
+  /** Whoever wants to hear of new events should say so again. */
+  'who-listens': Record<string, never>
+  /** A setting or limit was changed. */
+  settings: { key: string }
+}
+
+export type Topic = keyof Topics
+
+/**
+ * Tells all instances, this one included, within a second. A hint, never the truth: a message may be lost while the
+ * carrier is away, so whoever listens must find the same thing in the ledger later by itself.
+ */
+export interface Signal {
+  publish<T extends Topic>(topic: T, message: Topics[T]): void
+  /** Returns the function that ends the subscription. */
+  subscribe<T extends Topic>(topic: T, listener: (message: Topics[T]) => void): () => void
+  close(): Promise<void>
+}

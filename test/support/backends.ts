@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { inject } from 'vitest'
+import {
+  BullMqDispatcher,
+  type Dispatcher,
+  InProcessDispatcher,
+  InProcessSignal,
+  type Ledger,
+  migrate,
+  openPostgresLedger,
+  openSqliteLedger,
+  RedisSignal,
+  type Signal,
+} from '../../src/engine/index.ts'
+import { type Clock, createLog, systemClock } from '../../src/kernel/index.ts'
+
+export const silentLog = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent' })
+
+/** Everything that one instance of the engine stands on; several instances may stand on the same ground. */
+export interface Backend {
+  name: string
+  /** True if a second instance may run at the same time. */
+  shared: boolean
+  openLedger(clock?: Clock): Promise<Ledger>
+  openDispatcher(): Dispatcher
+  openSignal(): Promise<Signal>
+  /** Settings that make a process of its own use this backend. */
+  env: Record<string, string>
+  remove(): Promise<void>
+}
+
+export type BackendName = 'embedded' | 'postgres + redis'
+
+export function availableBackends(): BackendName[] {
+  return inject('postgresUrl') && inject('redisUrl') ? ['embedded', 'postgres + redis'] : ['embedded']
+}
+
+export async function openBackend(name: BackendName): Promise<Backend> {
+  return name === 'embedded' ? embedded() : scaledOut()
+}
+
+function embedded(): Backend {
+  const folder = mkdtempSync(join(tmpdir(), 'wharf-test-'))
+  return {
+    name: 'embedded',
+    shared: false,
+    env: { WHARF_DATA_DIR: folder },
+    async openLedger(clock = systemClock) {
+      const ledger = openSqliteLedger(folder, clock)
+      await migrate(ledger)
+      return ledger
+    },
+    openDispatcher: () => new InProcessDispatcher(),
+    openSignal: async () => new InProcessSignal(),
+    remove: async () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+async function scaledOut(): Promise<Backend> {
+  const database = await createDatabase()
+  const folder = mkdtempSync(join(tmpdir(), 'wharf-test-'))
+  const redisUrl = inject('redisUrl') as string
+  const prefix = `t${randomBytes(4).toString('hex')}`
+  return {
+    name: 'postgres + redis',
+    shared: true,
+    env: {
+      WHARF_DATA_DIR: folder,
+      DATABASE_URL: database.url,
+      REDIS_URL: redisUrl,
+      WHARF_REDIS_PREFIX: prefix,
+    },
+    async openLedger() {
+      const ledger = await openPostgresLedger(database.url, silentLog)
+      await migrate(ledger)
+      return ledger
+    },
+    openDispatcher: () => new BullMqDispatcher(silentLog, { url: redisUrl, prefix }),
+    async openSignal() {
+      const signal = new RedisSignal(silentLog, { url: redisUrl, prefix })
+      await signal.ready()
+      return signal
+    },
+    async remove() {
+      await database.drop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const admin = inject('postgresUrl') as string
+  const name = `wharf_${randomBytes(6).toString('hex')}`
+  await runSql(admin, `create database ${name}`)
+  const url = new URL(admin)
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => runSql(admin, `drop database ${name} with (force)`) }
+}
+
+export async function runSql(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}

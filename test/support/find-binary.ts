@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** Looks on the PATH and where Debian keeps PostgreSQL's server programs. */
+export function findBinary(name: string): string | undefined {
+  const postgres = '/usr/lib/postgresql'
+  const versions = existsSync(postgres) ? readdirSync(postgres).sort((a, b) => Number(b) - Number(a)) : []
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...versions.map((v) => join(postgres, v, 'bin')),
+  ]
+  return folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
+}
+
+/** Installs Debian packages where that is possible without asking anybody: on Debian, as root. */
+export function installDebianPackages(packages: string[]): boolean {
+  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) return false
+  const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
+  const install = () =>
+    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options)
+  console.error(`tests: installing ${packages.join(', ')} with apt-get (once)`)
+  if (install().status === 0) return true
+  spawnSync('apt-get', ['update', '-qq'], options)
+  return install().status === 0
+}
+
+/** The path of a program, installed first if need be; undefined when it cannot be had. */
+export function requireBinary(name: string, packages: string[]): string | undefined {
+  return findBinary(name) ?? (installDebianPackages(packages) ? findBinary(name) : undefined)
+}
