@@ -13,7 +13,7 @@ const cruiseOptions: ICruiseOptions = {
 const result: IReporterOutput = await cruise(['src'], cruiseOptions)
 console.log(typeof result.output === 'string' ? result.output : JSON.stringify(result.output))
 
-const modules = /\((\d+) modules/.exec(String(result.output))?.[1]
+const modules = /(\d+) modules/.exec(String(result.output))?.[1]
 if (!modules || Number(modules) === 0) {
   console.error('rooms: no module was read')
   process.exit(1)

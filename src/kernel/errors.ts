@@ -57,12 +57,6 @@ export const ERRORS = {
   UNAUTHENTICATED: kind('UNAUTHENTICATED', 401, UNAUTHENTICATED, 'A valid key is needed'),
   FORBIDDEN: kind('FORBIDDEN', 403, PERMISSION_DENIED, 'This key may not do that'),
   NOT_FOUND: kind('NOT_FOUND', 404, NOT_FOUND, 'There is no such thing here'),
-  METHOD_NOT_ALLOWED: kind(
-    'METHOD_NOT_ALLOWED',
-    405,
-    INVALID_ARGUMENT,
-    'This address does not take that method',
-  ),
   RATE_LIMITED: kind('RATE_LIMITED', 429, RESOURCE_EXHAUSTED, 'Too many requests'),
   IDEMPOTENCY_KEY_INVALID: kind(
     'IDEMPOTENCY_KEY_INVALID',

@@ -4,18 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { inject } from 'vitest'
-import {
-  BullMqDispatcher,
-  type Dispatcher,
-  InProcessDispatcher,
-  InProcessSignal,
-  type Ledger,
-  migrate,
-  openPostgresLedger,
-  openSqliteLedger,
-  RedisSignal,
-  type Signal,
-} from '../../src/engine/index.ts'
+import { BullMqDispatcher } from '../../src/engine/dispatch/bullmq-dispatcher.ts'
+import { InProcessDispatcher } from '../../src/engine/dispatch/in-process-dispatcher.ts'
+import type { Dispatcher, Ledger, Signal } from '../../src/engine/index.ts'
+import { migrate } from '../../src/engine/ledger/migrate.ts'
+import { openPostgresLedger } from '../../src/engine/ledger/open-postgres.ts'
+import { openSqliteLedger } from '../../src/engine/ledger/open-sqlite.ts'
+import { InProcessSignal } from '../../src/engine/signal/in-process-signal.ts'
+import { RedisSignal } from '../../src/engine/signal/redis-signal.ts'
 import { type Clock, createLog, systemClock } from '../../src/kernel/index.ts'
 
 export const silentLog = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent' })

@@ -1,0 +1,192 @@
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { AppError, ERRORS } from './kernel/index.ts'
+
+/**
+ * Every setting, its default and what it takes: the only reader of the environment. `.env.example` lists the same
+ * names, and a test compares the two.
+ */
+interface Setting<T> {
+  readonly fallback: T
+  /** Completes the sentence "NAME takes …". */
+  readonly takes: string
+  parse(text: string): T | undefined
+}
+
+function setting<T>(fallback: T, takes: string, parse: (text: string) => T | undefined): Setting<T> {
+  return { fallback, takes, parse }
+}
+
+const text = (fallback: string) => setting(fallback, 'a text', (value) => value)
+const secret = () =>
+  setting<string | null>(null, 'a text of at least 16 characters', (value) =>
+    value.length >= 16 ? value : undefined,
+  )
+const optional = (takes: string) => setting<string | null>(null, takes, (value) => value)
+const oneOf = <T extends string>(fallback: T, ...values: T[]) =>
+  setting<T>(fallback, `one of ${values.join(', ')}`, (value) => values.find((known) => known === value))
+
+function whole(fallback: number, min: number, max: number): Setting<number> {
+  return setting(fallback, `a whole number from ${min} to ${max}`, (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+    return number >= min && number <= max ? number : undefined
+  })
+}
+
+function url(...protocols: string[]): Setting<string | null> {
+  return setting<string | null>(
+    null,
+    `an address that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`,
+    (value) => (URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : undefined),
+  )
+}
+
+const rateLimit = setting(
+  { perSecond: 100, burst: 300 },
+  "a rate like '100/s' or '100/s,burst=300'",
+  (value) => {
+    const match = /^(\d{1,6})\/s(?:,\s*burst=(\d{1,7}))?$/.exec(value)
+    if (!match) return undefined
+    const perSecond = Number(match[1])
+    const burst = match[2] === undefined ? perSecond * 3 : Number(match[2])
+    return perSecond > 0 && burst >= perSecond ? { perSecond, burst } : undefined
+  },
+)
+
+const list = setting<string[] | null>(null, 'a list of hosts and CIDRs, separated by commas', (value) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean),
+)
+
+export const SETTINGS = {
+  WHARF_HOST: text('127.0.0.1'),
+  WHARF_PORT: whole(8080, 0, 65_535),
+  WHARF_PUBLIC_URL: url('http:', 'https:'),
+  WHARF_DATA_DIR: text('./data'),
+  WHARF_ADMIN_TOKEN: secret(),
+  WHARF_AGENT_TOKEN: secret(),
+  WHARF_SEAL_KEY: secret(),
+  WHARF_LOG_LEVEL: oneOf('info', 'silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
+  WHARF_RATE_LIMIT: rateLimit,
+  WHARF_ALLOW_HOSTS: list,
+  WHARF_LEASE_SECONDS: whole(30, 1, 3_600),
+  WHARF_DRAIN_SECONDS: whole(10, 0, 3_600),
+  WHARF_EVENT_TTL_HOURS: whole(168, 1, 87_600),
+  WHARF_SLOTS: whole(16, 1, 1_000),
+  WHARF_REDIS_PREFIX: setting('wharf', 'letters, digits and dashes', (value) =>
+    /^[\w-]{1,40}$/.test(value) ? value : undefined,
+  ),
+  DATABASE_URL: url('postgres:', 'postgresql:'),
+  REDIS_URL: url('redis:', 'rediss:'),
+  REDIS_HOST: optional('a host name'),
+  REDIS_PORT: whole(6379, 1, 65_535),
+  REDIS_PASSWORD: optional('a text'),
+  REDIS_DB: whole(0, 0, 65_535),
+  S3_ENDPOINT: url('http:', 'https:'),
+  S3_REGION: text('us-east-1'),
+  S3_BUCKET: optional('the name of a bucket'),
+  S3_ACCESS_KEY_ID: optional('a text'),
+  S3_SECRET_ACCESS_KEY: optional('a text'),
+  CDN_BASE_URL: url('http:', 'https:'),
+  COLLECT_WINDOW_SECONDS: whole(15, 1, 3_600),
+  JOB_TIMEOUT_SECONDS: whole(600, 1, 86_400),
+  TRANSFER_TTL_SECONDS: whole(1800, 1, 2_592_000),
+  TRANSFER_ENGINE: oneOf('swarm', 'swarm', 'gse'),
+  GSE_ENDPOINT: url('http:', 'https:'),
+  GSE_APP_CODE: optional('a text'),
+  GSE_APP_SECRET: optional('a text'),
+  GSE_USERNAME: optional('a text'),
+  GSE_TENANT_ID: optional('a text'),
+  GSE_AGENT_ID: optional('a text'),
+  GSE_CONTAINER_ID: optional('a text'),
+  GSE_AGENT_USER: optional('a text'),
+  TASK_GRPC_HOST: text('127.0.0.1'),
+  TASK_GRPC_PORT: whole(50_050, 0, 65_535),
+  TASK_GRPC_TOKEN: secret(),
+  LOCAL_STORAGE_PATH: text('./data/videos'),
+  TEMP_STORAGE_PATH: text('./data/temp'),
+  TASK_TTL_DAYS: whole(7, 1, 3_650),
+  TASK_QUEUE_KEY: text('task:pending'),
+  PROCESSOR_COMMAND: optional('a command with {input} and {output}'),
+  WHARF_EXPORT_TTL_HOURS: whole(168, 1, 87_600),
+  WHARF_EXPORT_CONCURRENCY: whole(4, 1, 100),
+  WHARF_EXPORT_TIMEOUT_MINUTES: whole(120, 1, 10_080),
+  WHARF_EXCEL_MAX_ROWS: whole(800_000, 1, 1_048_576),
+  WHARF_EXCEL_MAX_BYTES: whole(10_485_760, 65_536, 4_294_967_295),
+} as const satisfies Record<string, Setting<unknown>>
+
+type Values = {
+  -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never
+}
+
+export interface Config extends Readonly<Values> {
+  /** One address, however Redis was given; null when embedded. */
+  readonly redisUrl: string | null
+  readonly isLoopback: boolean
+  /** Names that begin like ours but are none: a typing error, most likely. */
+  readonly unknown: readonly string[]
+}
+
+export function loadConfig(env: Record<string, string | undefined>): Config {
+  const values = Object.fromEntries(
+    Object.entries<Setting<unknown>>(SETTINGS).map(([name, known]) => [name, read(name, known, env[name])]),
+  ) as Values
+  values.WHARF_DATA_DIR = resolve(values.WHARF_DATA_DIR)
+  const isLoopback = isLoopbackHost(values.WHARF_HOST)
+  requireTogether(values, ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
+  if (values.TRANSFER_ENGINE === 'gse')
+    requireAll(values, 'TRANSFER_ENGINE=gse', ['GSE_ENDPOINT', 'GSE_APP_CODE', 'GSE_APP_SECRET'])
+  if (!isLoopbackHost(values.TASK_GRPC_HOST) && values.TASK_GRPC_TOKEN === null) {
+    throw invalid('TASK_GRPC_TOKEN must be set when TASK_GRPC_HOST is not a loopback address')
+  }
+  return Object.freeze({
+    ...values,
+    redisUrl: redisUrlOf(values),
+    isLoopback,
+    unknown: Object.keys(env).filter((name) => name.startsWith('WHARF_') && !(name in SETTINGS)),
+  })
+}
+
+function read<T>(name: string, { fallback, takes, parse }: Setting<T>, value: string | undefined): T {
+  if (value === undefined || value.trim() === '') return fallback
+  const parsed = parse(value.trim())
+  if (parsed === undefined) throw invalid(`${name} takes ${takes}, not '${shown(name, value)}'`)
+  return parsed
+}
+
+function shown(name: string, value: string): string {
+  if (/TOKEN|SECRET|PASSWORD|KEY|_URL$/.test(name)) return '…'
+  return value.length > 60 ? `${value.slice(0, 60)}…` : value
+}
+
+function redisUrlOf(values: Values): string | null {
+  if (values.REDIS_URL) return values.REDIS_URL
+  if (!values.REDIS_HOST) return null
+  const url = new URL(
+    `redis://${isIP(values.REDIS_HOST) === 6 ? `[${values.REDIS_HOST}]` : values.REDIS_HOST}`,
+  )
+  url.port = String(values.REDIS_PORT)
+  url.password = encodeURIComponent(values.REDIS_PASSWORD ?? '')
+  url.pathname = `/${values.REDIS_DB}`
+  return url.href
+}
+
+function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+}
+
+function requireTogether(values: Values, names: (keyof Values)[]): void {
+  const given = names.filter((name) => values[name] !== null)
+  if (given.length > 0) requireAll(values, String(given[0]), names)
+}
+
+function requireAll(values: Values, because: string, names: (keyof Values)[]): void {
+  const missing = names.filter((name) => values[name] === null)
+  if (missing.length > 0) throw invalid(`${because} is set, so ${missing.join(', ')} must be set too`)
+}
+
+function invalid(message: string): AppError {
+  return new AppError(ERRORS.CONFIG_INVALID, message)
+}

@@ -1,0 +1,42 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Ledger } from '../engine/index.ts'
+
+/** What `/metrics` tells. Job counts are read from the ledger when somebody asks, not while jobs run. */
+export class Metrics {
+  readonly registry = new Registry()
+  readonly requests: Histogram<'method' | 'route' | 'status'>
+  readonly problems: Counter<'code'>
+
+  constructor(ledger: Ledger) {
+    const registers = [this.registry]
+    collectDefaultMetrics({ register: this.registry })
+    this.requests = new Histogram({
+      name: 'wharf_http_request_seconds',
+      help: 'Time to answer, by route',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
+      registers,
+    })
+    this.problems = new Counter({
+      name: 'wharf_problems_total',
+      help: 'Errors answered, by code',
+      labelNames: ['code'],
+      registers,
+    })
+    new Gauge({
+      name: 'wharf_jobs',
+      help: 'Jobs in the ledger, by kind and state',
+      labelNames: ['kind', 'state'],
+      registers,
+      async collect() {
+        const rows = await ledger.db
+          .selectFrom('jobs')
+          .select(['kind', 'state', ({ fn }) => fn.countAll<number>().as('count')])
+          .groupBy(['kind', 'state'])
+          .execute()
+        this.reset()
+        for (const { kind, state, count } of rows) this.set({ kind, state }, Number(count))
+      },
+    })
+  }
+}

@@ -1,0 +1,74 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, ERRORS } from '../kernel/index.ts'
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** RFC 9457. `code` is stable; `detail` is for people. */
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  code: string
+  detail: string
+  instance: string
+  [member: string]: unknown
+}
+
+export function toProblem(error: AppError, requestId: string): Problem {
+  return {
+    ...error.details,
+    type: `/docs/errors#${error.code.toLowerCase()}`,
+    title: error.kind.title,
+    status: error.kind.http,
+    code: error.code,
+    detail: error.message,
+    instance: `urn:request:${requestId}`,
+  }
+}
+
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply {
+  if (error.retryAfter !== undefined) reply.header('Retry-After', Math.max(1, Math.ceil(error.retryAfter)))
+  if (error.kind.http === 401) reply.header('WWW-Authenticate', 'Bearer realm="wharf"')
+  return reply.code(error.kind.http).type(PROBLEM_TYPE).send(toProblem(error, request.id))
+}
+
+/** What Fastify and its parsers throw, in our words. */
+export function toAppError(error: FastifyError | Error): AppError {
+  if (error instanceof AppError) return error
+  const { code, validation, validationContext, statusCode } = error as FastifyError
+  if (validation) return invalidRequest(validation, validationContext ?? 'body')
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new AppError(ERRORS.BODY_TOO_LARGE, error.message, { cause: error })
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new AppError(ERRORS.MEDIA_TYPE_UNSUPPORTED, 'send the body as application/json', {
+        cause: error,
+      })
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return new AppError(ERRORS.BODY_NOT_JSON, 'the body is not valid JSON', { cause: error })
+  }
+  if (error instanceof SyntaxError)
+    return new AppError(ERRORS.BODY_NOT_JSON, `the body is not valid JSON: ${error.message}`)
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new AppError(ERRORS.REQUEST_INVALID, error.message, { cause: error })
+  }
+  return new AppError(
+    ERRORS.INTERNAL,
+    'something broke inside Wharf; the log has more under this request id',
+    {
+      cause: error,
+    },
+  )
+}
+
+function invalidRequest(validation: NonNullable<FastifyError['validation']>, where: string): AppError {
+  const errors = validation.map(({ instancePath, message, params }) => {
+    const extra = (params as { additionalProperty?: string; allowedValues?: unknown[] }) ?? {}
+    const hint = extra.allowedValues ? `: ${extra.allowedValues.join(', ')}` : ''
+    const name = extra.additionalProperty ? ` (${extra.additionalProperty})` : ''
+    return { path: `${where}${instancePath}`, message: `${message ?? 'is not valid'}${hint}${name}` }
+  })
+  const detail = errors.map(({ path, message }) => `${path} ${message}`).join('; ')
+  return new AppError(ERRORS.REQUEST_INVALID, detail, { details: { errors } })
+}

@@ -1,0 +1,45 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { HttpDeps } from '../http-deps.ts'
+
+const open = { config: { access: 'open' as const, unlimited: true } }
+
+/** For load balancers and monitoring. Redis is not part of being ready: without it requests are still accepted. */
+export function healthRoutes({ ledger, metrics }: HttpDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/livez',
+      {
+        ...open,
+        schema: {
+          tags: ['health'],
+          summary: 'Is the process alive?',
+          response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+        },
+      },
+      async () => ({ status: 'ok' as const }),
+    )
+
+    const Ready = Type.Object({ status: Type.String(), ledger: Type.String() })
+    app.get(
+      '/readyz',
+      {
+        ...open,
+        schema: { tags: ['health'], summary: 'Can it take requests?', response: { 200: Ready, 503: Ready } },
+      },
+      async (_request, reply) => {
+        const answer = await ledger.ping()
+        if (answer === true) return { status: 'ready', ledger: 'ok' }
+        return reply.code(503).header('Retry-After', 2).send({ status: 'not ready', ledger: answer })
+      },
+    )
+
+    app.get(
+      '/metrics',
+      { ...open, schema: { tags: ['health'], summary: 'Prometheus metrics' } },
+      async (_request, reply) => {
+        return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+      },
+    )
+  }
+}

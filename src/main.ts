@@ -1,0 +1,25 @@
+import { Command } from 'commander'
+import { serve } from './cli/serve.ts'
+import { isAppError } from './kernel/index.ts'
+import { VERSION } from './version.ts'
+
+const program = new Command('wharf')
+  .description('A self-hosted download center: slow work that ends in a file.')
+  .version(VERSION)
+  .showHelpAfterError()
+
+program
+  .command('serve')
+  .description('run the server; settings come from the environment (see .env.example)')
+  .option('--demo', 'make a demo project and print how to use it')
+  .action(serve)
+
+try {
+  await program.parseAsync()
+  process.exit(0)
+} catch (error) {
+  // A mistake that the person at the terminal can mend gets one line, everything else its stack.
+  if (isAppError(error)) console.error(`wharf: ${error.message} (${error.code})`)
+  else console.error(error)
+  process.exit(1)
+}

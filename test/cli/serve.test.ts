@@ -1,0 +1,111 @@
+import { statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { availableBackends, openBackend } from '../support/backends.ts'
+import { runWharf, serveWharf, temporaryFolder } from '../support/wharf-process.ts'
+
+describe('wharf serve', () => {
+  test('a bad setting stops the start with one line', async () => {
+    const { exited, output } = runWharf(['serve'], {
+      WHARF_PORT: 'eighty',
+      WHARF_DATA_DIR: temporaryFolder(),
+    })
+    expect(await exited).toMatchObject({ code: 1 })
+    expect(output.err).toBe(
+      "wharf: WHARF_PORT takes a whole number from 0 to 65535, not 'eighty' (CONFIG_INVALID)\n",
+    )
+    expect(output.out).toBe('')
+  })
+
+  test('a second server on the same data dir refuses to start and says what to do', async () => {
+    const { dataDir } = await serveWharf()
+    const second = runWharf(['serve'], { WHARF_PORT: '0', WHARF_DATA_DIR: dataDir })
+    expect(await second.exited).toMatchObject({ code: 1 })
+    expect(second.output.err).toMatch(
+      /^wharf: another Wharf is running on the data directory .*WHARF_DATA_DIR.*\n$/,
+    )
+  })
+
+  test('a port that is taken gives one line that names it', async () => {
+    const blocker = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => blocker.once('listening', resolve))
+    const { port } = blocker.address() as { port: number }
+    const { exited, output } = runWharf(['serve'], {
+      WHARF_PORT: String(port),
+      WHARF_DATA_DIR: temporaryFolder(),
+    })
+    expect(await exited).toMatchObject({ code: 1 })
+    blocker.close()
+    expect(output.err).toMatch(new RegExp(`^wharf: .*127\\.0\\.0\\.1:${port}.*WHARF_PORT.*\\n$`))
+  })
+
+  test('SIGTERM drains and ends with 0, and the data dir can be used again', async () => {
+    const first = await serveWharf({}, ['--demo'])
+    const key = /wharf_[0-9a-f]{32}_[\w-]+/.exec(first.output.out)?.[0]
+    first.child.kill('SIGTERM')
+    expect(await first.exited).toEqual({ code: 0, signal: null })
+    const second = await serveWharf({ WHARF_DATA_DIR: first.dataDir }, ['--demo'])
+    expect((await fetch(`${second.address}/readyz`)).status).toBe(200)
+    expect(key).toBeDefined()
+    expect(second.output.out).toContain(key)
+  })
+
+  test('the admin token that is made on first start is kept for its owner only', async () => {
+    const { dataDir } = await serveWharf()
+    expect(statSync(join(dataDir, 'admin-token')).mode & 0o777).toBe(0o600)
+  })
+
+  test('help and version are answered without a server', async () => {
+    const help = runWharf(['--help'])
+    expect(await help.exited).toMatchObject({ code: 0 })
+    expect(help.output.out).toContain('serve')
+    const version = runWharf(['--version'])
+    await version.exited
+    expect(version.output.out).toMatch(/^\d+\.\d+\.\d+/)
+  })
+
+  test('an unknown command is refused with the help', async () => {
+    const wrong = runWharf(['sevre'])
+    expect(await wrong.exited).toMatchObject({ code: 1 })
+    expect(wrong.output.err).toMatch(/unknown command 'sevre'[\s\S]*Usage: wharf/)
+  })
+})
+
+test.runIf(availableBackends().includes('postgres + redis'))(
+  'two instances on PostgreSQL and Redis accept the same admin token and see the same projects',
+  async () => {
+    const backend = await openBackend('postgres + redis')
+    const { DATABASE_URL = '', REDIS_URL = '', WHARF_REDIS_PREFIX = '' } = backend.env
+    const env = { DATABASE_URL, REDIS_URL, WHARF_REDIS_PREFIX, WHARF_ADMIN_TOKEN: 'the-same-admin-token' }
+    const [one, two] = await Promise.all([serveWharf(env), serveWharf(env)])
+    const headers = { authorization: 'Bearer the-same-admin-token', 'content-type': 'application/json' }
+    await fetch(`${one.address}/api/projects`, { method: 'POST', headers, body: '{"name":"shared"}' })
+    const list = (await (await fetch(`${two.address}/api/projects`, { headers })).json()) as {
+      items: object[]
+    }
+    expect(list.items).toMatchObject([{ name: 'shared' }])
+    for (const { child, exited } of [one, two]) {
+      child.kill('SIGTERM')
+      expect(await exited).toMatchObject({ code: 0 })
+    }
+    await backend.remove()
+  },
+)
+
+test.runIf(availableBackends().includes('postgres + redis'))(
+  'without Redis a second instance on the same PostgreSQL refuses to start',
+  async () => {
+    const backend = await openBackend('postgres + redis')
+    const { DATABASE_URL = '' } = backend.env
+    const first = await serveWharf({ DATABASE_URL })
+    const second = runWharf(['serve'], { DATABASE_URL, WHARF_PORT: '0', WHARF_DATA_DIR: temporaryFolder() })
+    expect(await second.exited).toMatchObject({ code: 1 })
+    expect(second.output.err).toMatch(
+      /^wharf: another Wharf already runs on this DATABASE_URL; .*REDIS_URL.*\n$/,
+    )
+    first.child.kill('SIGTERM')
+    await first.exited
+    await backend.remove()
+  },
+)

@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** The `wharf` command as a process of its own; it is gone with the test. */
+export function runWharf(args: string[], env: Record<string, string> = {}) {
+  const inherited = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' }
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...inherited, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (text) => (output.out += text))
+  child.stderr.setEncoding('utf8').on('data', (text) => (output.err += text))
+  const exited = once(child, 'exit').then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as string | null,
+  }))
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+    await exited
+  })
+  return { child, output, exited }
+}
+
+/** Starts a server on a free port and resolves when it listens. */
+export async function serveWharf(env: Record<string, string> = {}, args: string[] = []) {
+  const dataDir = env.WHARF_DATA_DIR ?? temporaryFolder()
+  const wharf = runWharf(['serve', ...args], {
+    WHARF_PORT: '0',
+    WHARF_DATA_DIR: dataDir,
+    WHARF_LOG_LEVEL: 'warn',
+    ...env,
+  })
+  const address = await Promise.race([listening(wharf.child), wharf.exited.then(() => undefined)])
+  if (!address) throw new Error(`wharf did not start: ${wharf.output.err}`)
+  return { ...wharf, address, dataDir }
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'wharf-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function listening(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    child.stdout?.on('data', (chunk: string) => {
+      text += chunk
+      const address = /listening on (http:\/\/\S+)/.exec(text)?.[1]
+      if (address) resolve(address)
+    })
+  })
+}
