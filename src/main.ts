@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { serve } from './cli/serve.ts'
 import { isAppError } from './kernel/index.ts'
 import { VERSION } from './version.ts'
 
@@ -12,7 +11,7 @@ program
   .command('serve')
   .description('run the server; settings come from the environment (see .env.example)')
   .option('--demo', 'make a demo project and print how to use it')
-  .action(serve)
+  .action(async (options) => (await import('./cli/serve.ts')).serve(options))
 
 try {
   await program.parseAsync()
