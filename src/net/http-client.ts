@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
 import { AppError, type Clock, ERRORS, systemClock } from '../kernel/index.ts'
 import type { AddressGuard } from './address-guard.ts'
@@ -107,7 +108,7 @@ export class HttpClient {
         const answer = await this.#send(hop, request.sign, timeouts, deadline.signal)
         const headers = toHeaders(answer.headers)
         const next = nextHop(hop, answer.statusCode, headers.get('location'))
-        if (!next) return this.#finish(hop.url, answer, headers, deadline)
+        if (!next) return this.#finish(hop, answer, headers, deadline)
         // Reads a short rest so that the connection can be used again; cuts a long one.
         await answer.body.dump({ limit: 16_384, signal: deadline.signal })
         if (redirects >= this.#options.maxRedirects)
@@ -146,15 +147,15 @@ export class HttpClient {
     })
   }
 
-  #finish(url: URL, answer: Dispatcher.ResponseData, headers: Headers, deadline: Deadline): HttpResponse {
-    const source = this.#decoded(answer, headers)
-    const body = Readable.from(told(source, url, deadline.signal), { objectMode: false })
+  #finish(hop: Hop, answer: Dispatcher.ResponseData, headers: Headers, deadline: Deadline): HttpResponse {
+    const source = hasBody(hop, answer, headers) ? this.#decoded(answer, headers) : answer.body
+    const body = Readable.from(told(source, hop.url, deadline.signal), { objectMode: false })
     // Also when nobody ever reads: an unread body would keep its connection and the deadline's timer.
     body.once('close', () => {
       deadline.clear()
       source.destroy()
     })
-    return { status: answer.statusCode, headers, body, url }
+    return { status: answer.statusCode, headers, body, url: hop.url }
   }
 
   #decoded(answer: Dispatcher.ResponseData, headers: Headers): Readable {
@@ -167,9 +168,18 @@ export class HttpClient {
   }
 }
 
+/** Nothing to decompress: an empty gzip stream would otherwise pass for one that was cut short. */
+function hasBody(hop: Hop, answer: Dispatcher.ResponseData, headers: Headers): boolean {
+  return (
+    hop.method !== 'HEAD' && ![204, 304].includes(answer.statusCode) && headers.get('content-length') !== '0'
+  )
+}
+
 async function* told(source: Readable, url: URL, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
     yield* source
+    // undici frees the connection one turn after the last byte; a next request before that would open another one.
+    await nextTurn()
   } catch (error) {
     throw toHttpError(error, url, signal)
   }

@@ -25,14 +25,14 @@ export function toHttpError(error: unknown, url: URL, signal?: AbortSignal): unk
   if (signal?.aborted) return signal.reason
   if (error instanceof AppError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const kind = BY_CODE[code] ?? byPrefix(code)
+  const kind = BY_CODE[code] ?? byFamily(error, code)
   if (!kind) return error
   const retryable = kind !== ERRORS.REQUEST_INVALID
   return new AppError(kind, `${url.host}: ${messageOf(error)}`, { cause: error, retryable })
 }
 
-function byPrefix(code: string): ErrorKind | undefined {
-  if (code.startsWith('HPE_')) return ERRORS.HTTP_MALFORMED
+function byFamily(error: unknown, code: string): ErrorKind | undefined {
+  if (error instanceof Error && error.name === 'HTTPParserError') return ERRORS.HTTP_MALFORMED
   if (/^(Z_|ERR_BROTLI|ERR__ERROR_FORMAT|ERR_PADDING|ZSTD_|ERR_ZSTD)/.test(code))
     return ERRORS.BODY_ENCODING_BROKEN
   if (/^(ERR_(?:SSL|TLS|OSSL)|ERR_STREAM_PREMATURE_CLOSE)/.test(code)) return ERRORS.CONNECTION_LOST
