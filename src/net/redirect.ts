@@ -17,7 +17,7 @@ const HARMLESS = new Set(['accept', 'accept-encoding', 'accept-language', 'conte
 /** Where a redirect leads and what is sent there, or undefined if the answer is none. */
 export function nextHop(hop: Hop, status: number, location: string | null): Hop | undefined {
   if (!REDIRECTS.has(status) || location === null) return undefined
-  const url = URL.parse(location, hop.url.href)
+  const url = URL.parse(asUtf8(location), hop.url.href)
   if (!url || !/^https?:$/.test(url.protocol))
     throw refused(hop.url, `redirects to "${location.slice(0, 200)}", which is no http or https URL`)
   if (hop.url.protocol === 'https:' && url.protocol === 'http:')
@@ -36,6 +36,12 @@ export function nextHop(hop: Hop, status: number, location: string | null): Hop 
   if (!becomesGet) return { ...hop, url, headers, strayed }
   for (const name of [...headers.keys()]) if (name.startsWith('content-')) headers.delete(name)
   return { url, method: 'GET', headers, body: undefined, strayed }
+}
+
+/** Headers arrive as Latin-1; servers that write an unescaped path mean UTF-8, as browsers know. */
+function asUtf8(header: string): string {
+  const text = Buffer.from(header, 'latin1').toString('utf8')
+  return text.includes('\ufffd') ? header : text
 }
 
 function refused(from: URL, what: string): AppError {

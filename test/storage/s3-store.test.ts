@@ -72,7 +72,7 @@ test('an upload in parts that fails or is aborted is taken back', async () => {
 
 test('an error that passes is waited out, for whole objects and for parts', async () => {
   const { server, store } = await setup()
-  server.fault = (_operation, nth) => (nth === 1 ? { status: 503, code: 'SlowDown' } : undefined)
+  server.fault = (_operation, nth) => (nth === 1 ? { status: 500, code: 'InternalError' } : undefined)
   await store.put('small', chunks('x'), CSV)
   await store.put('big', megabytes(11), CSV)
   expect(await textOf((await store.open('small')).stream)).toBe('x')
@@ -129,6 +129,13 @@ test('a store that is down shows in the health', async () => {
   await server.stop()
   expect(await store.healthy()).toMatchObject({ ok: false, reason: expect.stringContaining('ECONNREFUSED') })
   expect(await codeOf(store.put('a', chunks('x'), CSV))).toBe('STORAGE_UNAVAILABLE')
+})
+
+test('a store that never answers does not keep anyone waiting forever', async () => {
+  const { server, store } = await setup({ maxAttempts: 1, idleTimeoutMs: 30 })
+  server.fault = () => 'silence'
+  expect(await codeOf(store.put('a', chunks('x'), CSV))).toBe('STORAGE_UNAVAILABLE')
+  expect(await codeOf(store.stat('a'))).toBe('STORAGE_UNAVAILABLE')
 })
 
 test('a listing goes on over its pages', async () => {

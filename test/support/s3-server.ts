@@ -24,8 +24,8 @@ export type S3Operation =
   | 'AbortUpload'
   | 'ListUploads'
 
-/** What goes wrong with a request: an error answer, or a connection cut before or in the middle of the answer. */
-export type S3Fault = { status: number; code: string } | 'cut' | 'cut in the middle'
+/** What goes wrong with a request: an error, a connection cut before or in the middle of the answer, or no answer. */
+export type S3Fault = { status: number; code: string } | 'cut' | 'cut in the middle' | 'silence'
 
 interface Upload extends Omit<S3Object, 'body' | 'etag'> {
   key: string
@@ -88,6 +88,7 @@ export class S3Server {
     if (bucket !== this.bucket) return fail(response, 404, 'NoSuchBucket')
     const fault = this.fault(operation, this.seen.filter((one) => one === operation).length)
     if (fault === 'cut') return void incoming.socket.destroy()
+    if (fault === 'silence') return
     if (typeof fault === 'object') {
       incoming.resume()
       return fail(response, fault.status, fault.code)

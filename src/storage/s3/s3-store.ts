@@ -44,7 +44,12 @@ export interface S3Options {
   /** Parts on their way at once; memory stays below `partSize × (partsInFlight + 1)`. */
   partsInFlight?: number
   maxAttempts?: number
+  /** How long a connection may be silent. */
+  idleTimeoutMs?: number
 }
+
+/** Every open download holds one; the SDK's own limit of 50 would let uploads wait for slow readers. */
+const MOST_SOCKETS = 256
 
 /** Artifacts in an S3-compatible bucket. Objects appear whole or not at all, which is S3's own promise. */
 export class S3Store implements ArtifactStore {
@@ -53,7 +58,14 @@ export class S3Store implements ArtifactStore {
   readonly #options: S3Options & { partSize: number; partsInFlight: number }
 
   constructor(deps: { clock?: Clock }, options: S3Options) {
-    const { endpoint, region, accessKeyId, secretAccessKey, maxAttempts = 4 } = options
+    const {
+      endpoint,
+      region,
+      accessKeyId,
+      secretAccessKey,
+      maxAttempts = 4,
+      idleTimeoutMs = 300_000,
+    } = options
     this.#clock = deps.clock ?? systemClock
     this.#options = { partSize: 8 * 1024 * 1024, partsInFlight: 2, ...options }
     this.#client = new S3Client({
@@ -65,6 +77,13 @@ export class S3Store implements ArtifactStore {
       forcePathStyle: true,
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
+      // The SDK waits forever by default. A download may stall for as long as its reader does, hence the long one.
+      requestHandler: {
+        connectionTimeout: 10_000,
+        socketTimeout: idleTimeoutMs,
+        httpAgent: { keepAlive: true, maxSockets: MOST_SOCKETS },
+        httpsAgent: { keepAlive: true, maxSockets: MOST_SOCKETS },
+      },
     })
   }
 
