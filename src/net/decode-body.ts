@@ -1,15 +1,15 @@
-import { pipeline, type Readable, type Transform } from 'node:stream'
+import { Duplex, pipeline, type Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { AppError, ERRORS } from '../kernel/index.ts'
-import { Inflate } from './inflate-either.ts'
+import { inflateEither } from './inflate-either.ts'
 
 /** A chain of several is allowed by HTTP, used by nobody, and a cheap way to burn time here. */
 const MOST_ENCODINGS = 2
 
-const decoders = new Map<string, () => Transform>([
+const decoders = new Map<string, () => Duplex>([
   ['gzip', () => zlib.createGunzip()],
   ['x-gzip', () => zlib.createGunzip()],
-  ['deflate', () => new Inflate()],
+  ['deflate', () => Duplex.from(inflateEither)],
   ['br', () => zlib.createBrotliDecompress()],
 ])
 // Node 22.15 and 23.8 brought zstd; older ones simply do not offer it.

@@ -1,41 +1,20 @@
-import { Transform, type TransformCallback } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 
 /** `deflate` means a zlib stream, but some servers send raw deflate; the first byte tells which. */
-export class Inflate extends Transform {
-  #inner: zlib.Inflate | zlib.InflateRaw | undefined
-
-  override _transform(chunk: Buffer, encoding: BufferEncoding, done: TransformCallback): void {
-    this.#inner ??= this.#start(chunk)
-    if (this.#inner.write(chunk, encoding)) done()
-    else this.#inner.once('drain', () => done())
+export async function* inflateEither(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const iterator = source[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  if (first.done) return
+  const whole = async function* () {
+    yield first.value
+    yield* { [Symbol.asyncIterator]: () => iterator }
   }
-
-  override _flush(done: TransformCallback): void {
-    if (!this.#inner) {
-      done()
-      return
-    }
-    this.#inner.once('end', () => done())
-    this.#inner.end()
-  }
-
-  override _read(size: number): void {
-    this.#inner?.resume()
-    super._read(size)
-  }
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#inner?.destroy()
-    done(error)
-  }
-
-  #start(chunk: Buffer): zlib.Inflate | zlib.InflateRaw {
-    const inner = ((chunk[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()
-    inner.on('data', (data: Buffer) => {
-      if (!this.push(data)) inner.pause()
-    })
-    inner.on('error', (error) => this.destroy(error))
-    return inner
-  }
+  const isZlib = ((first.value[0] ?? 0) & 0x0f) === 8
+  // Its error reaches whoever reads it, so there is nothing to do when it is over.
+  yield* pipeline(
+    Readable.from(whole()),
+    isZlib ? zlib.createInflate() : zlib.createInflateRaw(),
+    () => undefined,
+  )
 }

@@ -162,6 +162,14 @@ test('a name that resolves differently the second time gains nothing', async () 
   expect(server.connections()).toBe(1)
 })
 
+test('the connection goes to the judged address and to no other', async () => {
+  const server = await startLoopback((_request, response) => response.end('ok'), '127.0.0.2')
+  const resolver: Resolver = async () => [{ address: '127.0.0.2', family: 4 }]
+  const client = setup({ resolver, allow: { hosts: [], cidrs: ['127.0.0.2/32'] } })
+  expect(await text(client, `http://shop.example:${server.port}/`)).toBe('ok')
+  await failure(client.request({ url: `http://127.0.0.1:${server.port}/` }), ERRORS.ADDRESS_REFUSED)
+})
+
 test('of several addresses only allowed ones are tried', async () => {
   const server = await startLoopback((_request, response) => response.end('ok'))
   const resolver: Resolver = async () => [

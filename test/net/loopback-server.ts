@@ -11,17 +11,17 @@ export interface Loopback {
 }
 
 /** A real server on loopback that lives as long as the test. */
-export async function startLoopback(listener: RequestListener): Promise<Loopback> {
+export async function startLoopback(listener: RequestListener, host = '127.0.0.1'): Promise<Loopback> {
   let connections = 0
   const server = createServer(listener)
   server.on('connection', () => {
     connections++
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   onTestFinished(async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
   const { port } = server.address() as AddressInfo
-  return { origin: `http://127.0.0.1:${port}`, port, server, connections: () => connections }
+  return { origin: `http://${host}:${port}`, port, server, connections: () => connections }
 }

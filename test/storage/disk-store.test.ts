@@ -1,7 +1,21 @@
-import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { constants, existsSync, statSync } from 'node:fs'
+import {
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
 import { DiskStore, type OpenFile } from '../../src/storage/index.ts'
 import { artifactStoreContract, chunks, codeOf, temporaryFolder, textOf } from './artifact-store.contract.ts'
@@ -165,6 +179,41 @@ test('a damaged card can be replaced and deleted', async () => {
   await writeFile(join(root, 'a.card'), '')
   await store.delete('a')
   expect(await store.stat('a')).toBeNull()
+})
+
+test('a folder that a delete removes at the last moment is made again', async () => {
+  let removed = 0
+  const openFile: OpenFile = async (path, flags) => {
+    if (removed++ === 0) await rmdir(dirname(path))
+    return open(path, flags)
+  }
+  const { store } = await setup({ openFile })
+  await store.put('a/b', chunks('x'), CSV)
+  expect(await textOf((await store.open('a/b')).stream)).toBe('x')
+})
+
+const MEMORY = '/dev/shm'
+const otherDisk = existsSync(MEMORY) && statSync(MEMORY).dev !== statSync(tmpdir()).dev
+
+test.skipIf(!otherDisk)('a file on another disk is copied and then removed', async () => {
+  const { store } = await setup()
+  const folder = await mkdtemp(join(MEMORY, 'wharf-store-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'f'), 'from afar')
+  const stored = await store.put('a', { path: join(folder, 'f') }, { ...CSV, move: true })
+  expect(stored.size).toBe(9)
+  expect(await textOf((await store.open('a')).stream)).toBe('from afar')
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('a file on the same disk is moved, not copied', async () => {
+  const { root, store } = await setup()
+  const path = join(await temporaryFolder(), 'f')
+  await writeFile(path, 'near')
+  const { ino } = await stat(path)
+  await store.put('a', { path }, { ...CSV, move: true })
+  const [blob] = (await readdir(root)).filter((name) => name.endsWith('.blob'))
+  expect((await stat(join(root, blob ?? ''))).ino).toBe(ino)
 })
 
 test('a deleted artifact leaves no empty folders', async () => {

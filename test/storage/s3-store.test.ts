@@ -138,6 +138,16 @@ test('a store that never answers does not keep anyone waiting forever', async ()
   expect(await codeOf(store.stat('a'))).toBe('STORAGE_UNAVAILABLE')
 })
 
+test('an abort does not wait for a store that is silent', async () => {
+  const { server, store } = await setup()
+  const stop = new AbortController()
+  server.fault = () => {
+    stop.abort(new Error('cancelled'))
+    return 'silence'
+  }
+  await expect(store.put('a', chunks('x'), { ...CSV, signal: stop.signal })).rejects.toThrow('cancelled')
+})
+
 test('a listing goes on over its pages', async () => {
   const { server, store } = await setup()
   server.pageSize = 2
