@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { constants, existsSync, statSync } from 'node:fs'
 import {
   type FileHandle,
@@ -168,6 +170,32 @@ describe('a link that leads out of the store', () => {
       expect(await codeOf(store.open('a'))).toBe('STORAGE_UNAVAILABLE')
     },
   )
+})
+
+test('a process that is killed in the middle of a put leaves the artifact as it was', async () => {
+  const { root, store } = await setup({ ahead: 2 * HOUR })
+  await store.put('f/a', chunks('old'), CSV)
+  const program = `
+    const { DiskStore } = await import(${JSON.stringify(new URL('../../src/storage/index.ts', import.meta.url).href)})
+    const store = await DiskStore.open({}, { root: ${JSON.stringify(root)} })
+    const source = async function* () {
+      for (let sent = 0; ; sent++) {
+        if (sent === 10) process.stdout.write('half')
+        yield Buffer.alloc(100_000)
+        if (sent >= 10) await new Promise((resolve) => setTimeout(resolve, 60_000))
+      }
+    }
+    await store.put('f/a', source(), { contentType: 'text/csv' })`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  expect((await everything(root)).some((entry) => entry.name.endsWith('.tmp'))).toBe(true)
+  expect(await textOf((await store.open('f/a')).stream)).toBe('old')
+  expect(await store.sweepStale(HOUR)).toBe(1)
+  expect((await everything(root)).map((entry) => entry.name)).toHaveLength(2)
 })
 
 test('a damaged card can be replaced and deleted', async () => {
