@@ -23,6 +23,7 @@ const PERMISSION_DENIED = 7
 const RESOURCE_EXHAUSTED = 8
 const FAILED_PRECONDITION = 9
 const ABORTED = 10
+const OUT_OF_RANGE = 11
 const INTERNAL = 13
 const UNAVAILABLE = 14
 const UNAUTHENTICATED = 16
@@ -92,6 +93,48 @@ export const ERRORS = {
   JOB_LEASE_LOST: kind('JOB_LEASE_LOST', 409, ABORTED, 'Another worker has taken the job over'),
   JOB_WORKER_LOST: kind('JOB_WORKER_LOST', 500, ABORTED, 'The worker of this job died too often'),
   JOB_FAILED: kind('JOB_FAILED', 500, INTERNAL, 'The job failed'),
+
+  // net
+  URL_UNSUPPORTED: kind('URL_UNSUPPORTED', 400, INVALID_ARGUMENT, 'The address is no http or https URL'),
+  ADDRESS_REFUSED: kind('ADDRESS_REFUSED', 422, PERMISSION_DENIED, 'The address guard refuses this host'),
+  HOST_UNRESOLVED: kind('HOST_UNRESOLVED', 502, UNAVAILABLE, 'The host name cannot be resolved'),
+  CONNECT_FAILED: kind('CONNECT_FAILED', 502, UNAVAILABLE, 'The host cannot be connected to'),
+  CONNECTION_LOST: kind(
+    'CONNECTION_LOST',
+    502,
+    UNAVAILABLE,
+    'The connection broke before the answer was whole',
+  ),
+  HTTP_TIMEOUT: kind('HTTP_TIMEOUT', 504, DEADLINE_EXCEEDED, 'The other side took too long'),
+  HTTP_STATUS: kind('HTTP_STATUS', 502, UNAVAILABLE, 'The other side answered with an error'),
+  HTTP_MALFORMED: kind('HTTP_MALFORMED', 502, UNAVAILABLE, 'The other side does not speak proper HTTP'),
+  REDIRECT_LOOP: kind('REDIRECT_LOOP', 502, FAILED_PRECONDITION, 'The other side redirects too often'),
+  REDIRECT_REFUSED: kind('REDIRECT_REFUSED', 502, FAILED_PRECONDITION, 'This redirect is not followed'),
+  BODY_TOO_LARGE_REMOTE: kind(
+    'BODY_TOO_LARGE_REMOTE',
+    502,
+    RESOURCE_EXHAUSTED,
+    'The answer of the other side is too large',
+  ),
+  BODY_ENCODING_BROKEN: kind(
+    'BODY_ENCODING_BROKEN',
+    502,
+    UNAVAILABLE,
+    'The answer of the other side cannot be decompressed',
+  ),
+
+  // storage
+  STORAGE_KEY_INVALID: kind(
+    'STORAGE_KEY_INVALID',
+    400,
+    INVALID_ARGUMENT,
+    'This is no name for a stored file',
+  ),
+  ARTIFACT_NOT_FOUND: kind('ARTIFACT_NOT_FOUND', 404, NOT_FOUND, 'There is no such file'),
+  RANGE_NOT_SATISFIABLE: kind('RANGE_NOT_SATISFIABLE', 416, OUT_OF_RANGE, 'The file has no such range'),
+  STORAGE_FULL: kind('STORAGE_FULL', 507, RESOURCE_EXHAUSTED, 'There is no room left to keep files'),
+  STORAGE_DENIED: kind('STORAGE_DENIED', 500, FAILED_PRECONDITION, 'The file store refuses Wharf'),
+  STORAGE_UNAVAILABLE: kind('STORAGE_UNAVAILABLE', 503, UNAVAILABLE, 'The file store cannot be reached'),
 } as const satisfies Record<string, ErrorKind>
 
 export interface AppErrorOptions {

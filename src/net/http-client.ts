@@ -1,0 +1,193 @@
+import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Agent, type Dispatcher } from 'undici'
+import { AppError, type Clock, ERRORS, systemClock } from '../kernel/index.ts'
+import type { AddressGuard } from './address-guard.ts'
+import { type Deadline, startDeadline } from './deadline.ts'
+import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
+import { guardedConnect } from './guarded-connect.ts'
+import { toHttpError } from './http-error.ts'
+import { type Hop, nextHop } from './redirect.ts'
+import { firstHop, refuseLiteral } from './request-check.ts'
+import { type Resolver, systemResolver } from './resolver.ts'
+
+export interface HttpRequest {
+  url: string | URL
+  method?: string
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+  /** Headers that hold for one URL alone, as a signature does: made anew for each hop within the first origin. */
+  sign?: (url: URL) => Record<string, string>
+  signal?: AbortSignal
+  timeouts?: Partial<HttpTimeouts>
+}
+
+export interface HttpTimeouts {
+  /** Until the first byte of the answer. */
+  headersMs: number
+  /** Between two pieces of the body. */
+  bodyMs: number
+  /** For everything, redirects and the last byte of the body included. */
+  totalMs: number
+}
+
+export interface HttpResponse {
+  status: number
+  headers: Headers
+  /** Decompressed. Read it to its end or destroy it: until then it holds a connection. */
+  body: Readable
+  /** Where the answer came from, after redirects. */
+  url: URL
+}
+
+export interface HttpClientDeps {
+  guard: Pick<AddressGuard, 'decide'>
+  resolver?: Resolver
+  clock?: Clock
+}
+
+export interface HttpClientOptions {
+  /** What is reached whatever the guard says: Wharf's own sample source. See `ownSamples`. */
+  alwaysAllowed?: (url: URL) => boolean
+  userAgent?: string
+  connectionsPerOrigin?: number
+  connectMs?: number
+  maxRedirects?: number
+  timeouts?: Partial<HttpTimeouts>
+}
+
+const TIMEOUTS: HttpTimeouts = { headersMs: 30_000, bodyMs: 30_000, totalMs: 300_000 }
+
+/** Outgoing HTTP for addresses that somebody else chose: guarded on every connection, redirects included. */
+export class HttpClient {
+  readonly #guard: Pick<AddressGuard, 'decide'>
+  readonly #clock: Clock
+  readonly #guarded: Agent
+  // A pool of its own: a connection opened for the samples must never carry a request that the guard has to judge.
+  readonly #pinned: Agent
+  readonly #options: Required<Omit<HttpClientOptions, 'timeouts' | 'connectMs' | 'connectionsPerOrigin'>>
+  readonly #timeouts: HttpTimeouts
+
+  constructor(deps: HttpClientDeps, options: HttpClientOptions = {}) {
+    const { resolver = systemResolver, clock = systemClock } = deps
+    const { connectionsPerOrigin = 16, connectMs = 10_000 } = options
+    const agent = (guard: Pick<AddressGuard, 'decide'> | undefined) =>
+      new Agent({
+        connect: guardedConnect({ guard, resolver }, { timeoutMs: connectMs }),
+        connections: connectionsPerOrigin,
+        pipelining: 1,
+        keepAliveTimeout: 10_000,
+        keepAliveMaxTimeout: 60_000,
+      })
+    this.#guard = deps.guard
+    this.#clock = clock
+    this.#guarded = agent(deps.guard)
+    this.#pinned = agent(undefined)
+    this.#options = {
+      alwaysAllowed: options.alwaysAllowed ?? (() => false),
+      userAgent: options.userAgent ?? 'Wharf',
+      maxRedirects: options.maxRedirects ?? 5,
+    }
+    this.#timeouts = { ...TIMEOUTS, ...options.timeouts }
+  }
+
+  /** Throws for a URL that can never be asked; host names are judged later, when they are resolved. */
+  check(url: string | URL): URL {
+    const hop = firstHop({ url }, this.#options.userAgent, ACCEPT_ENCODING)
+    if (!this.#options.alwaysAllowed(hop.url)) refuseLiteral(this.#guard, hop.url)
+    return hop.url
+  }
+
+  async request(request: HttpRequest): Promise<HttpResponse> {
+    let hop = firstHop(request, this.#options.userAgent, ACCEPT_ENCODING)
+    const timeouts = { ...this.#timeouts, ...request.timeouts }
+    const deadline = startDeadline(this.#clock, timeouts.totalMs, hop.url.host, request.signal)
+    try {
+      for (let redirects = 0; ; redirects++) {
+        deadline.signal.throwIfAborted()
+        const answer = await this.#send(hop, request.sign, timeouts, deadline.signal)
+        const headers = toHeaders(answer.headers)
+        const next = nextHop(hop, answer.statusCode, headers.get('location'))
+        if (!next) return this.#finish(hop, answer, headers, deadline)
+        // Reads a short rest so that the connection can be used again; cuts a long one.
+        await answer.body.dump({ limit: 16_384, signal: deadline.signal })
+        if (redirects >= this.#options.maxRedirects)
+          throw new AppError(ERRORS.REDIRECT_LOOP, `${hop.url.host} redirects more than ${redirects} times`, {
+            retryable: false,
+          })
+        hop = next
+      }
+    } catch (error) {
+      deadline.clear()
+      throw toHttpError(error, hop.url, deadline.signal)
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#guarded.destroy(), this.#pinned.destroy()])
+  }
+
+  #send(
+    hop: Hop,
+    sign: HttpRequest['sign'],
+    timeouts: HttpTimeouts,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const agent = this.#options.alwaysAllowed(hop.url) ? this.#pinned : this.#guarded
+    const signature = hop.strayed ? {} : (sign?.(hop.url) ?? {})
+    return agent.request({
+      origin: hop.url.origin,
+      path: hop.url.pathname + hop.url.search,
+      method: hop.method as Dispatcher.HttpMethod,
+      headers: { ...Object.fromEntries(hop.headers), ...signature },
+      body: hop.body ?? null,
+      signal,
+      headersTimeout: timeouts.headersMs,
+      bodyTimeout: timeouts.bodyMs,
+    })
+  }
+
+  #finish(hop: Hop, answer: Dispatcher.ResponseData, headers: Headers, deadline: Deadline): HttpResponse {
+    const source = hasBody(hop, answer, headers) ? this.#decoded(answer, headers) : answer.body
+    const body = Readable.from(told(source, hop.url, deadline.signal), { objectMode: false })
+    // Also when nobody ever reads: an unread body would keep its connection and the deadline's timer.
+    body.once('close', () => {
+      deadline.clear()
+      source.destroy()
+    })
+    return { status: answer.statusCode, headers, body, url: hop.url }
+  }
+
+  #decoded(answer: Dispatcher.ResponseData, headers: Headers): Readable {
+    try {
+      return decodeBody(answer.body, headers.get('content-encoding'))
+    } catch (error) {
+      answer.body.on('error', () => undefined).destroy()
+      throw error
+    }
+  }
+}
+
+/** Nothing to decompress: an empty gzip stream would otherwise pass for one that was cut short. */
+function hasBody(hop: Hop, answer: Dispatcher.ResponseData, headers: Headers): boolean {
+  return (
+    hop.method !== 'HEAD' && ![204, 304].includes(answer.statusCode) && headers.get('content-length') !== '0'
+  )
+}
+
+async function* told(source: Readable, url: URL, signal: AbortSignal): AsyncGenerator<Buffer> {
+  try {
+    yield* source
+    // undici frees the connection one turn after the last byte; a next request before that would open another one.
+    await nextTurn()
+  } catch (error) {
+    throw toHttpError(error, url, signal)
+  }
+}
+
+function toHeaders(raw: Record<string, string | string[] | undefined>): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(raw))
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one)
+  return headers
+}

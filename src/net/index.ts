@@ -1,0 +1,26 @@
+export { AddressGuard, type Verdict } from './address-guard.ts'
+export { type AllowList, LOOPBACK_ONLY, NOTHING_PRIVATE, parseAllowHosts } from './allow-hosts.ts'
+export { limitBytes, readAll } from './body-reader.ts'
+export {
+  HttpClient,
+  type HttpClientDeps,
+  type HttpClientOptions,
+  type HttpRequest,
+  type HttpResponse,
+  type HttpTimeouts,
+} from './http-client.ts'
+export { expectOk } from './http-error.ts'
+export { ownSamples } from './request-check.ts'
+export { type ResolvedAddress, type Resolver, systemResolver } from './resolver.ts'
+export { type RetryOptions, withRetry } from './retry.ts'
+export { parseRetryAfter, RETRY_AFTER_CAP_SECONDS } from './retry-after.ts'
+export {
+  goodSecrets,
+  newWebhookSecret,
+  ROTATION_OVERLAP_MS,
+  rotateSecret,
+  type SignatureHeaders,
+  signCallback,
+  signPull,
+  type WebhookSecret,
+} from './signing.ts'

@@ -1,0 +1,68 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import { AppError, ERRORS } from '../kernel/index.ts'
+
+/** The three headers of Standard Webhooks 1.0. */
+export interface SignatureHeaders extends Record<string, string> {
+  'webhook-id': string
+  'webhook-timestamp': string
+  'webhook-signature': string
+}
+
+/** A secret of a project. One that was rotated out stays good until `goodUntil`, so that receivers can follow. */
+export interface WebhookSecret {
+  readonly secret: string
+  readonly goodUntil: number | null
+}
+
+export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000
+
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(24).toString('base64')}`
+}
+
+/** Puts a new secret in front; the one before stays good for a day, older ones end when they were to end. */
+export function rotateSecret(kept: readonly WebhookSecret[], now: number): WebhookSecret[] {
+  const before = kept.map((entry) => ({ ...entry, goodUntil: entry.goodUntil ?? now + ROTATION_OVERLAP_MS }))
+  return [{ secret: newWebhookSecret(), goodUntil: null }, ...before.filter((entry) => entry.goodUntil > now)]
+}
+
+export function goodSecrets(kept: readonly WebhookSecret[], now: number): string[] {
+  return kept
+    .filter((entry) => entry.goodUntil === null || entry.goodUntil > now)
+    .map((entry) => entry.secret)
+}
+
+/** Signs the body of a callback. The id stays the same when a delivery is tried again; the time does not. */
+export function signCallback(
+  secrets: readonly string[],
+  message: { id: string; now: number; body: string },
+): SignatureHeaders {
+  return sign(secrets, message.id, message.now, message.body)
+}
+
+/** Signs a pull, which has no body: the content is the full URL as it is asked for. */
+export function signPull(
+  secrets: readonly string[],
+  pull: { url: URL; now: number; id?: string },
+): SignatureHeaders {
+  const url = new URL(pull.url)
+  url.hash = ''
+  url.username = ''
+  url.password = ''
+  return sign(secrets, pull.id ?? `pull_${randomUUID()}`, pull.now, url.href)
+}
+
+function sign(secrets: readonly string[], id: string, now: number, content: string): SignatureHeaders {
+  if (secrets.length === 0)
+    throw new AppError(ERRORS.INTERNAL, 'there is no webhook secret to sign with', { retryable: false })
+  // Id, time and content are joined by full stops, so one inside the id would let two messages share a signature.
+  if (!/^[\w-]+$/.test(id))
+    throw new AppError(ERRORS.INTERNAL, `"${id}" cannot be a webhook-id`, { retryable: false })
+  const signatures = secrets.map((secret) => new Webhook(secret).sign(id, new Date(now), content))
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now / 1000)),
+    'webhook-signature': signatures.join(' '),
+  }
+}

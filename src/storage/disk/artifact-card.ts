@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError, ERRORS } from '../../kernel/index.ts'
+import { isErrno } from './disk-error.ts'
+import { cardName, isBlobOf } from './disk-layout.ts'
+
+/** What is known of an artifact besides its bytes, and which blob holds them. */
+export interface ArtifactCard {
+  blob: string
+  size: number
+  sha256: string
+  contentType: string
+  fileName: string | null
+  modifiedAt: number
+}
+
+export function etagOf(card: ArtifactCard): string {
+  return `"${card.sha256}"`
+}
+
+/** The card of a key, or null if there is none. */
+export async function readCard(folder: string, leaf: string): Promise<ArtifactCard | null> {
+  const path = join(folder, cardName(leaf))
+  try {
+    const card = JSON.parse(await readFile(path, 'utf8')) as ArtifactCard
+    // The name leads to a file, so a card that was tampered with must not point elsewhere.
+    if (!isBlobOf(leaf, card.blob)) throw new SyntaxError(`it names ${JSON.stringify(card.blob)}`)
+    return card
+  } catch (cause) {
+    if (isErrno(cause, 'ENOENT', 'ENOTDIR')) return null
+    if (!(cause instanceof SyntaxError)) throw cause
+    throw new AppError(ERRORS.STORAGE_UNAVAILABLE, `${cardName(leaf)} in the file store is damaged`, {
+      cause,
+      retryable: false,
+    })
+  }
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import type { ArtifactSource } from './artifact-store.ts'
+
+/** Bytes on their way, counted and hashed as they pass. */
+export class Hashed implements AsyncIterable<Buffer> {
+  readonly #source: ArtifactSource
+  readonly #signal: AbortSignal | undefined
+  readonly #hash = createHash('sha256')
+  #size = 0
+
+  constructor(source: ArtifactSource, signal?: AbortSignal) {
+    this.#source = source
+    this.#signal = signal
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    const source = this.#source
+    const bytes = 'path' in source ? createReadStream(source.path, { highWaterMark: 256 * 1024 }) : source
+    for await (const chunk of untilAborted<Uint8Array>(bytes, this.#signal)) {
+      this.#hash.update(chunk)
+      this.#size += chunk.byteLength
+      yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    }
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Once, when all has passed. */
+  sha256(): string {
+    return this.#hash.digest('hex')
+  }
+}
+
+/** Ends with the signal's reason even while the source keeps everyone waiting for its next piece. */
+async function* untilAborted<T>(
+  source: AsyncIterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T> {
+  if (!signal) {
+    yield* source
+    return
+  }
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  aborted.catch(() => undefined)
+  const abort = () => reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  const iterator = source[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const step = await Promise.race([aborted, iterator.next()])
+      if (step.done) break
+      yield step.value
+    }
+  } finally {
+    signal.removeEventListener('abort', abort)
+    // Not awaited: a generator that hangs in its own await would never come back.
+    iterator.return?.()?.catch(() => undefined)
+  }
+}

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/kernel/index.ts'
+import { type S3Options, S3Store } from '../../src/storage/index.ts'
+import { S3Server } from '../support/s3-server.ts'
+import { artifactStoreContract, chunks, codeOf, textOf } from './artifact-store.contract.ts'
+
+const CSV = { contentType: 'text/csv' }
+const MIB = 1024 * 1024
+
+async function setup(options: Partial<S3Options> = {}) {
+  const server = await S3Server.start()
+  onTestFinished(() => server.stop())
+  const { endpoint, region, bucket, accessKeyId, secretAccessKey } = server
+  const store = new S3Store(
+    { clock: { ...systemClock, now: () => Date.now() + 60_000 } },
+    { endpoint, region, bucket, accessKeyId, secretAccessKey, partSize: 5 * MIB, maxAttempts: 2, ...options },
+  )
+  onTestFinished(() => store.close())
+  return { server, store }
+}
+
+async function* megabytes(count: number, onEach: (produced: number) => void = () => undefined) {
+  for (let index = 0; index < count; index++) {
+    onEach(index + 1)
+    yield Buffer.alloc(MIB, index)
+  }
+}
+
+artifactStoreContract('the S3 store', async () => {
+  const { server, store } = await setup()
+  return { store, leftovers: async () => [...server.uploads.keys()] }
+})
+
+test('a large artifact goes up in parts, with few of them in memory', async () => {
+  const { server, store } = await setup({ partsInFlight: 2 })
+  const hash = createHash('sha256')
+  for await (const chunk of megabytes(32)) hash.update(chunk)
+  let ahead = 0
+  const source = megabytes(32, (produced) => {
+    ahead = Math.max(ahead, produced * MIB - server.received)
+  })
+  const stored = await store.put('big', source, { ...CSV, fileName: '大.csv' })
+  expect(stored).toMatchObject({ size: 32 * MIB, sha256: hash.digest('hex') })
+  expect(server.seen.filter((operation) => operation === 'UploadPart')).toHaveLength(7)
+  // Two parts on their way, one being filled, and what the streams between hold.
+  expect(ahead).toBeLessThanOrEqual(17 * MIB)
+  const body = createHash('sha256')
+    .update(server.objects.get('big')?.body ?? '')
+    .digest('hex')
+  expect(body).toBe(stored.sha256)
+  expect(await store.stat('big')).toMatchObject({ size: 32 * MIB, etag: stored.etag, fileName: '大.csv' })
+  expect(server.uploads.size).toBe(0)
+})
+
+test('an upload in parts that fails or is aborted is taken back', async () => {
+  const { server, store } = await setup()
+  const broken = async function* () {
+    yield* megabytes(12)
+    throw new Error('the source broke')
+  }
+  await expect(store.put('a', broken(), CSV)).rejects.toThrow('the source broke')
+  const stop = new AbortController()
+  const aborting = megabytes(20, (produced) => {
+    if (produced === 14) stop.abort(new Error('cancelled'))
+  })
+  await expect(store.put('a', aborting, { ...CSV, signal: stop.signal })).rejects.toThrow('cancelled')
+  expect(server.seen).toContain('CreateUpload')
+  expect(server.objects.size).toBe(0)
+  await expect.poll(() => server.uploads.size).toBe(0)
+})
+
+test('an error that passes is waited out, for whole objects and for parts', async () => {
+  const { server, store } = await setup()
+  server.fault = (_operation, nth) => (nth === 1 ? { status: 500, code: 'InternalError' } : undefined)
+  await store.put('small', chunks('x'), CSV)
+  await store.put('big', megabytes(11), CSV)
+  expect(await textOf((await store.open('small')).stream)).toBe('x')
+  expect(server.objects.get('big')?.body).toHaveLength(11 * MIB)
+})
+
+test('a cut connection is tried again', async () => {
+  const { server, store } = await setup()
+  server.fault = (_operation, nth) => (nth === 1 ? 'cut' : undefined)
+  await store.put('a', chunks('x'), CSV)
+  expect(await store.stat('a')).toMatchObject({ size: 1 })
+})
+
+test('a part that never gets through fails the put and leaves nothing', async () => {
+  const { server, store } = await setup()
+  server.fault = (operation) =>
+    operation === 'UploadPart' ? { status: 500, code: 'InternalError' } : undefined
+  expect(await codeOf(store.put('a', megabytes(11), CSV))).toBe('STORAGE_UNAVAILABLE')
+  expect(server.objects.size).toBe(0)
+  expect(server.uploads.size).toBe(0)
+})
+
+test('an answer that is cut in the middle is not mistaken for its end', async () => {
+  const { server, store } = await setup()
+  await store.put('a', chunks(Buffer.alloc(3 * MIB)), CSV)
+  server.fault = (operation) => (operation === 'GetObject' ? 'cut in the middle' : undefined)
+  expect(await codeOf(store.open('a').then(({ stream }) => textOf(stream)))).toBe('STORAGE_UNAVAILABLE')
+})
+
+test.each([
+  [{ status: 507, code: 'XMinioStorageFull' }, 'STORAGE_FULL'],
+  [{ status: 403, code: 'QuotaExceeded' }, 'STORAGE_FULL'],
+  [{ status: 403, code: 'AccessDenied' }, 'STORAGE_DENIED'],
+  [{ status: 404, code: 'NoSuchBucket' }, 'STORAGE_DENIED'],
+  [{ status: 500, code: 'InternalError' }, 'STORAGE_UNAVAILABLE'],
+  ['cut', 'STORAGE_UNAVAILABLE'],
+] as const)('%j becomes %s', async (fault, code) => {
+  const { server, store } = await setup({ maxAttempts: 1 })
+  server.fault = () => fault
+  expect(await codeOf(store.put('a', chunks('x'), CSV))).toBe(code)
+  expect(await codeOf(store.open('a'))).toBe(code)
+})
+
+test('a wrong key or bucket is refused and shows in the health', async () => {
+  const stranger = (await setup({ accessKeyId: 'SOMEBODY' })).store
+  expect(await codeOf(stranger.put('a', chunks('x'), CSV))).toBe('STORAGE_DENIED')
+  expect(await stranger.healthy()).toMatchObject({ ok: false })
+  const elsewhere = (await setup({ bucket: 'elsewhere' })).store
+  expect(await elsewhere.healthy()).toMatchObject({ ok: false, reason: expect.stringContaining('elsewhere') })
+})
+
+test('a store that is down shows in the health', async () => {
+  const { server, store } = await setup({ maxAttempts: 1 })
+  await server.stop()
+  expect(await store.healthy()).toMatchObject({ ok: false, reason: expect.stringContaining('ECONNREFUSED') })
+  expect(await codeOf(store.put('a', chunks('x'), CSV))).toBe('STORAGE_UNAVAILABLE')
+})
+
+test('a store that never answers does not keep anyone waiting forever', async () => {
+  const { server, store } = await setup({ maxAttempts: 1, idleTimeoutMs: 30 })
+  server.fault = () => 'silence'
+  expect(await codeOf(store.put('a', chunks('x'), CSV))).toBe('STORAGE_UNAVAILABLE')
+  expect(await codeOf(store.stat('a'))).toBe('STORAGE_UNAVAILABLE')
+})
+
+test('an abort does not wait for a store that is silent', async () => {
+  const { server, store } = await setup()
+  const stop = new AbortController()
+  server.fault = () => {
+    stop.abort(new Error('cancelled'))
+    return 'silence'
+  }
+  await expect(store.put('a', chunks('x'), { ...CSV, signal: stop.signal })).rejects.toThrow('cancelled')
+})
+
+test('a listing goes on over its pages', async () => {
+  const { server, store } = await setup()
+  server.pageSize = 2
+  for (let index = 0; index < 5; index++) await store.put(`k/${index}`, chunks('x'), CSV)
+  const keys: string[] = []
+  for await (const { key } of store.list('k/')) keys.push(key)
+  expect(keys).toEqual(['k/0', 'k/1', 'k/2', 'k/3', 'k/4'])
+})
+
+test('uploads that a crash left unfinished are swept once they are old enough', async () => {
+  const { server, store } = await setup()
+  const { promise: stuck, resolve: unstick } = Promise.withResolvers<void>()
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const source = async function* () {
+    yield* megabytes(11)
+    begin()
+    await stuck
+  }
+  const putting = codeOf(store.put('a', source(), CSV))
+  await begun
+  await expect.poll(() => server.uploads.size).toBe(1)
+  expect(await store.sweepStale(120_000)).toBe(0)
+  expect(await store.sweepStale(30_000)).toBe(1)
+  expect(server.uploads.size).toBe(0)
+  unstick()
+  expect(await putting).toBe('STORAGE_DENIED')
+})
+
+test('the public address is that of the CDN', async () => {
+  expect((await setup()).store.publicUrl('a')).toBeNull()
+  const { store } = await setup({ cdnBaseUrl: 'https://cdn.example/files/' })
+  expect(store.publicUrl('a b/中?.csv')).toBe('https://cdn.example/files/a%20b/%E4%B8%AD%3F.csv')
+})
+
+test('browsers that come through the CDN are told the file name', async () => {
+  const { server, store } = await setup()
+  await store.put('a', chunks('x'), { ...CSV, fileName: '报表 "1".csv' })
+  expect(server.objects.get('a')?.disposition).toBe(
+    `attachment; filename="__ _1_.csv"; filename*=UTF-8''%E6%8A%A5%E8%A1%A8%20%221%22.csv`,
+  )
+})
