@@ -98,6 +98,10 @@ export const ERRORS = {
   JOB_LEASE_LOST: kind('JOB_LEASE_LOST', 409, ABORTED, 'Another worker has taken the job over'),
   JOB_WORKER_LOST: kind('JOB_WORKER_LOST', 500, ABORTED, 'The worker of this job died too often'),
   JOB_FAILED: kind('JOB_FAILED', 500, INTERNAL, 'The job failed'),
+
+  // exports
+  TEMPLATE_INVALID: kind('TEMPLATE_INVALID', 400, INVALID_ARGUMENT, 'The template is not valid'),
+  SPOOL_DAMAGED: kind('SPOOL_DAMAGED', 500, INTERNAL, 'The spooled data cannot be read'),
 } as const satisfies Record<string, ErrorKind>
 
 export interface AppErrorOptions {
