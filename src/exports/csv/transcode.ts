@@ -95,7 +95,7 @@ export function transcode(
     field += 1
     const byte = input[i]
     i += 1
-    if (byte === COMMA) {
+    if (byte === COMMA && field < fields) {
       output[o] = COMMA
       o += 1
       continue
@@ -118,6 +118,11 @@ export function transcode(
 }
 
 export function damaged(field: number, fields: number, byte: number | undefined): AppError {
-  const what = byte === LF ? `a record has ${field} fields` : `field ${field} goes on behind its end`
-  return new AppError(ERRORS.SPOOL_DAMAGED, `${what}, ${fields} are expected`, { retryable: false })
+  const what =
+    byte === LF
+      ? `a record has ${field} fields, not ${fields}`
+      : byte === COMMA
+        ? `a record has more than ${fields} fields`
+        : `field ${field} of a record goes on behind its end`
+  return new AppError(ERRORS.SPOOL_DAMAGED, what, { retryable: false })
 }
