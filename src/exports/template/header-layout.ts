@@ -7,22 +7,28 @@ const MAX_PAIRS_A_ROW = 4
 const LABEL: CellStyle = { align: 'right', vAlign: 'middle', wrap: true }
 const VALUE: CellStyle = { align: 'left', vAlign: 'middle', wrap: true }
 
+export interface HeaderLayout {
+  cells: FixedCell[]
+  rows: number
+}
+
 /**
  * Arranges pairs in rows: at most four a row, two columns at least for each, all rows alike but the last, which may be
  * shorter (5 → 3 + 2). A short last row keeps the grid of the others, so that labels stand below labels.
  */
-export function layoutPairs(pairs: readonly Pair[], width: number): FixedCell[] {
+export function layoutPairs(pairs: readonly Pair[], width: number): HeaderLayout {
   const most = Math.max(1, Math.min(MAX_PAIRS_A_ROW, Math.floor(width / 2)))
   const rows = Math.ceil(pairs.length / most)
   const slots = Math.ceil(pairs.length / Math.max(1, rows))
-  return pairs.flatMap((pair, i) => placePair(pair, Math.floor(i / slots), i % slots, slots, width))
+  const cells = pairs.flatMap((pair, i) => placePair(pair, Math.floor(i / slots), i % slots, slots, width))
+  return { cells, rows }
 }
 
 /**
  * Lays out rows as they were given, each spread evenly over the width. A row with more pairs than columns cannot stand
  * as given: it goes on in the next one.
  */
-export function layoutRows(rows: readonly Pair[][], width: number): { cells: FixedCell[]; rows: number } {
+export function layoutRows(rows: readonly Pair[][], width: number): HeaderLayout {
   const cells: FixedCell[] = []
   let at = 0
   for (const row of rows) {

@@ -1,4 +1,12 @@
-import { entriesOf, isJsonObject, isNothing, listOf, memberPath, nameOf } from './json-shape.ts'
+import {
+  entriesOf,
+  isJsonObject,
+  isNothing,
+  type JsonObject,
+  listOf,
+  memberPath,
+  nameOf,
+} from './json-shape.ts'
 import { templateError } from './template-error.ts'
 
 export type PairValue = string | number | boolean | null
@@ -19,8 +27,8 @@ const MAX_PAIRS = 1_000
 /**
  * Reads a header or footer, or null when there is none.
  *
- * - `{label: value, …}` and `[[label, value], …]` are pairs. The second form keeps any order; in the first, JSON's usual
- *   reader moves labels that look like integers (`"2024"`) to the front.
+ * - `{label: value, …}` and `[[label, value], …]` are pairs. The second form keeps any order; the first keeps that of labels
+ *   which look like integers (`"2024"`) only when it was read by `parseKeepingOrder`.
  * - `[{label: value, …}, …]` and `[[[label, value], …], …]` are rows.
  * - A text is laid out like the summary.
  */
@@ -64,7 +72,7 @@ function pairsOfRow(row: unknown, path: string): Pair[] {
   return pairsOfObject(row, path)
 }
 
-function pairsOfObject(object: Parameters<typeof entriesOf>[0], path: string): Pair[] {
+function pairsOfObject(object: JsonObject, path: string): Pair[] {
   return entriesOf(object).map(([label, value]) => ({
     label,
     value: scalarOf(value, memberPath(path, label)),

@@ -1,23 +1,20 @@
+import { plainKey } from './key-order.ts'
 import { templateError } from './template-error.ts'
 
-/**
- * How the loose JSON of many senders is looked at. An object may also come as a `Map`: JavaScript moves keys that look
- * like integers (`{"2024": …}`) to the front, and only a Map keeps the order in which they were written.
- */
-export type JsonObject = Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>
+/** How the loose JSON of many senders is looked at. Its keys may carry the mark of `parseKeepingOrder`. */
+export type JsonObject = Readonly<Record<string, unknown>>
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function entriesOf(object: JsonObject): [string, unknown][] {
-  return object instanceof Map ? [...object] : Object.entries(object)
+  return Object.entries(object).map(([key, value]) => [plainKey(key), value])
 }
 
 /** An own member only: a key such as `constructor` finds nothing by itself. Null counts as not given. */
 export function memberOf(object: JsonObject, key: string): unknown {
-  if (object instanceof Map) return object.get(key) ?? undefined
-  return Object.hasOwn(object, key) ? ((object as Record<string, unknown>)[key] ?? undefined) : undefined
+  return Object.hasOwn(object, key) ? (object[key] ?? undefined) : undefined
 }
 
 /** A list, also in the shape into which PHP turns one whose keys have gaps: `{"0": …, "2": …}`. Else undefined. */

@@ -1,6 +1,6 @@
 import type { CellStyle, FixedArea, FixedCell, SheetPlan } from '../xlsx/sheet-plan.ts'
 import { layoutColumns } from './column-headers.ts'
-import { layoutPairs, layoutRows } from './header-layout.ts'
+import { type HeaderLayout, layoutPairs, layoutRows } from './header-layout.ts'
 import { parseHeader } from './header-pairs.ts'
 import { htmlToRuns } from './html-runs.ts'
 import { layoutRowHeads } from './row-heads.ts'
@@ -21,7 +21,9 @@ export interface SheetRequest {
 /** Title, summary, header and footer reach over the whole table, but no wider than a screen. */
 export const MAX_AREA_COLUMNS = 20
 
-const TITLE: CellStyle = { bold: true, size: 16, align: 'center', vAlign: 'middle', wrap: true }
+const TITLE_SIZE = 16
+const USUAL_SIZE = 11
+const TITLE: CellStyle = { bold: true, size: TITLE_SIZE, align: 'center', vAlign: 'middle', wrap: true }
 const TITLE_HEIGHT = 30
 const TEXT: CellStyle = { align: 'left', vAlign: 'top', wrap: true }
 const LINE_HEIGHT = 15
@@ -35,16 +37,14 @@ export function planSheet(request: SheetRequest): SheetPlan {
   const { template } = request
   const headers = layoutColumns(template)
   const width = Math.max(1, Math.min(MAX_AREA_COLUMNS, headers.columns.length))
-  const characters = headers.columns
-    .slice(0, width)
-    .reduce((sum, column) => sum + (column.width ?? USUAL_WIDTH), 0)
+  const widths = headers.columns.slice(0, width).map((column) => column.width ?? USUAL_WIDTH)
 
-  const top = new AreaBuilder(width, characters)
+  const top = new AreaBuilder(widths)
   if (request.title) top.title(request.title)
   if (request.summary) top.text(request.summary)
   top.header(request.header, 'header')
-  top.place(headers.cells, headers.rows)
-  const bottom = new AreaBuilder(width, characters)
+  top.place(headers.cells, Array(headers.rows).fill(undefined))
+  const bottom = new AreaBuilder(widths)
   bottom.header(request.footer, 'footer')
 
   const rowHeight = Math.max(0, ...template.leaves.map((leaf) => leaf.height ?? 0))
@@ -61,17 +61,17 @@ export function planSheet(request: SheetRequest): SheetPlan {
 /** Stacks blocks of cells, each below the one before. */
 class AreaBuilder {
   readonly area: FixedArea = { rows: 0, heights: [], cells: [] }
-  readonly #width: number
-  /** Characters that fit into one line over the whole width. */
-  readonly #characters: number
+  /** Of the columns over which the area reaches, in characters. */
+  readonly #widths: readonly number[]
 
-  constructor(width: number, characters: number) {
-    this.#width = width
-    this.#characters = Math.max(1, characters)
+  constructor(widths: readonly number[]) {
+    this.#widths = widths.length > 0 ? widths : [USUAL_WIDTH]
   }
 
   title(text: string): void {
-    this.#wide(text, TITLE, TITLE_HEIGHT)
+    const cell = this.#wide(text, TITLE)
+    const lines = linesOf(text, cell, this.#widths, TITLE_SIZE / USUAL_SIZE)
+    this.place([cell], [Math.min(MAX_TEXT_HEIGHT, TITLE_HEIGHT * lines)])
   }
 
   text(html: string): void {
@@ -79,30 +79,41 @@ class AreaBuilder {
     const text = runs.map((run) => run.text).join('')
     if (text.trim() === '') return
     const isPlain = runs.length === 1 && Object.keys(runs[0]!).length === 1
-    const height = wrappedLines(text, this.#characters) * LINE_HEIGHT
-    this.#wide(isPlain ? text : runs, TEXT, Math.min(MAX_TEXT_HEIGHT, height))
+    const cell = this.#wide(isPlain ? text : runs, TEXT)
+    this.place([cell], [Math.min(MAX_TEXT_HEIGHT, LINE_HEIGHT * linesOf(text, cell, this.#widths))])
   }
 
   header(value: unknown, path: string): void {
     const content = parseHeader(value, path)
     if (content?.kind === 'text') this.text(content.text)
-    if (content?.kind === 'rows') {
-      const { cells, rows } = layoutRows(content.rows, this.#width)
-      this.place(cells, rows)
-    }
-    if (content?.kind === 'pairs') {
-      const cells = layoutPairs(content.pairs, this.#width)
-      this.place(cells, Math.max(0, ...cells.map((cell) => cell.row + 1)))
-    }
+    if (content?.kind === 'rows') this.#pairs(layoutRows(content.rows, this.#widths.length))
+    if (content?.kind === 'pairs') this.#pairs(layoutPairs(content.pairs, this.#widths.length))
   }
 
-  place(cells: FixedCell[], rows: number, height?: number): void {
+  /** Excel fits no row to a merged cell, so rows that need several lines are given their height here. */
+  #pairs({ cells, rows }: HeaderLayout): void {
+    const lines = Array<number>(rows).fill(1)
+    for (const cell of cells) {
+      lines[cell.row] = Math.max(lines[cell.row]!, linesOf(String(cell.value ?? ''), cell, this.#widths))
+    }
+    const heights = lines.map((count) =>
+      count === 1 ? undefined : Math.min(MAX_TEXT_HEIGHT, LINE_HEIGHT * count),
+    )
+    this.place(cells, heights)
+  }
+
+  place(cells: FixedCell[], heights: FixedArea['heights']): void {
     for (const cell of cells) this.area.cells.push({ ...cell, row: cell.row + this.area.rows })
-    for (let i = 0; i < rows; i += 1) this.area.heights.push(height)
-    this.area.rows += rows
+    this.area.heights.push(...heights)
+    this.area.rows += heights.length
   }
 
-  #wide(value: FixedCell['value'], style: CellStyle, height: number): void {
-    this.place([{ row: 0, column: 0, rowSpan: 1, columnSpan: this.#width, value, style }], 1, height)
+  #wide(value: FixedCell['value'], style: CellStyle): FixedCell {
+    return { row: 0, column: 0, rowSpan: 1, columnSpan: this.#widths.length, value, style }
   }
+}
+
+function linesOf(text: string, cell: FixedCell, widths: readonly number[], scale = 1): number {
+  const room = widths.slice(cell.column, cell.column + cell.columnSpan).reduce((sum, width) => sum + width, 0)
+  return wrappedLines(text, Math.max(1, room / scale))
 }

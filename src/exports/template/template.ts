@@ -1,6 +1,7 @@
 import type { CellStyle } from '../xlsx/sheet-plan.ts'
 import { type ColumnNode, columnSettings } from './column-node.ts'
 import { entriesOf, isJsonObject, isNothing, memberOf } from './json-shape.ts'
+import { plainKey } from './key-order.ts'
 import { type RawNode, readTrees, type TreeLimits } from './node-tree.ts'
 import { type RowNode, readRows, rowDepth } from './row-node.ts'
 import { templateError } from './template-error.ts'
@@ -66,7 +67,7 @@ function splitParts(input: unknown, path: string): { columns: unknown; columnsPa
 }
 
 function keysToColumns(keys: readonly string[], path: string, hasRows: boolean): ColumnNode[] {
-  const own = keys.filter((key) => !hasRows || !ROW_HEAD_NAMES.has(key))
+  const own = keys.map(plainKey).filter((key) => !hasRows || !ROW_HEAD_NAMES.has(key))
   const nodes = own.map((name) => ({ name, title: name, settings: {}, path, children: [] }))
   return nodes.map((node) => columnOf(node, hasRows))
 }
@@ -76,7 +77,8 @@ function columnOf(raw: RawNode, hasRows: boolean): ColumnNode {
   const rowHead = isLeaf && hasRows && raw.name !== null && ROW_HEAD_NAMES.has(raw.name)
   return {
     name: isLeaf && !rowHead ? raw.name : null,
-    title: raw.title,
+    // The corner above the row headers stays empty rather than showing one of their technical names.
+    title: rowHead && raw.title === raw.name ? '' : raw.title,
     rowHead,
     children: raw.children.map((child) => columnOf(child, hasRows)),
     ...columnSettings(raw.settings, raw.path),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  parseKeepingOrder,
   parseTemplate,
   planSheet,
   type SheetRequest,
@@ -268,7 +269,7 @@ describe('the header area', () => {
     ])
   })
 
-  test('keeps labels like 2024 in order when they come as pairs', () => {
+  test('keeps labels like 2024 in order when they come as pairs, or were read with care', () => {
     const labels = (header: unknown) =>
       headerCells(plan(columns(8), { header })).flatMap((cell) => (cell.column % 4 === 0 ? [cell.value] : []))
     expect(
@@ -277,14 +278,12 @@ describe('the header area', () => {
         ['2024', 2],
       ]),
     ).toEqual(['total', '2024'])
-    expect(
-      labels(
-        new Map([
-          ['total', 1],
-          ['2024', 2],
-        ]),
-      ),
-    ).toEqual(['total', '2024'])
+    expect(labels(parseKeepingOrder('{"total": 1, "2024": 2}'))).toEqual(['total', '2024'])
+  })
+
+  test('gives a row the height that its longest value needs', () => {
+    const sheet = plan(columns(8), { header: [{ short: 'x' }, { long: '字'.repeat(100), other: 'x' }] })
+    expect(sheet.top.heights).toEqual([undefined, 15 * Math.ceil(200 / 24), undefined])
   })
 
   test('is refused with its place when a value is none', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   csvHeader,
   csvRowLabels,
+  parseKeepingOrder,
   parseTemplate,
   type Template,
   templateFromKeys,
@@ -65,16 +66,14 @@ describe('the shapes of a template', () => {
     expect(csvHeader(template)).toEqual(['姓名', 'id', 'Colour'])
   })
 
-  test('a Map keeps even the order of keys that look like integers', () => {
-    expect(
-      parse(
-        new Map([
-          ['b', 'B'],
-          ['2024', 'Y'],
-        ]),
-      ).fields,
-    ).toEqual(['b', '2024'])
-    expect(parse({ b: 'B', 2024: 'Y' }).fields).toEqual(['2024', 'b'])
+  test('keys that look like integers keep their place when the text is read with care', () => {
+    const text = '{"name": "N", "2024" : "Y", "x": "say \\"3\\": \\\\", "7": null}'
+    expect(parse(JSON.parse(text)).fields).toEqual(['7', '2024', 'name', 'x'])
+    const kept = parseKeepingOrder(text)
+    expect(parse(kept).fields).toEqual(['name', '2024', 'x', '7'])
+    expect(csvHeader(parse(kept))).toEqual(['N', 'Y', 'say "3": \\', '7'])
+    expect(parse(JSON.parse(JSON.stringify(kept)))).toEqual(parse(kept))
+    expect(parse(parseKeepingOrder('{"1": {"name": "b"}, "0": {"name": "a"}}')).fields).toEqual(['b', 'a'])
   })
 
   test('"ceil" and "col" both name the columns, in any of their forms', () => {
@@ -125,6 +124,12 @@ describe('row headers', () => {
     const template = parse({ ceil: [{ name: 'a' }, { name, title: 'Area' }], row })
     expect(template.leaves.map((leaf) => leaf.rowHead)).toEqual([false, true])
     expect(template.fields).toEqual(['a'])
+  })
+
+  test('have an empty corner above them unless it is given a title', () => {
+    const corner = (node: object) => parse({ ceil: [{ name: '__row__', ...node }], row }).leaves[0]!.title
+    expect(corner({})).toBe('')
+    expect(corner({ title: 'Area' })).toBe('Area')
   })
 
   test('come first when no column is kept for them', () => {
