@@ -12,6 +12,11 @@ export interface CsvPart {
 export interface CsvOptions {
   /** Excel takes a CSV file for UTF-8 only with a byte order mark. */
   bom?: boolean
+  /**
+   * true: what is yielded is good only until the next is asked for. Right for a loop that awaits each write: it spares a
+   * gigabyte of garbage a gigabyte. Wrong for streams, which keep what they have not passed on.
+   */
+  reuse?: boolean
 }
 
 const BOM = '\ufeff'
@@ -23,11 +28,13 @@ const BOM = '\ufeff'
 export class CsvWriter {
   readonly #template: Template
   readonly #bom: boolean
+  readonly #reuse: boolean
   #rows = 0
 
-  constructor(template: Template, { bom = true }: CsvOptions = {}) {
+  constructor(template: Template, { bom = true, reuse = false }: CsvOptions = {}) {
     this.#template = template
     this.#bom = bom
+    this.#reuse = reuse
   }
 
   /** Data records written so far. */
@@ -46,9 +53,9 @@ export class CsvWriter {
       const encoder = new CsvEncoder(shape, this.#template.rows.length > 0 ? labelsOf(part, labels) : [])
       for await (const chunk of part.spool) {
         signal?.throwIfAborted()
-        yield* encoder.push(chunk)
+        for (const bytes of encoder.push(chunk)) yield this.#reuse ? bytes : bytes.slice()
       }
-      yield* encoder.end()
+      for (const bytes of encoder.end()) yield this.#reuse ? bytes : bytes.slice()
       this.#rows += encoder.records
     }
   }

@@ -9,8 +9,8 @@ export interface Transcoded {
 }
 
 /** Output that `length` bytes of spool can become at most, without prefixes: see `transcode`. */
-export function transcodeBound(length: number): number {
-  return 2 * length + 8
+export function transcodeBound(length: number, fields: number): number {
+  return (fields === 1 ? 4 : 2) * length + 8
 }
 
 /**
@@ -20,8 +20,8 @@ export function transcodeBound(length: number): number {
  *
  * One function on purpose: places and counts live in registers, which is most of its speed.
  *
- * A field grows by one byte at most, and only if it has three or more; a record's end grows by one, an empty single
- * field becomes `""`. So the output never exceeds twice the input, plus the prefixes.
+ * A field grows by one byte at most, and only if it has three or more; a record's end grows by one. So the output never
+ * exceeds twice the input, plus the prefixes; but a record that is one empty field grows from `\n` to `""\r\n`.
  */
 export function transcode(
   input: Uint8Array,
@@ -39,7 +39,7 @@ export function transcode(
 
   while (i < end) {
     if (field === 0 && prefix !== null) {
-      if (o + prefix.length + transcodeBound(end - i) > output.length) break
+      if (o + prefix.length + transcodeBound(end - i, fields) > output.length) break
       output.set(prefix, o)
       o += prefix.length
     }

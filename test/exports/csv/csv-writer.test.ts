@@ -100,6 +100,16 @@ describe('a CSV file', () => {
     expect(await write(templateFromKeys(['a']), [{ spool: [spool] }])).toBe('a\r\n""\r\n""\r\nx\r\n""\r\n')
   })
 
+  test('with nothing but empty values loses none of them', async () => {
+    const rows = 300_000
+    const file = await write(templateFromKeys(['a']), [{ spool: [Buffer.from('\n'.repeat(rows))] }])
+    expect(file === `a\r\n${'""\r\n'.repeat(rows)}`).toBe(true)
+    const wide = await write(templateFromKeys(['a', 'b']), [{ spool: [Buffer.from(',\n'.repeat(rows))] }])
+    expect(wide === `a,b\r\n${',\r\n'.repeat(rows)}`).toBe(true)
+    const formulas = await write(templateFromKeys(['a']), [{ spool: [Buffer.from('"="\n'.repeat(rows))] }])
+    expect(formulas === `a\r\n${"'=\r\n".repeat(rows)}`).toBe(true)
+  })
+
   test('shows fields in the order of the columns, twice or not at all if so declared', async () => {
     const wide = parseTemplate([
       { name: 'x' },
@@ -130,6 +140,21 @@ describe('a CSV file', () => {
     ]
     expect(await write(rows, parts)).toBe('Area,Area,v\r\n"N, E",\'=n,1\r\n"N, E",\'=n,\r\nS,,x\r\n')
     await expect(write(rows, [{ row: 'w', spool: [] }])).rejects.toThrow('no row header is named "w"')
+  })
+
+  test('lends its bytes until the next ones when asked to, and gives them away otherwise', async () => {
+    const spool = spoolOf(Array.from({ length: 60_000 }, (_, i) => [number(String(i)), 'b', null]))
+    const whole = await write(template, [{ spool: [spool] }])
+    let lent = ''
+    const buffers = new Set<unknown>()
+    for await (const bytes of new CsvWriter(template, { bom: false, reuse: true }).write([
+      { spool: [spool] },
+    ])) {
+      lent += Buffer.from(bytes).toString('latin1')
+      buffers.add(bytes.buffer)
+    }
+    expect(lent === whole).toBe(true)
+    expect(buffers.size).toBe(2)
   })
 
   test('counts its records', async () => {
@@ -193,39 +218,49 @@ describe('any rows', () => {
   /** Output order as a template over fields f0, f1 …; null is an empty column. */
   const order = fc.array(fc.oneof(fc.nat({ max: 4 }), fc.constant(null)), { minLength: 1, maxLength: 6 })
 
+  /** Starting Python costs more than reading a file, so each run of a property holds many. */
+  const batch = { minLength: 50, maxLength: 60, size: 'max' } as const
+
   test('come back equal from a foreign reader, wherever the chunks end', async () => {
-    const cases = fc.sample(fc.tuple(table, fc.integer({ min: 1, max: 40 })), 400)
-    const files: string[] = []
-    for (const [rows, size] of cases) {
-      const keys = (rows[0] ?? [null]).map((_, i) => `f${i}`)
-      files.push(await write(templateFromKeys(keys), [{ spool: chunksOf(spoolOf(rows), size) }]))
-    }
-    readByPython(files).forEach((found, i) => {
-      const rows = cases[i]![0]
-      expect(found.slice(1)).toEqual(rows.map((row) => row.map(csvValue)))
-    })
+    const example = fc.tuple(table, fc.integer({ min: 1, max: 40 }))
+    await fc.assert(
+      fc.asyncProperty(fc.array(example, batch), async (examples) => {
+        const files: string[] = []
+        for (const [rows, size] of examples) {
+          const keys = (rows[0] ?? [null]).map((_, i) => `f${i}`)
+          files.push(await write(templateFromKeys(keys), [{ spool: chunksOf(spoolOf(rows), size) }]))
+        }
+        const found = readByPython(files).map((records) => records.slice(1))
+        expect(found).toEqual(examples.map(([rows]) => rows.map((row) => row.map(csvValue))))
+      }),
+      { numRuns: 8 },
+    )
   })
 
   test('come back in the order that the columns ask for', async () => {
-    const cases = fc.sample(fc.tuple(table, order, fc.integer({ min: 1, max: 40 })), 400)
-    const files: string[] = []
-    for (const [rows, columns, size] of cases) {
-      const fields = (rows[0] ?? [null]).map((_, i) => `f${i}`)
-      const nodes = columns.map((column) => ({
-        name: column === null ? '_' : `f${column % fields.length}`,
-        title: 't',
-      }))
-      files.push(
-        await write({ ...parseTemplate(nodes)!, fields }, [{ spool: chunksOf(spoolOf(rows), size) }]),
-      )
-    }
-    readByPython(files).forEach((found, i) => {
-      const [rows, columns] = cases[i]!
-      const expected = rows.map((row) =>
-        columns.map((column) => (column === null ? '' : csvValue(row[column % row.length]))),
-      )
-      expect(found.slice(1)).toEqual(expected)
-    })
+    const example = fc.tuple(table, order, fc.integer({ min: 1, max: 40 }))
+    await fc.assert(
+      fc.asyncProperty(fc.array(example, batch), async (examples) => {
+        const files: string[] = []
+        for (const [rows, columns, size] of examples) {
+          const fields = (rows[0] ?? [null]).map((_, i) => `f${i}`)
+          const nodes = columns.map((column) => ({
+            name: column === null ? '_' : `f${column % fields.length}`,
+            title: 't',
+          }))
+          const template = { ...parseTemplate(nodes)!, fields }
+          files.push(await write(template, [{ spool: chunksOf(spoolOf(rows), size) }]))
+        }
+        const found = readByPython(files).map((records) => records.slice(1))
+        const expected = examples.map(([rows, columns]) =>
+          rows.map((row) =>
+            columns.map((column) => (column === null ? '' : csvValue(row[column % row.length]))),
+          ),
+        )
+        expect(found).toEqual(expected)
+      }),
+      { numRuns: 8 },
+    )
   })
 
   test('may hold a text of many megabytes that arrives in small pieces', async () => {
