@@ -1,5 +1,4 @@
 /** The bytes that spool and CSV are made of. */
-export const TAB = 0x09
 export const LF = 0x0a
 export const CR = 0x0d
 export const QUOTE = 0x22

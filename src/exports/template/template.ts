@@ -32,13 +32,15 @@ export const ROW_HEAD_NAMES: ReadonlySet<string> = new Set(['__row__', '_row_hea
 
 /**
  * Reads a template in any of its shapes: a list of nodes, the short form `{name: title}`, or `{ceil | col, row}`. Null
- * when it declares nothing and no keys are known: then the first row's keys decide.
+ * when it declares nothing and no keys are known: then the first row's keys decide. They do as well where only row
+ * headers are declared: without keys such a template has no fields yet.
  */
 export function parseTemplate(input: unknown, options: TemplateOptions = {}): Template | null {
   const path = options.path ?? 'template'
   if (isNothing(input)) return options.keys ? templateFromKeys(options.keys, path) : null
   const parts = splitParts(input, path)
   const rows = isNothing(parts.row) ? [] : readRows(parts.row, `${path}.row`, ROW_LIMITS)
+  if (isNothing(parts.columns) && rows.length === 0 && !options.keys) return null
   const columns = isNothing(parts.columns)
     ? keysToColumns(options.keys ?? [], path, rows.length > 0)
     : readTrees(parts.columns, parts.columnsPath, COLUMN_LIMITS).map((raw) => columnOf(raw, rows.length > 0))
@@ -51,19 +53,19 @@ export function templateFromKeys(keys: readonly string[], path = 'template'): Te
 }
 
 function splitParts(input: unknown, path: string): { columns: unknown; columnsPath: string; row: unknown } {
-  if (isJsonObject(input)) {
-    // A table may well have columns named "col" or "ceil": then every value is a title.
-    const short = entriesOf(input).every(([, value]) => typeof value !== 'object' || value === null)
-    const keys = entriesOf(input).map(([key]) => key)
-    if (!short && keys.includes('ceil') && keys.includes('col')) {
-      throw templateError(path, '"ceil" and "col" both name the columns; give one of them')
-    }
-    const word = keys.includes('ceil') ? 'ceil' : 'col'
-    if (!short && keys.includes(word)) {
-      return { columns: memberOf(input, word), columnsPath: `${path}.${word}`, row: memberOf(input, 'row') }
-    }
+  const short = { columns: input, columnsPath: path, row: undefined }
+  if (!isJsonObject(input)) return short
+  const entries = entriesOf(input)
+  // A table may well have columns named "col" or "row": then every value is a title.
+  if (entries.every(([, value]) => typeof value !== 'object' || value === null)) return short
+  const keys = new Set(entries.map(([key]) => key))
+  if (keys.has('ceil') && keys.has('col')) {
+    throw templateError(path, '"ceil" and "col" both name the columns; give one of them')
   }
-  return { columns: input, columnsPath: path, row: undefined }
+  const word = keys.has('ceil') ? 'ceil' : 'col'
+  const isRowAlone = keys.size === 1 && keys.has('row')
+  if (!keys.has(word) && !isRowAlone) return short
+  return { columns: memberOf(input, word), columnsPath: `${path}.${word}`, row: memberOf(input, 'row') }
 }
 
 function keysToColumns(keys: readonly string[], path: string, hasRows: boolean): ColumnNode[] {

@@ -61,9 +61,9 @@ describe('the shapes of a template', () => {
   })
 
   test('the short form keeps its order, and a title may be left out', () => {
-    const template = parse({ name: '姓名', id: null, col: 'Colour' })
-    expect(template.fields).toEqual(['name', 'id', 'col'])
-    expect(csvHeader(template)).toEqual(['姓名', 'id', 'Colour'])
+    const template = parse({ name: '姓名', id: null, col: 'Colour', row: 'Row' })
+    expect(template.fields).toEqual(['name', 'id', 'col', 'row'])
+    expect(csvHeader(template)).toEqual(['姓名', 'id', 'Colour', 'Row'])
   })
 
   test('keys that look like integers keep their place when the text is read with care', () => {
@@ -143,8 +143,12 @@ describe('row headers', () => {
   })
 
   test('leave the columns to the data when only they are declared', () => {
-    const template = parse({ ceil: [], row }, ['_row_head_', 'a', 'b'])
-    expect(template.fields).toEqual(['a', 'b'])
+    for (const only of [{ ceil: [], row }, { ceil: null, row }, { row }]) {
+      expect(parse(only, ['_row_head_', 'a', 'b']).fields).toEqual(['a', 'b'])
+      expect(parse(only).fields).toEqual([])
+    }
+    expect(parseTemplate({ ceil: [] })).toBeNull()
+    expect(parse({ ceil: [], row: [] }, ['a']).fields).toEqual(['a'])
   })
 
   test('are the first columns of a CSV file, one a level', () => {
