@@ -135,6 +135,10 @@ export const ERRORS = {
   STORAGE_FULL: kind('STORAGE_FULL', 507, RESOURCE_EXHAUSTED, 'There is no room left to keep files'),
   STORAGE_DENIED: kind('STORAGE_DENIED', 500, FAILED_PRECONDITION, 'The file store refuses Wharf'),
   STORAGE_UNAVAILABLE: kind('STORAGE_UNAVAILABLE', 503, UNAVAILABLE, 'The file store cannot be reached'),
+
+  // exports
+  TEMPLATE_INVALID: kind('TEMPLATE_INVALID', 400, INVALID_ARGUMENT, 'The template is not valid'),
+  SPOOL_DAMAGED: kind('SPOOL_DAMAGED', 500, INTERNAL, 'The spooled data cannot be read'),
 } as const satisfies Record<string, ErrorKind>
 
 export interface AppErrorOptions {

@@ -1,0 +1,2 @@
+export { CsvEncoder, type CsvShape } from './csv-encoder.ts'
+export { type CsvOptions, type CsvPart, CsvWriter } from './csv-writer.ts'

@@ -1,0 +1,107 @@
+import type { CellStyle, CellType, DataColumn } from '../xlsx/sheet-plan.ts'
+import { parseCondition } from './condition-parser.ts'
+import { isJsonObject, type JsonObject, listOf, memberOf, nameOf, textOf } from './json-shape.ts'
+import { alignmentOf, choiceOf, paintOf, sizeOf } from './node-style.ts'
+import { templateError } from './template-error.ts'
+
+/**
+ * A node of the column tree. A leaf is a column of the sheet, everything else groups what stands below it: its name is
+ * not looked for in the data, and its settings concern its own header cell alone (nothing is inherited).
+ */
+export interface ColumnNode {
+  /** Key in the data's rows; null: an empty column. */
+  name: string | null
+  title: string
+  /** The leaf that shows the row headers. */
+  rowHead: boolean
+  children: ColumnNode[]
+  /** The header cell, without what all header cells share. */
+  headStyle: CellStyle
+  type: CellType
+  /** The data cells. */
+  style: CellStyle
+  width?: number
+  /** Points that every data row gets. */
+  height?: number
+  conditions: DataColumn['conditions']
+}
+
+const TYPES = [
+  'auto',
+  'string',
+  'number',
+  'integer',
+  'money',
+  'percent',
+  'date',
+  'datetime',
+  'boolean',
+] as const satisfies readonly CellType[]
+
+/** Number formats of the types that need one to look like what they are; a node's own `format` wins. */
+const DEFAULT_FORMATS: Partial<Record<CellType, string>> = {
+  string: '@',
+  integer: '0',
+  money: '#,##0.00',
+  percent: '0.00%',
+  date: 'yyyy-mm-dd',
+  datetime: 'yyyy-mm-dd hh:mm:ss',
+}
+
+/** Excel's own limits. */
+const MAX_WIDTH = 255
+const MAX_HEIGHT = 409
+const MAX_FORMAT = 255
+/** Each condition is tried on every cell of its column. */
+const MAX_CONDITIONS = 64
+
+/** Everything of a node but its name, title and children. */
+export function columnSettings(
+  node: JsonObject,
+  path: string,
+): Omit<ColumnNode, 'name' | 'title' | 'rowHead' | 'children'> {
+  const type = choiceOf(memberOf(node, 'type'), TYPES, `${path}.type`) ?? 'auto'
+  const paint = paintOf(node, path)
+  const alignment = alignmentOf(node, path)
+  const { bold: _, ...headPaint } = paint
+  const width = sizeOf(node, 'width', MAX_WIDTH, path)
+  const height = sizeOf(node, 'height', MAX_HEIGHT, path)
+  const format = formatOf(node, path) ?? DEFAULT_FORMATS[type]
+  return {
+    type,
+    headStyle: { ...headPaint, ...alignment },
+    style: { ...paint, ...alignment, ...(format === undefined ? {} : { format }) },
+    ...(width === undefined ? {} : { width }),
+    ...(height === undefined ? {} : { height }),
+    conditions: conditionsOf(node, path),
+  }
+}
+
+function formatOf(node: JsonObject, path: string): string | undefined {
+  const format = textOf(memberOf(node, 'format'), `${path}.format`)
+  if (format && format.length > MAX_FORMAT) {
+    throw templateError(`${path}.format`, `a number format may be ${MAX_FORMAT} characters long`)
+  }
+  return format || undefined
+}
+
+/** `condition_style` is a list, or one entry without a list around it. */
+function conditionsOf(node: JsonObject, path: string): DataColumn['conditions'] {
+  const value = memberOf(node, 'condition_style')
+  if (value === undefined) return []
+  const list = listOf(value)
+  if (list && list.length > MAX_CONDITIONS) {
+    throw templateError(`${path}.condition_style`, `a column may have ${MAX_CONDITIONS} condition styles`)
+  }
+  if (list) return list.map((entry, i) => conditionOf(entry, `${path}.condition_style[${i}]`))
+  return [conditionOf(value, `${path}.condition_style`)]
+}
+
+function conditionOf(entry: unknown, path: string): DataColumn['conditions'][number] {
+  if (!isJsonObject(entry)) {
+    throw templateError(path, `expected an object with a condition and a style, found ${nameOf(entry)}`)
+  }
+  const text = textOf(memberOf(entry, 'condition'), `${path}.condition`)
+  if (text === undefined) throw templateError(`${path}.condition`, 'a condition such as ">= 0" is missing')
+  return { when: parseCondition(text, `${path}.condition`), style: paintOf(entry, path) }
+}

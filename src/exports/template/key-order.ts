@@ -1,0 +1,48 @@
+/**
+ * JavaScript moves the members of an object whose keys look like integers to the front: `{"name": …, "2024": …}` would
+ * become a table that begins with 2024. So such keys are marked in the text before it is parsed. A marked object is
+ * ordinary JSON: it can be stored and read back, and whoever looks at a key takes the mark off with `plainKey`.
+ */
+const MARK = '\u2063'
+const MARKED = new RegExp(`^${MARK}(?=\\d+$)`)
+const INTEGER_KEY = /"\d+"\s*:/
+const DIGITS = /^\d+$/
+const COLON = /\s*:/y
+
+/** `JSON.parse` for what carries meaning in the order of its keys: templates, headers, footers. */
+export function parseKeepingOrder(text: string): unknown {
+  return JSON.parse(markIntegerKeys(text))
+}
+
+export function plainKey(key: string): string {
+  return key.startsWith(MARK) ? key.replace(MARKED, '') : key
+}
+
+function markIntegerKeys(text: string): string {
+  if (!INTEGER_KEY.test(text)) return text
+  const parts: string[] = []
+  let copied = 0
+  let open = text.indexOf('"')
+  while (open !== -1) {
+    const close = endOfString(text, open)
+    if (close === -1) break
+    COLON.lastIndex = close + 1
+    if (DIGITS.test(text.slice(open + 1, close)) && COLON.test(text)) {
+      parts.push(text.slice(copied, open + 1), MARK)
+      copied = open + 1
+    }
+    open = text.indexOf('"', close + 1)
+  }
+  parts.push(text.slice(copied))
+  return parts.join('')
+}
+
+/** The quote that ends the string which begins at `open`, or -1. */
+function endOfString(text: string, open: number): number {
+  for (let close = text.indexOf('"', open + 1); close !== -1; close = text.indexOf('"', close + 1)) {
+    let slashes = 0
+    while (text[close - 1 - slashes] === '\\') slashes += 1
+    if (slashes % 2 === 0) return close
+  }
+  return -1
+}

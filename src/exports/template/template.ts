@@ -1,0 +1,119 @@
+import type { CellStyle } from '../xlsx/sheet-plan.ts'
+import { type ColumnNode, columnSettings } from './column-node.ts'
+import { entriesOf, isJsonObject, isNothing, memberOf } from './json-shape.ts'
+import { plainKey } from './key-order.ts'
+import { type RawNode, readTrees, type TreeLimits } from './node-tree.ts'
+import { type RowNode, readRows, rowDepth } from './row-node.ts'
+import { templateError } from './template-error.ts'
+
+/** How a sheet's columns and rows are headed. Plain data: it can be stored, and sent to another thread. */
+export interface Template {
+  columns: ColumnNode[]
+  /** The columns of the sheet from left to right; the row headers' leaf may take several of the sheet's columns. */
+  leaves: ColumnNode[]
+  /** Keys to pull out of each row, in the order of the spool's fields, each once. */
+  fields: string[]
+  /** The tree of row headers, empty when there are none. */
+  rows: RowNode[]
+}
+
+export interface TemplateOptions {
+  /** Keys of the data's first row: they are the columns where the template declares none. */
+  keys?: readonly string[]
+  /** What error messages call the template. */
+  path?: string
+}
+
+export const COLUMN_LIMITS: TreeLimits = { depth: 16, leaves: 16_384 }
+export const ROW_LIMITS: TreeLimits = { depth: 16, leaves: 10_000 }
+
+/** Names of a column that all mean "the row headers' own column", as long as there are row headers. */
+export const ROW_HEAD_NAMES: ReadonlySet<string> = new Set(['__row__', '_row_header', '_row_head_'])
+
+/**
+ * Reads a template in any of its shapes: a list of nodes, the short form `{name: title}`, or `{ceil | col, row}`. Null
+ * when it declares nothing and no keys are known: then the first row's keys decide. They do as well where only row
+ * headers are declared: without keys such a template has no fields yet.
+ */
+export function parseTemplate(input: unknown, options: TemplateOptions = {}): Template | null {
+  const path = options.path ?? 'template'
+  if (isNothing(input)) return options.keys ? templateFromKeys(options.keys, path) : null
+  const parts = splitParts(input, path)
+  const rows = isNothing(parts.row) ? [] : readRows(parts.row, `${path}.row`, ROW_LIMITS)
+  if (isNothing(parts.columns) && rows.length === 0 && !options.keys) return null
+  const columns = isNothing(parts.columns)
+    ? keysToColumns(options.keys ?? [], path, rows.length > 0)
+    : readTrees(parts.columns, parts.columnsPath, COLUMN_LIMITS).map((raw) => columnOf(raw, rows.length > 0))
+  return assemble(columns, rows, parts.columnsPath)
+}
+
+/** Each key is a column, and its title. */
+export function templateFromKeys(keys: readonly string[], path = 'template'): Template {
+  return assemble(keysToColumns(keys, path, false), [], path)
+}
+
+function splitParts(input: unknown, path: string): { columns: unknown; columnsPath: string; row: unknown } {
+  const short = { columns: input, columnsPath: path, row: undefined }
+  if (!isJsonObject(input)) return short
+  const entries = entriesOf(input)
+  // A table may well have columns named "col" or "row": then every value is a title.
+  if (entries.every(([, value]) => typeof value !== 'object' || value === null)) return short
+  const keys = new Set(entries.map(([key]) => key))
+  if (keys.has('ceil') && keys.has('col')) {
+    throw templateError(path, '"ceil" and "col" both name the columns; give one of them')
+  }
+  const word = keys.has('ceil') ? 'ceil' : 'col'
+  const isRowAlone = keys.size === 1 && keys.has('row')
+  if (!keys.has(word) && !isRowAlone) return short
+  return { columns: memberOf(input, word), columnsPath: `${path}.${word}`, row: memberOf(input, 'row') }
+}
+
+function keysToColumns(keys: readonly string[], path: string, hasRows: boolean): ColumnNode[] {
+  const own = keys.map(plainKey).filter((key) => !hasRows || !ROW_HEAD_NAMES.has(key))
+  const nodes = own.map((name) => ({ name, title: name, settings: {}, path, children: [] }))
+  return nodes.map((node) => columnOf(node, hasRows))
+}
+
+function columnOf(raw: RawNode, hasRows: boolean): ColumnNode {
+  const isLeaf = raw.children.length === 0
+  const rowHead = isLeaf && hasRows && raw.name !== null && ROW_HEAD_NAMES.has(raw.name)
+  return {
+    name: isLeaf && !rowHead ? raw.name : null,
+    // The corner above the row headers stays empty rather than showing one of their technical names.
+    title: rowHead && raw.title === raw.name ? '' : raw.title,
+    rowHead,
+    children: raw.children.map((child) => columnOf(child, hasRows)),
+    ...columnSettings(raw.settings, raw.path),
+  }
+}
+
+const ROW_HEAD_STYLE: CellStyle = { align: 'center', vAlign: 'middle' }
+
+function assemble(declared: ColumnNode[], rows: RowNode[], path: string): Template {
+  const columns = [...declared]
+  const found = leavesOf(columns).filter((leaf) => leaf.rowHead).length
+  if (found > 1) throw templateError(path, 'only one column can show the row headers')
+  if (found === 0 && rows.length > 0) {
+    columns.unshift({
+      name: null,
+      title: '',
+      rowHead: true,
+      children: [],
+      headStyle: ROW_HEAD_STYLE,
+      type: 'auto',
+      style: ROW_HEAD_STYLE,
+      conditions: [],
+    })
+  }
+  const leaves = leavesOf(columns)
+  const width = leaves.length + (rows.length > 0 ? rowDepth(rows) - 1 : 0)
+  if (width > COLUMN_LIMITS.leaves) {
+    throw templateError(path, `${width} columns, and a sheet has ${COLUMN_LIMITS.leaves}`)
+  }
+  const fields = [...new Set(leaves.flatMap((leaf) => (leaf.name === null ? [] : [leaf.name])))]
+  return { columns, leaves, fields, rows }
+}
+
+export function leavesOf(columns: readonly ColumnNode[]): ColumnNode[] {
+  return columns.flatMap((column) => (column.children.length === 0 ? [column] : leavesOf(column.children)))
+}
