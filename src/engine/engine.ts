@@ -1,5 +1,6 @@
 import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatch/dispatcher.ts'
+import { CapacityDuty } from './duties/capacity.ts'
 import { HeartbeatDuty } from './duties/heartbeat.ts'
 import { OverdueDuty } from './duties/overdue.ts'
 import { RetentionDuty } from './duties/retention.ts'
@@ -41,6 +42,7 @@ const RENEWALS_PER_LEASE = 3
 const LEADERSHIP_EVERY_MS = 10_000
 const HEARTBEAT_EVERY_MS = 30_000
 const RETENTION_EVERY_MS = 5 * 60_000
+const CAPACITY_EVERY_MS = 60_000
 
 /**
  * The engine under every domain: the ledger decides, the dispatcher only wakes.
@@ -64,6 +66,7 @@ export class Engine implements Part {
   readonly #deps: EngineDeps
   readonly #options: Required<EngineOptions>
   readonly #heartbeat: HeartbeatDuty
+  readonly #capacity: CapacityDuty
   readonly #loops: DutyLoop[]
   readonly #leaderDuties: {
     duty: { name: string; runOnce(signal: AbortSignal): Promise<unknown> }
@@ -105,9 +108,16 @@ export class Engine implements Part {
       { ledger, kinds, events: this.events, log },
       { eventsMs: eventsKeptMs },
     )
+    this.#capacity = new CapacityDuty({
+      ledger,
+      kinds,
+      lanes: this.lanes,
+      wake: (wakes) => this.#afterChange(wakes),
+    })
     this.#leaderDuties = [
       { duty: this.overdue, everyMs: 2_000 },
       { duty: this.retention, everyMs: RETENTION_EVERY_MS },
+      { duty: this.#capacity, everyMs: CAPACITY_EVERY_MS },
     ]
     this.#heartbeat = new HeartbeatDuty({ ledger, instance: this.instance, version })
     const loop = (duty: HeartbeatDuty | Leadership | Worker, everyMs: number) =>
@@ -134,8 +144,14 @@ export class Engine implements Part {
   async start(): Promise<void> {
     const kinds = this.#kinds.all()
     for (const { lane } of kinds) if (lane) await this.lanes.declare(lane)
-    if (this.#options.sole) await this.overdue.voidLeases()
-    if (this.#options.sole) await this.overdue.wakeAll()
+    if (this.#options.sole) {
+      // Nobody else is alive: what others left behind is free at once.
+      await this.#heartbeat.forgetOthers()
+      await this.overdue.voidLeases()
+      await this.overdue.wakeAll()
+    }
+    await this.#heartbeat.runOnce()
+    await this.#capacity.runOnce()
     this.#unsubscribe = [this.#deps.signal.subscribe('cancel', ({ jobId }) => this.worker.abort(jobId))]
     for (const loop of this.#loops) loop.start()
     if (!this.#options.works) return
@@ -155,6 +171,7 @@ export class Engine implements Part {
     await this.#lead(false)
     await this.leadership.resign().catch(() => undefined)
     await this.#heartbeat.leave().catch(() => undefined)
+    await this.#capacity.runOnce().catch(() => undefined)
   }
 
   /** Enqueues in the caller's transaction; workers hear of it after the commit. */

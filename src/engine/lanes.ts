@@ -24,9 +24,10 @@ export class Lanes {
 
   /** Writes down a lane that the ledger does not know yet; a limit that was changed meanwhile stays. */
   async declare({ name, limit, policy }: Lane): Promise<void> {
+    const max_running = limit !== null && typeof limit === 'object' ? limit.perInstance : limit
     await this.#ledger.db
       .insertInto('lanes')
-      .values({ name, max_running: limit, policy })
+      .values({ name, max_running, policy })
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ policy }))
       .execute()
   }

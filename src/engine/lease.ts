@@ -130,6 +130,7 @@ export class Leases {
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
       await this.#deps.events.append(tx, kind, job.id, move.change)
       if (move.delayMs !== undefined) return [{ id: job.id, pool: kind.pool, delayMs: move.delayMs }]
+      await kind.onEnded?.(tx, { jobId: job.id, change: move.change })
       return job.lane === null ? [] : this.#deps.lanes.admit(tx, job.lane)
     })
   }

@@ -137,6 +137,7 @@ export const ERRORS = {
   STORAGE_UNAVAILABLE: kind('STORAGE_UNAVAILABLE', 503, UNAVAILABLE, 'The file store cannot be reached'),
 
   // exports
+  CALLBACK_REFUSED: kind('CALLBACK_REFUSED', 502, UNAVAILABLE, 'The callback did not answer with 2xx'),
   TEMPLATE_INVALID: kind('TEMPLATE_INVALID', 400, INVALID_ARGUMENT, 'The template is not valid'),
   SPOOL_DAMAGED: kind('SPOOL_DAMAGED', 500, INTERNAL, 'The spooled data cannot be read'),
 } as const satisfies Record<string, ErrorKind>
