@@ -1,0 +1,46 @@
+/**
+ * Finds which of a few known keys a run of bytes is, without making a string of it. Open addressing over a table that
+ * is at most a quarter full.
+ */
+export class KeyTable {
+  readonly #keys: Buffer[]
+  readonly #slots: Int32Array
+  readonly #mask: number
+
+  /** The index of a key is its place in `keys`; of equal keys the first one counts. */
+  constructor(keys: readonly string[]) {
+    this.#keys = keys.map((key) => Buffer.from(key))
+    let size = 16
+    while (size < keys.length * 4) size *= 2
+    this.#mask = size - 1
+    this.#slots = new Int32Array(size).fill(-1)
+    this.#keys.forEach((key, index) => {
+      if (this.find(key, 0, key.length) >= 0) return
+      let slot = hashBytes(key, 0, key.length) & this.#mask
+      while (this.#slots[slot]! >= 0) slot = (slot + 1) & this.#mask
+      this.#slots[slot] = index
+    })
+  }
+
+  find(bytes: Uint8Array, at: number, end: number): number {
+    let slot = hashBytes(bytes, at, end) & this.#mask
+    for (;;) {
+      const index = this.#slots[slot]!
+      if (index < 0) return -1
+      if (sameBytes(this.#keys[index]!, bytes, at, end)) return index
+      slot = (slot + 1) & this.#mask
+    }
+  }
+}
+
+function hashBytes(bytes: Uint8Array, at: number, end: number): number {
+  let hash = end - at
+  for (let p = at; p < end; p++) hash = (Math.imul(hash, 31) + bytes[p]!) | 0
+  return hash ^ (hash >>> 15)
+}
+
+function sameBytes(key: Uint8Array, bytes: Uint8Array, at: number, end: number): boolean {
+  if (key.length !== end - at) return false
+  for (let i = 0; i < key.length; i++) if (key[i] !== bytes[at + i]) return false
+  return true
+}
