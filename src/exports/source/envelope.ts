@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { skipSpace } from './json-scan.ts'
+import { OPEN_BRACE, skipSpace, skipValue } from './json-scan.ts'
 import { fault, ShapeFault } from './page-fault.ts'
 
 /**
@@ -22,6 +22,10 @@ export function startOfPage(input: Buffer, end: number, page: number): number {
     )
   if (!isUtf8(input.subarray(0, end)))
     throw new AppError(ERRORS.SOURCE_NOT_JSON, `page ${page} is not JSON: it is not valid UTF-8`)
+  if (input[at] !== OPEN_BRACE) {
+    checkEndOfPage(input, skipValue(input, at), end)
+    throw new ShapeFault('it is not an object')
+  }
   return at
 }
 
