@@ -1,5 +1,8 @@
 import type { Clock } from '../../kernel/index.ts'
 
+/** One reason for all: making a new one for each page costs a stack trace. */
+const DONE = new Error('the work is done')
+
 /** Runs `work` with a signal that aborts with the caller's, or with `late()` once `ms` have passed. */
 export async function withDeadline<T>(
   clock: Clock,
@@ -25,7 +28,7 @@ export async function withDeadline<T>(
     throw cut.signal.aborted ? cut.signal.reason : error
   } finally {
     signal.removeEventListener('abort', onAbort)
-    timer.abort()
-    cut.abort()
+    timer.abort(DONE)
+    cut.abort(DONE)
   }
 }

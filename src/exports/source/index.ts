@@ -1,3 +1,4 @@
+export { type Diagnosis, type DoctorOptions, examineSource, type Finding } from './doctor.ts'
 export {
   type FetchDeps,
   type FetchLimits,

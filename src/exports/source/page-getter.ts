@@ -37,6 +37,11 @@ export class PageGetter {
       new AppError(ERRORS.SOURCE_UNREACHABLE, `page ${page} took longer than ${pageTimeoutMs / 1000} seconds`)
     await withDeadline(clock, { ms: pageTimeoutMs, signal, late }, async (inner) => {
       const answer = await source.get(page, pageSize, inner)
+      if (inner.aborted) {
+        // Given up on meanwhile: the body may already belong to the next try.
+        await discard(answer.body)
+        throw inner.reason
+      }
       if (answer.status < 200 || answer.status > 299) {
         await discard(answer.body)
         throw this.#refused(page, answer)

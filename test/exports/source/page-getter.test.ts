@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { PageBody } from '../../../src/exports/source/page-body.ts'
 import { PageGetter } from '../../../src/exports/source/page-getter.ts'
+import type { PageSource } from '../../../src/exports/source/page-source.ts'
 import { retryAfterMs } from '../../../src/exports/source/retry-after.ts'
-import { MemorySource } from './memory-source.ts'
+import { chunks, MemorySource } from './memory-source.ts'
 import { PatientClock } from './patient-clock.ts'
 
 const options = { maxPageBytes: 1_000, pageTimeoutMs: 600_000, maxRetryAfterMs: 300_000 }
@@ -30,6 +31,26 @@ test('a source that ignores its signal does not hold the fetch up', async () => 
   const asked = getter.get(0, 10, new PageBody(), stop.signal)
   stop.abort(new Error('enough'))
   await expect(asked).rejects.toThrow('enough')
+})
+
+test('an answer that comes after its time does not touch the next one', async () => {
+  const clock = new PatientClock()
+  const late = Promise.withResolvers<void>()
+  const source: PageSource = {
+    async get(page) {
+      if (page === 0) await late.promise
+      return { status: 200, headers: {}, body: chunks(`page ${page}`) }
+    },
+  }
+  const getter = new PageGetter({ source, clock }, options)
+  const body = new PageBody()
+  const given = expect(getter.get(0, 10, body, signal)).rejects.toThrow('page 0 took longer than 600 seconds')
+  clock.advance(600_000)
+  await given
+  await getter.get(1, 10, body, signal)
+  late.resolve()
+  await new Promise(setImmediate)
+  expect(body.bytes.toString('utf8', 0, body.length)).toBe('page 1')
 })
 
 test('Retry-After is seconds or an HTTP date, and nothing else', () => {
