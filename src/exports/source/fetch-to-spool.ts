@@ -6,6 +6,7 @@ import { type RetryOptions, retryPage } from './page-retry.ts'
 import type { PageSource } from './page-source.ts'
 import { type Probe, readProbe } from './probe.ts'
 import { type ExpectedSpool, type Resumed, resumeSpool } from './resume.ts'
+import { SLICE_BYTES } from './segment-buffer.ts'
 import type { Spool } from './spool.ts'
 import { SpoolFetch, tooLarge } from './spool-fetch.ts'
 import { SpoolFolder } from './spool-folder.ts'
@@ -46,6 +47,8 @@ export interface FetchOptions {
   pageTimeoutMs?: number
   maxRetryAfterMs?: number
   checkpointEveryMs?: number
+  /** Slices end with the record that reaches this size. */
+  sliceBytes?: number
 }
 
 const DEFAULTS = {
@@ -54,6 +57,7 @@ const DEFAULTS = {
   pageTimeoutMs: 120_000,
   maxRetryAfterMs: 300_000,
   checkpointEveryMs: 500,
+  sliceBytes: SLICE_BYTES,
 }
 const MAX_PAGE_BYTES = 64 * 1024 * 1024
 

@@ -29,6 +29,7 @@ export interface RangeFetcherOptions {
   /** Number of this fetcher's first segment. */
   firstSegment: number
   flushEveryMs: number
+  sliceBytes: number
   retry: RetryOptions
 }
 
@@ -55,7 +56,7 @@ export class RangeFetcher {
   constructor(deps: RangeFetcherDeps, options: RangeFetcherOptions, start: RangeMeta) {
     this.#deps = deps
     this.#options = options
-    this.#sinks = start.segments.map((state) => new SegmentBuffer(state))
+    this.#sinks = start.segments.map((state) => new SegmentBuffer(state, options))
     const rowNames = options.rowNames ? { rowNames: options.rowNames } : {}
     this.#transcoder = new RowTranscoder({ fields: options.fields, ...rowNames }, this.#sinks, start.widths)
     this.#reader = new PageReader(this.#transcoder, { wrapped: options.wrapped, ...rowNames })

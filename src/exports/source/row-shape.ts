@@ -5,9 +5,13 @@
  */
 export class RowShape {
   readonly slots: Int32Array
-  /** All gaps, one after the other; the last one is what closes the row. */
-  readonly gaps: Uint8Array
-  readonly gapEnds: Int32Array
+  /** Bytes of the gap before each value, at least four (`{"":`). */
+  readonly gapSizes: Int32Array
+  /** All these gaps as little-endian words, the last word of a gap being its last four bytes. */
+  readonly words: Int32Array
+  readonly wordEnds: Int32Array
+  /** What stands behind the last value, up to the row's end. */
+  readonly closing: Uint8Array
   /** Commas to write before each value when values can go straight to their place. */
   readonly commas: Int32Array
   /** Commas behind the last value, for columns that the row lacks. */
@@ -15,16 +19,20 @@ export class RowShape {
   /** Values come in the order of the columns: no need to collect them first. */
   readonly direct: boolean
 
-  constructor(gaps: Uint8Array[], slots: number[], columns: number | undefined) {
+  /** `gaps` stand before the values, `closing` behind the last one. `columns` is missing when values must be routed. */
+  constructor(gaps: Buffer[], closing: Buffer, slots: number[], columns: number | undefined) {
     this.slots = Int32Array.from(slots)
-    this.gaps = Buffer.concat(gaps)
-    this.gapEnds = new Int32Array(gaps.length)
+    this.gapSizes = Int32Array.from(gaps, (gap) => gap.length)
+    this.wordEnds = new Int32Array(gaps.length)
+    this.closing = Buffer.from(closing)
     this.commas = new Int32Array(slots.length)
-    let end = 0
+    const words: number[] = []
     gaps.forEach((gap, index) => {
-      end += gap.length
-      this.gapEnds[index] = end
+      for (let at = 0; at + 4 < gap.length; at += 4) words.push(gap.readInt32LE(at))
+      words.push(gap.readInt32LE(gap.length - 4))
+      this.wordEnds[index] = words.length
     })
+    this.words = Int32Array.from(words)
     let last = 0
     let ascending = columns !== undefined
     let seen = -1

@@ -12,7 +12,7 @@ import {
   skipString,
   skipValue,
 } from './json-scan.ts'
-import { KeyTable } from './key-table.ts'
+import { ESCAPED, KeyTable } from './key-table.ts'
 import { fault, ShapeFault, UnknownRowHead } from './page-fault.ts'
 import { RowShape } from './row-shape.ts'
 import type { SegmentBuffer } from './segment-buffer.ts'
@@ -58,6 +58,8 @@ export class RowTranscoder {
   readonly #copier = new ValueCopier()
   readonly #shapes: RowShape[] = []
   #scratch = Buffer.alloc(0)
+  /** On the page being read. */
+  #view: DataView = new DataView(new ArrayBuffer(0))
   #limit = Number.POSITIVE_INFINITY
   #misses = 0
   #pause = 0
@@ -96,6 +98,7 @@ export class RowTranscoder {
     if (input[at] !== OPEN_BRACKET) fault('expected a list of rows', at)
     const room = 2 * (end - at) + 2 * this.#columns + 2
     if (this.#scratch.length < room) this.#scratch = Buffer.allocUnsafeSlow(room)
+    this.#view = new DataView(input.buffer, input.byteOffset, input.byteLength)
     const target = sink === undefined ? undefined : this.#sinks[sink]!
     let p = skipSpace(input, at + 1)
     if (input[p] === CLOSE_BRACKET) return p + 1
@@ -135,18 +138,25 @@ export class RowTranscoder {
 
   /** The row at `at` if it is written in this shape, else -1 with nothing changed. */
   #shapedRow(shape: RowShape, input: Buffer, at: number, target: SegmentBuffer | undefined): number {
-    const { gaps, gapEnds, slots, commas } = shape
+    const { words, wordEnds, gapSizes, slots, commas, closing } = shape
+    const view = this.#view
+    const room = view.byteLength
     const direct = shape.direct && target !== undefined
     const out = direct ? target.bytes : this.#scratch
     const widths = this.#slotWidths
     const count = slots.length
     let o = direct ? target.length : 0
     let p = at
-    let gap = 0
+    let word = 0
     if (!direct) this.#starts.fill(-1)
     for (let index = 0; index < count; index++) {
-      const gapEnd = gapEnds[index]!
-      while (gap < gapEnd) if (input[p++] !== gaps[gap++]) return -1
+      // Four bytes at a time; the last four may overlap those before them.
+      const next = p + gapSizes[index]!
+      if (next > room) return -1
+      for (const last = wordEnds[index]! - 1; word < last; p += 4)
+        if (view.getInt32(p, true) !== words[word++]) return -1
+      if (view.getInt32(next - 4, true) !== words[word++]) return -1
+      p = next
       const slot = slots[index]!
       const byte = input[p]!
       if (byte <= 0x20) return -1 // more blanks than the shape has
@@ -186,8 +196,7 @@ export class RowTranscoder {
         this.#ends[slot] = o
       }
     }
-    const gapEnd = gaps.length
-    while (gap < gapEnd) if (input[p++] !== gaps[gap++]) return -1
+    for (let index = 0; index < closing.length; index++) if (input[p++] !== closing[index]) return -1
     if (direct) {
       for (let comma = shape.trailing; comma > 0; comma--) out[o++] = COMMA
       out[o++] = NEWLINE
@@ -201,15 +210,17 @@ export class RowTranscoder {
     if (input[at] !== OPEN_BRACE) this.#notARow(input, at)
     const learn = this.#pause === 0 && ++this.#misses <= GIVE_UP
     if (this.#misses > GIVE_UP && this.#pause === 0) this.#pause = PAUSE
-    const gaps: Uint8Array[] = []
+    const gaps: Buffer[] = []
     const slots: number[] = []
     this.#starts.fill(-1)
     let gapStart = at
     let o = 0
     let p = skipSpace(input, at + 1)
     while (input[p] !== CLOSE_BRACE) {
-      const keyEnd = skipString(input, input[p] === QUOTE ? p : fault('expected a key', p))
-      const slot = this.#findKey(input, p, keyEnd)
+      if (input[p] !== QUOTE) fault('expected a key', p)
+      const known = this.#keys.scan(input, p + 1)
+      const keyEnd = known === ESCAPED ? skipString(input, p) : this.#keys.end + 1
+      const slot = known === ESCAPED ? this.#escapedKey(input, p, keyEnd) : known
       p = skipSpace(input, keyEnd)
       if (input[p] !== COLON) fault('expected ":"', p)
       p = skipSpace(input, p + 1)
@@ -232,7 +243,7 @@ export class RowTranscoder {
       } else if (input[p] !== CLOSE_BRACE) fault('expected "," or "}"', p)
     }
     p++
-    if (learn) this.#learn([...gaps, input.subarray(gapStart, p)], slots)
+    if (learn) this.#learn(gaps, input.subarray(gapStart, p), slots)
     this.#collected(target, p - at)
     return p
   }
@@ -242,18 +253,16 @@ export class RowTranscoder {
     throw new ShapeFault(`row ${this.rowsRead + 1} is not an object`)
   }
 
-  #learn(gaps: Uint8Array[], slots: number[]): void {
-    this.#shapes.unshift(new RowShape(gaps, slots, this.#inOrder && !this.#heads ? this.#columns : undefined))
+  #learn(gaps: Buffer[], closing: Buffer, slots: number[]): void {
+    this.#shapes.unshift(
+      new RowShape(gaps, closing, slots, this.#inOrder && !this.#heads ? this.#columns : undefined),
+    )
     if (this.#shapes.length > SHAPES) this.#shapes.pop()
   }
 
-  #findKey(input: Buffer, at: number, end: number): number {
-    for (let p = at + 1; p < end; p++)
-      if (input[p] === 0x5c) {
-        const key = Buffer.from(String(JSON.parse(input.toString('utf8', at, end))))
-        return this.#keys.find(key, 0, key.length)
-      }
-    return this.#keys.find(input, at + 1, end - 1)
+  #escapedKey(input: Buffer, at: number, end: number): number {
+    const key = Buffer.from(String(JSON.parse(input.toString('utf8', at, end))))
+    return this.#keys.find(key, 0, key.length)
   }
 
   /** Writes one value to the scratch at `o`; where it ended is left in the copier. */

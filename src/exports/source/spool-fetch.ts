@@ -21,6 +21,7 @@ export interface SpoolFetchOptions extends RetryOptions {
   /** Where to start: a fresh plan, or what an earlier fetch left. */
   meta: SpoolMeta
   checkpointEveryMs: number
+  sliceBytes: number
   limits?: { maxBytes?: number }
   onProgress?(progress: { fetched: number; total: number }): void
 }
@@ -47,6 +48,7 @@ export class SpoolFetch implements RangeWatcher {
             wrapped: probe.wrapped,
             firstSegment: index * range.segments.length,
             flushEveryMs: checkpointEveryMs,
+            sliceBytes: options.sliceBytes,
             retry: options,
           },
           range,

@@ -50,12 +50,13 @@ export class SpoolFolder {
   }
 
   async write(segment: number, bytes: Buffer, offset: number): Promise<void> {
-    this.#dirty.add(segment)
     await using file = await open(this.growing(segment), constants.O_RDWR | constants.O_CREAT, 0o600)
     for (let done = 0; done < bytes.length; ) {
       const { bytesWritten } = await file.write(bytes, done, bytes.length - done, offset + done)
       done += bytesWritten
     }
+    // Not before: a checkpoint that runs meanwhile would sync too early and take it for done.
+    this.#dirty.add(segment)
   }
 
   /** Puts the meta on disk, after everything that was written before this call. */

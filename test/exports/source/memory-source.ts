@@ -7,19 +7,21 @@ export interface Ask {
   again: number
 }
 
+type Answer = string | object | Partial<PageAnswer>
+
 /** Answers from a function; a string or object is a good answer with that body. */
 export class MemorySource implements PageSource {
   readonly asked: Ask[] = []
-  readonly #answer: (ask: Ask) => string | object | Partial<PageAnswer>
+  readonly #answer: (ask: Ask) => Answer | Promise<Answer>
 
-  constructor(answer: (ask: Ask) => string | object | Partial<PageAnswer>) {
+  constructor(answer: (ask: Ask) => Answer | Promise<Answer>) {
     this.#answer = answer
   }
 
   async get(page: number, pageSize: number): Promise<PageAnswer> {
     const again = this.asked.filter((ask) => ask.page === page && ask.pageSize === pageSize).length
     this.asked.push({ page, pageSize, again })
-    const answer = this.#answer({ page, pageSize, again })
+    const answer = await this.#answer({ page, pageSize, again })
     if (typeof answer === 'object' && ('status' in answer || 'body' in answer) && !('data' in answer))
       return { status: 200, headers: {}, body: chunks(''), ...answer }
     return {
