@@ -11,7 +11,7 @@ import type { SpoolFolder } from './spool-folder.ts'
 import type { RangeMeta } from './spool-meta.ts'
 
 /** So much may wait in memory before it goes to disk. */
-const FLUSH_BYTES = 1024 * 1024
+const FLUSH_BYTES = 4 * 1024 * 1024
 
 export interface RangeFetcherDeps {
   getter: PageGetter
@@ -128,7 +128,7 @@ export class RangeFetcher {
 
   #flushDue(): boolean {
     if (this.#deps.clock.now() - this.#lastFlush >= this.#options.flushEveryMs) return true
-    return this.#sinks.some((sink) => sink.length >= FLUSH_BYTES)
+    return this.#sinks.reduce((sum, sink) => sum + sink.length, 0) >= FLUSH_BYTES
   }
 
   /** Never rejects: nobody may be waiting yet when it fails. */

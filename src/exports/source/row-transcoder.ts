@@ -97,14 +97,15 @@ export class RowTranscoder {
   rows(input: Buffer, at: number, end: number, sink?: number): number {
     if (input[at] !== OPEN_BRACKET) fault('expected a list of rows', at)
     const room = 2 * (end - at) + 2 * this.#columns + 2
-    if (this.#scratch.length < room) this.#scratch = Buffer.allocUnsafeSlow(room)
+    if (this.#scratch.length < room) this.#scratch = Buffer.allocUnsafeSlow(Math.ceil(room * 1.25))
     this.#view = new DataView(input.buffer, input.byteOffset, input.byteLength)
     const target = sink === undefined ? undefined : this.#sinks[sink]!
     let p = skipSpace(input, at + 1)
     if (input[p] === CLOSE_BRACKET) return p + 1
     for (;;) {
-      // A row's record is at most twice its bytes (a quote in nested JSON is doubled) and its commas.
-      target?.reserve(2 * (end - p) + this.#columns + 2)
+      // A row's record is at most twice its bytes (a quote in nested JSON is doubled) and its commas. How long the row
+      // is shows only at its end, which is too much to set aside where each row header has a sink of its own.
+      if (!this.#heads) target?.reserve(2 * (end - p) + this.#columns + 2)
       p = this.#row(input, p, target)
       if (input[p] !== COMMA) p = skipSpace(input, p)
       if (input[p] === COMMA) {
@@ -312,7 +313,7 @@ export class RowTranscoder {
   /** The collected values as one record, in the columns' order. */
   #collected(target: SegmentBuffer | undefined, rowBytes: number): void {
     const sink = target ?? this.#sinkOfRow()
-    if (!target) sink.reserve(2 * rowBytes + this.#columns + 2)
+    if (this.#heads) sink.reserve(2 * rowBytes + this.#columns + 2)
     const out = sink.bytes
     const scratch = this.#scratch
     let o = sink.length

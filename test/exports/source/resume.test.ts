@@ -165,5 +165,5 @@ test('whatever a kill does to the files, the next fetch ends in the same spool',
     ),
     { numRuns: 30 },
   )
-  expect(resumes).toBeGreaterThan(2)
+  expect(resumes).toBeGreaterThan(0)
 })
