@@ -55,7 +55,7 @@ export class SegmentBuffer {
   /** Room for `extra` more bytes behind `length`. */
   reserve(extra: number): void {
     if (this.bytes.length - this.length >= extra) return
-    const grown = Buffer.allocUnsafeSlow(Math.max(64 * 1024, this.length + Math.ceil(extra * 1.25)))
+    const grown = Buffer.allocUnsafeSlow(Math.max(64 * 1024, this.length + extra, this.bytes.length * 2))
     this.bytes.copy(grown, 0, 0, this.length)
     this.bytes = grown
   }
