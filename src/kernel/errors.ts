@@ -140,6 +140,41 @@ export const ERRORS = {
   CALLBACK_REFUSED: kind('CALLBACK_REFUSED', 502, UNAVAILABLE, 'The callback did not answer with 2xx'),
   TEMPLATE_INVALID: kind('TEMPLATE_INVALID', 400, INVALID_ARGUMENT, 'The template is not valid'),
   SPOOL_DAMAGED: kind('SPOOL_DAMAGED', 500, INTERNAL, 'The spooled data cannot be read'),
+  SOURCE_UNREACHABLE: kind('SOURCE_UNREACHABLE', 502, UNAVAILABLE, 'The source cannot be reached'),
+  SOURCE_STATUS: kind('SOURCE_STATUS', 502, UNAVAILABLE, 'The source answered with an error status'),
+  SOURCE_ERROR: kind('SOURCE_ERROR', 502, FAILED_PRECONDITION, 'The source reported an error of its own'),
+  SOURCE_NOT_JSON: kind('SOURCE_NOT_JSON', 502, FAILED_PRECONDITION, 'A page of the source is not JSON'),
+  SOURCE_SHAPE: kind('SOURCE_SHAPE', 502, FAILED_PRECONDITION, 'A page of the source has the wrong shape'),
+  SOURCE_SHORT_PAGE: kind(
+    'SOURCE_SHORT_PAGE',
+    502,
+    FAILED_PRECONDITION,
+    'A page of the source has too few rows',
+  ),
+  SOURCE_LONG_PAGE: kind(
+    'SOURCE_LONG_PAGE',
+    502,
+    FAILED_PRECONDITION,
+    'A page of the source has too many rows',
+  ),
+  SOURCE_ROW_HEAD_UNKNOWN: kind(
+    'SOURCE_ROW_HEAD_UNKNOWN',
+    502,
+    FAILED_PRECONDITION,
+    'The source has rows that no row header names',
+  ),
+  SOURCE_PAGE_TOO_LARGE: kind(
+    'SOURCE_PAGE_TOO_LARGE',
+    502,
+    RESOURCE_EXHAUSTED,
+    'A page of the source is too large',
+  ),
+  SOURCE_TOO_LARGE: kind(
+    'SOURCE_TOO_LARGE',
+    413,
+    RESOURCE_EXHAUSTED,
+    'The source has more data than one export may take',
+  ),
 } as const satisfies Record<string, ErrorKind>
 
 export interface AppErrorOptions {
