@@ -98,6 +98,15 @@ export const ERRORS = {
   JOB_LEASE_LOST: kind('JOB_LEASE_LOST', 409, ABORTED, 'Another worker has taken the job over'),
   JOB_WORKER_LOST: kind('JOB_WORKER_LOST', 500, ABORTED, 'The worker of this job died too often'),
   JOB_FAILED: kind('JOB_FAILED', 500, INTERNAL, 'The job failed'),
+
+  // exports
+  EXPORT_SPOOL_BROKEN: kind('EXPORT_SPOOL_BROKEN', 500, INTERNAL, 'The fetched data on disk is damaged'),
+  EXPORT_ARCHIVE_TOO_LARGE: kind(
+    'EXPORT_ARCHIVE_TOO_LARGE',
+    413,
+    RESOURCE_EXHAUSTED,
+    'The files do not fit into one zip archive',
+  ),
 } as const satisfies Record<string, ErrorKind>
 
 export interface AppErrorOptions {

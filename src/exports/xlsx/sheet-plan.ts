@@ -19,7 +19,16 @@ export interface SheetPlan {
   rowHeads?: RowHeads
 }
 
-export type CellType = 'auto' | 'string' | 'number' | 'integer' | 'money' | 'percent' | 'date' | 'datetime' | 'boolean'
+export type CellType =
+  | 'auto'
+  | 'string'
+  | 'number'
+  | 'integer'
+  | 'money'
+  | 'percent'
+  | 'date'
+  | 'datetime'
+  | 'boolean'
 
 export interface CellStyle {
   bold?: boolean
