@@ -44,6 +44,21 @@ export function readWorkbooks(paths: readonly string[]): SeenSheet[][] {
   return JSON.parse(stdout)
 }
 
+const ARCHIVE = `
+import hashlib, json, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as archive:
+    assert archive.testzip() is None
+    print(json.dumps({name: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist()}))
+`
+
+/** Names in a zip archive with the SHA-256 of what stands under them, as Python's zipfile sees it. */
+export function readArchive(path: string): Record<string, string> {
+  python ??= findPython()
+  const { status, stdout, stderr } = spawnSync(python, ['-c', ARCHIVE, path], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`zipfile refused an archive: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
 /** A Python of one's own often stands before the system's in PATH, and only the latter has Debian's openpyxl. */
 function findPython(): string {
   const found = ['python3', '/usr/bin/python3'].find(
