@@ -6,7 +6,7 @@ import { readSpool } from './spool-reader.ts'
 
 const [source = '', target = ''] = process.argv.slice(2)
 const rows: (string | number)[][] = [FIELDS]
-for await (const row of readSpool(source)) rows.push(row)
+for (const row of readSpool(source)) rows.push(row)
 const book = xlsx.utils.book_new()
-xlsx.utils.book_append_sheet(book, xlsx.utils.aoa_to_sheet(rows, { dense: true }), 'Orders')
+xlsx.utils.book_append_sheet(book, xlsx.utils.aoa_to_sheet(rows), 'Orders')
 fs.writeFileSync(target, xlsx.write(book, { type: 'buffer', bookType: 'xlsx', compression: true }))

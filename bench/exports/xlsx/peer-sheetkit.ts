@@ -21,7 +21,7 @@ const book = new Workbook()
 const sheet = book.newStreamWriter('Orders')
 let rows: (string | number)[][] = [FIELDS]
 let next = 1
-for await (const row of readSpool(source)) {
+for (const row of readSpool(source)) {
   if (rows.push(row) === BATCH) flush()
 }
 flush()

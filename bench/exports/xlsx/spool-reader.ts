@@ -1,11 +1,24 @@
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { StringDecoder } from 'node:string_decoder'
+
+const CHUNK = 1 << 20
 
 /** Rows of a bench spool for the peers, who take values. The bench's texts hold no line breaks. */
-export async function* readSpool(path: string): AsyncGenerator<(string | number)[]> {
-  for await (const line of createInterface({ input: createReadStream(path, { highWaterMark: 1 << 20 }) })) {
-    yield parseRecord(line)
+export function* readSpool(path: string): Generator<(string | number)[]> {
+  const file = openSync(path, 'r')
+  const decoder = new StringDecoder('utf8')
+  const buffer = Buffer.alloc(CHUNK)
+  let rest = ''
+  for (let count = readSync(file, buffer); count > 0; count = readSync(file, buffer)) {
+    const text = rest + decoder.write(buffer.subarray(0, count))
+    let start = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      yield parseRecord(text.slice(start, end))
+      start = end + 1
+    }
+    rest = text.slice(start)
   }
+  closeSync(file)
 }
 
 function parseRecord(line: string): (string | number)[] {

@@ -45,6 +45,7 @@ function compare(op: '>' | '>=' | '<' | '<=' | '=' | '!=', wanted: CellValue): (
 /** Negative, zero or positive; NaN where the two cannot be compared. */
 function order(value: CellValue, wanted: CellValue): number {
   if (value === wanted) return 0
+  if (typeof value === 'number' && typeof wanted === 'number') return value - wanted
   if (value === null || wanted === null) return Number.NaN
   if (typeof value === 'string' && typeof wanted === 'string') return value < wanted ? -1 : 1
   if (typeof value === 'boolean' || typeof wanted === 'boolean') return Number.NaN

@@ -9,13 +9,23 @@ export interface SpoolSegment {
   group?: string
 }
 
+/** Rows of one slice, from the one numbered `skip` on. */
+export interface SliceRows {
+  path: string
+  offset: number
+  bytes: number
+  skip: number
+  /** The piece takes all rows up to the slice's end, so none may be left over. */
+  toEnd: boolean
+}
+
 /** Rows that are written in one go: those of a slice, some of them, or rows without data. */
 export interface Piece {
   /** Position among the plan's row groups; -1 without row headers. */
   group: number
   /** The first rows of their group, which show its labels. */
   startsGroup: boolean
-  source: { path: string; offset: number; bytes: number; skip: number } | null
+  source: SliceRows | null
   rows: number
   /** Spool bytes of these rows, more or less: what the compressed size is guessed from. */
   weight: number
@@ -43,7 +53,13 @@ function slicePieces({ path, slices }: SpoolSegment, group: number): Piece[] {
   return slices
     .filter(({ rows }) => rows > 0)
     .map(({ offset, bytes, rows }) => {
-      return { group, startsGroup: false, source: { path, offset, bytes, skip: 0 }, rows, weight: bytes }
+      return {
+        group,
+        startsGroup: false,
+        source: { path, offset, bytes, skip: 0, toEnd: true },
+        rows,
+        weight: bytes,
+      }
     })
 }
 
@@ -52,7 +68,7 @@ export function splitPiece(piece: Piece, rows: number): [Piece, Piece] {
   const { group, startsGroup, source, weight } = piece
   const share = (weight * rows) / piece.rows
   return [
-    { group, startsGroup, source, rows, weight: share },
+    { group, startsGroup, source: source && { ...source, toEnd: false }, rows, weight: share },
     {
       group,
       startsGroup: false,

@@ -1,3 +1,4 @@
+import { getCompileCacheDir } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AppError, ERRORS } from '../../kernel/index.ts'
@@ -87,8 +88,13 @@ class Thread {
   #lastId = 0
 
   constructor(events: { free(): void; gone(): void }) {
-    // The young generation is kept small: a thread makes next to no garbage, and four of them would hold it for ever.
-    this.#worker = new Worker(SCRIPT, { resourceLimits: { maxYoungGenerationSizeMb: 8 } })
+    // A process that keeps compiled code on disk lets its threads use it: that halves what a thread's start costs.
+    const cache = getCompileCacheDir()
+    this.#worker = new Worker(SCRIPT, {
+      env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
+      // Kept small: a thread makes next to no garbage, and four of them would hold on to it.
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    })
     this.#worker.unref()
     this.#worker.on('message', (answer: WorkerAnswer) => {
       this.#settle(answer)

@@ -277,7 +277,9 @@ test('columns may take the fields of the spool in any order, and lack some', asy
 
 test('a damaged spool is an error, not a short file', async () => {
   const segment = bench.spool([[1], [2]])
-  segment.slices[0]!.rows = 3
-  const book = bench.write({ sheets: [{ plan: plan([column(0)]), segments: [segment] }] })
-  await expect(book).rejects.toMatchObject({ code: 'EXPORT_SPOOL_BROKEN' })
+  for (const rows of [1, 3]) {
+    segment.slices[0]!.rows = rows
+    const book = bench.write({ sheets: [{ plan: plan([column(0)]), segments: [segment] }] })
+    await expect(book).rejects.toMatchObject({ code: 'EXPORT_SPOOL_BROKEN' })
+  }
 })

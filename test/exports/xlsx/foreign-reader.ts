@@ -48,13 +48,24 @@ const ARCHIVE = `
 import hashlib, json, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as archive:
     assert archive.testzip() is None
-    print(json.dumps({name: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist()}))
+    digest = lambda data: hashlib.sha256(data).hexdigest()
+    show = digest if sys.argv[2] == 'sums' else lambda data: data.decode()
+    print(json.dumps({name: show(archive.read(name)) for name in archive.namelist()}))
 `
 
 /** Names in a zip archive with the SHA-256 of what stands under them, as Python's zipfile sees it. */
 export function readArchive(path: string): Record<string, string> {
+  return runArchive(path, 'sums')
+}
+
+/** The parts of a workbook as text, in the order in which they stand in the file. */
+export function readParts(path: string): Record<string, string> {
+  return runArchive(path, 'texts')
+}
+
+function runArchive(path: string, what: 'sums' | 'texts'): Record<string, string> {
   python ??= findPython()
-  const { status, stdout, stderr } = spawnSync(python, ['-c', ARCHIVE, path], { encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(python, ['-c', ARCHIVE, path, what], { encoding: 'utf8' })
   if (status !== 0) throw new Error(`zipfile refused an archive: ${stderr}`)
   return JSON.parse(stdout)
 }

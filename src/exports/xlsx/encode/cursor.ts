@@ -5,6 +5,8 @@ import type { Timezone } from './timezone.ts'
 const FILL = 1 << 20
 /** More than one cell can take: 32,767 units, each at most 7 bytes long once escaped, and the markup around them. */
 const SLACK = 1 << 18
+/** Words are read whole, so that many bytes behind the input's end must be readable. */
+export const PADDING = 8
 
 /**
  * Where a thread reads and where it writes. Plain fields, because cells are written by the ten million: each function
@@ -13,6 +15,8 @@ const SLACK = 1 << 18
 export class Cursor {
   /** Spool bytes; what is to be read ends at `end`. */
   input: Buffer = Buffer.alloc(0)
+  /** The same bytes, and `PADDING` more behind them. */
+  inputView: DataView = new DataView(new ArrayBuffer(0))
   i = 0
   end = 0
 
@@ -42,6 +46,7 @@ export class Cursor {
 
   begin(input: Buffer, end: number, classes: Uint8Array, zone: Timezone): void {
     this.input = input
+    this.inputView = new DataView(input.buffer, input.byteOffset)
     this.i = 0
     this.end = end
     this.classes = classes
@@ -57,6 +62,19 @@ export class Cursor {
     const digits = String(row)
     this.rowDigits = digits.length
     for (let n = 0; n < digits.length; n += 1) this.#digits.setUint8(n, digits.charCodeAt(n))
+    this.rowWord[0] = this.#digits.getFloat64(0, true)
+  }
+
+  /** The row after the present one. Most often that changes one digit. */
+  nextRow(): void {
+    const last = this.rowDigits - 1
+    const digit = this.#digits.getUint8(last)
+    if (digit === 0x39) {
+      this.setRow(this.row + 1)
+      return
+    }
+    this.row += 1
+    this.#digits.setUint8(last, digit + 1)
     this.rowWord[0] = this.#digits.getFloat64(0, true)
   }
 

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, openSync, readSync } from 'node:fs'
 import type { CompileCondition } from '../condition-styles.ts'
+import type { SliceRows } from '../pieces.ts'
 import type { SheetRecipe } from '../sheet-recipe.ts'
 import type { DeflatedBlock } from '../zip/deflate-block.ts'
 import { CLASSES, CLASSES_WITH_NON_CHARACTERS, NEWLINE } from './byte-classes.ts'
 import { CompiledColumn } from './compiled-column.ts'
-import { Cursor } from './cursor.ts'
+import { Cursor, PADDING } from './cursor.ts'
 import { encodeBlankRows, encodeRows, type HeadCell, type SheetColumns, skipRows } from './row-encoder.ts'
 import { SpoolBroken } from './spool-broken.ts'
 import { Timezone } from './timezone.ts'
@@ -14,7 +15,7 @@ import { Timezone } from './timezone.ts'
 export interface PieceTask {
   recipe: SheetRecipe
   /** null: the rows are blank. */
-  source: { path: string; offset: number; bytes: number; skip: number } | null
+  source: SliceRows | null
   rows: number
   firstRow: number
   heads: HeadCell[]
@@ -57,6 +58,7 @@ export class PieceEncoder {
       c.begin(input, input.length - 1, odd ? CLASSES_WITH_NON_CHARACTERS : CLASSES, sheet.zone)
       skipRows(c, source.skip)
       encodeRows(c, sheet, rows, firstRow, heads)
+      if (source.toEnd && c.i < c.end) throw new SpoolBroken('a slice has more rows than its index says')
     }
     return { ...c.finish(), cuts: c.cuts, firstCut: c.firstCut }
   }
@@ -66,11 +68,12 @@ export class PieceEncoder {
     if (known) return known
     const columns = recipe.columns.map((column) => new CompiledColumn(column, this.#compile))
     const fields = columns.map((column) => column.field).filter((field) => field >= 0)
-    const height = recipe.rowHeight === null ? '' : ` ht="${recipe.rowHeight}" customHeight="1"`
+    const height =
+      recipe.rowHeight === null ? '' : ` ht="${Math.min(recipe.rowHeight, 409)}" customHeight="1"`
     const sheet = {
       columns,
       inOrder: fields.every((field, n) => n === 0 || field > fields[n - 1]!),
-      rowEnd: `"${height}>`,
+      rowEnd: Buffer.from(`"${height}>`),
       zone: new Timezone(recipe.timezone),
     }
     if (this.#sheets.size === KEPT_RECIPES) this.#sheets.delete(this.#sheets.keys().next().value!)
@@ -80,8 +83,8 @@ export class PieceEncoder {
 
   /** The slice, followed by one line feed that stops a scan of a spool whose end is missing. */
   #read({ path, offset, bytes }: { path: string; offset: number; bytes: number }): Buffer {
-    if (this.#buffer.length <= bytes || this.#buffer.length > KEPT_INPUT) {
-      this.#buffer = Buffer.allocUnsafeSlow(Math.max(bytes + 1, 4 << 20))
+    if (this.#buffer.length <= bytes + PADDING || this.#buffer.length > KEPT_INPUT) {
+      this.#buffer = Buffer.alloc(Math.max(bytes + 1 + PADDING, 5 << 20))
     }
     const file = openSync(path, 'r')
     try {
@@ -101,5 +104,7 @@ export class PieceEncoder {
 
 /** Bytes that are no UTF-8 become U+FFFD; commas, quotes and line feeds stay where they are. */
 function repair(bytes: Buffer): Buffer {
-  return Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  const repaired = Buffer.alloc(Buffer.byteLength(text) + PADDING)
+  return repaired.subarray(0, repaired.write(text))
 }

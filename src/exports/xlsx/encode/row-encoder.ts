@@ -20,7 +20,7 @@ export interface SheetColumns {
   /** Whether the columns take the spool's fields from left to right, as they nearly always do. */
   inOrder: boolean
   /** What stands behind the row number in `<row r="7"`. */
-  rowEnd: string
+  rowEnd: Uint8Array
 }
 
 /** Writes `rows` rows, the first of them as row `firstRow` of the sheet. */
@@ -35,7 +35,7 @@ export function encodeRows(
   const starts = sheet.inOrder ? null : new Int32Array(width + 1)
   for (let n = 0; n < rows; n += 1) {
     if (c.i >= c.end) throw new SpoolBroken(`the spool lacks ${rows - n} rows`)
-    openRow(c, sheet, firstRow + n)
+    openRow(c, sheet, n === 0 ? firstRow : 0)
     const labels = n === 0 ? heads : NO_HEADS
     if (starts === null) encodeInOrder(c, sheet.columns, labels)
     else encodeByIndex(c, sheet.columns, labels, starts)
@@ -52,7 +52,7 @@ export function encodeBlankRows(
   heads: HeadCell[],
 ): void {
   for (let n = 0; n < rows; n += 1) {
-    openRow(c, sheet, firstRow + n)
+    openRow(c, sheet, n === 0 ? firstRow : 0)
     for (let k = 0; k < sheet.columns.length; k += 1)
       emptyColumn(c, sheet.columns[k]!, k, n === 0 ? heads : NO_HEADS)
     closeRow(c)
@@ -161,18 +161,19 @@ function emptyColumn(c: Cursor, column: CompiledColumn, index: number, heads: He
   c.writeText(`${opening}${escapeCellText(head.text)}</t></is></c>`)
 }
 
-function openRow(c: Cursor, sheet: SheetColumns, row: number): void {
+/** `row` 0: the one after the last. */
+function openRow(c: Cursor, { rowEnd }: SheetColumns, row: number): void {
   c.makeRoom()
-  c.setRow(row)
-  const { out } = c
-  const digits = c.rowDigits
+  if (row === 0) c.nextRow()
+  else c.setRow(row)
+  const { out, view } = c
   let o = c.o
-  c.view.setFloat64(o, ROW_OPEN, true)
+  view.setFloat64(o, ROW_OPEN, true)
   o += 8
-  c.view.setFloat64(o, c.rowWord[0]!, true)
-  o += digits
-  for (let n = 0; n < sheet.rowEnd.length; n += 1) out[o + n] = sheet.rowEnd.charCodeAt(n)
-  c.o = o + sheet.rowEnd.length
+  view.setFloat64(o, c.rowWord[0]!, true)
+  o += c.rowDigits
+  for (let n = 0; n < rowEnd.length; n += 1) out[o + n] = rowEnd[n]!
+  c.o = o + rowEnd.length
 }
 
 function closeRow(c: Cursor): void {

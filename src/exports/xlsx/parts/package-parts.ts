@@ -72,7 +72,7 @@ export function contentTypes(sheets: number): string {
 
 /** `docProps/app.xml` */
 export function appProperties(): string {
-  return `${DECLARATION}<Properties xmlns="${OFFICE}/extended-properties"><Application>Microsoft Excel</Application><AppVersion>12.0000</AppVersion></Properties>`
+  return `${DECLARATION}<Properties xmlns="${OFFICE}/extended-properties"><Application>Wharf</Application></Properties>`
 }
 
 /** `docProps/core.xml`, without times: the same input has to give the same bytes. */

@@ -24,10 +24,11 @@ export function deflateInto(block: DeflatedBlock, plain: Uint8Array): void {
   const chunk = deflateRawSync(plain, {
     level: 1,
     memLevel: 9,
-    chunkSize: 1 << 19,
+    chunkSize: Math.min(1 << 19, Math.max(1 << 12, plain.length)),
     finishFlush: constants.Z_SYNC_FLUSH,
   })
-  block.chunks.push(chunk)
+  // A copy of the right size: it may travel to another thread, and holds no more memory than it needs there.
+  block.chunks.push(new Uint8Array(chunk))
   block.bytes += chunk.length
   block.crc = crc32(plain, block.crc)
   block.plainBytes += plain.length
