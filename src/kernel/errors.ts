@@ -174,7 +174,7 @@ export const ERRORS = {
     413,
     RESOURCE_EXHAUSTED,
     'The source has more data than one export may take',
-  EXPORT_SPOOL_BROKEN: kind('EXPORT_SPOOL_BROKEN', 500, INTERNAL, 'The fetched data on disk is damaged'),
+  ),
   EXPORT_ARCHIVE_TOO_LARGE: kind(
     'EXPORT_ARCHIVE_TOO_LARGE',
     413,

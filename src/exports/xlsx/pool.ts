@@ -137,6 +137,6 @@ class Thread {
       return
     }
     const { broken, message } = answer.failure
-    job?.reject(new AppError(broken ? ERRORS.EXPORT_SPOOL_BROKEN : ERRORS.INTERNAL, message))
+    job?.reject(new AppError(broken ? ERRORS.SPOOL_DAMAGED : ERRORS.INTERNAL, message))
   }
 }

@@ -280,6 +280,6 @@ test('a damaged spool is an error, not a short file', async () => {
   for (const rows of [1, 3]) {
     segment.slices[0]!.rows = rows
     const book = bench.write({ sheets: [{ plan: plan([column(0)]), segments: [segment] }] })
-    await expect(book).rejects.toMatchObject({ code: 'EXPORT_SPOOL_BROKEN' })
+    await expect(book).rejects.toMatchObject({ code: 'SPOOL_DAMAGED' })
   }
 })
