@@ -137,6 +137,9 @@ export const ERRORS = {
   STORAGE_UNAVAILABLE: kind('STORAGE_UNAVAILABLE', 503, UNAVAILABLE, 'The file store cannot be reached'),
 
   // exports
+  EXPORT_NOT_READY: kind('EXPORT_NOT_READY', 409, FAILED_PRECONDITION, 'The export has no file yet'),
+  EXPORT_EXPIRED: kind('EXPORT_EXPIRED', 410, NOT_FOUND, 'The file was kept long enough and is gone'),
+  EXPORT_LIMIT: kind('EXPORT_LIMIT', 429, RESOURCE_EXHAUSTED, 'The project has too many unfinished exports'),
   CALLBACK_REFUSED: kind('CALLBACK_REFUSED', 502, UNAVAILABLE, 'The callback did not answer with 2xx'),
   TEMPLATE_INVALID: kind('TEMPLATE_INVALID', 400, INVALID_ARGUMENT, 'The template is not valid'),
   SPOOL_DAMAGED: kind('SPOOL_DAMAGED', 500, INTERNAL, 'The spooled data cannot be read'),

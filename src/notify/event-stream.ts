@@ -37,3 +37,17 @@ function toMessage(event: Event, previous: number): EventMessage {
     at: new Date(event.at).toISOString(),
   }
 }
+
+/** Everything that the log still has of one task, oldest first. */
+export async function eventHistory(
+  engine: Engine,
+  filter: EventFilter,
+  limit = 1_000,
+): Promise<EventMessage[]> {
+  let previous = 0
+  return (await engine.events.read(0, filter, limit)).map((event) => {
+    const message = toMessage(event, previous)
+    previous = event.seq
+    return message
+  })
+}

@@ -1,2 +1,2 @@
 export { Callbacks, type Delivery, type TaskViews } from './callbacks.ts'
-export { type EventMessage, eventStream } from './event-stream.ts'
+export { type EventMessage, eventHistory, eventStream } from './event-stream.ts'

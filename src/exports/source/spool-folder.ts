@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { access, type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { SegmentState } from './segment-buffer.ts'
@@ -50,11 +50,12 @@ export class SpoolFolder {
   }
 
   async write(segment: number, bytes: Buffer, offset: number): Promise<void> {
-    await using file = await open(this.growing(segment), constants.O_RDWR | constants.O_CREAT, 0o600)
-    for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await file.write(bytes, done, bytes.length - done, offset + done)
-      done += bytesWritten
-    }
+    await withFile(this.growing(segment), constants.O_RDWR | constants.O_CREAT, async (file) => {
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesWritten } = await file.write(bytes, done, bytes.length - done, offset + done)
+        done += bytesWritten
+      }
+    })
     // Not before: a checkpoint that runs meanwhile would sync too early and take it for done.
     this.#dirty.add(segment)
   }
@@ -63,16 +64,12 @@ export class SpoolFolder {
   async checkpoint(meta: SpoolMeta): Promise<void> {
     const dirty = [...this.#dirty]
     this.#dirty.clear()
-    for (const segment of dirty) {
-      await using file = await open(this.growing(segment), 'r+')
-      await file.datasync()
-    }
+    for (const segment of dirty) await withFile(this.growing(segment), 'r+', (file) => file.datasync())
     const temporary = join(this.directory, `${META}.tmp`)
-    {
-      await using file = await open(temporary, 'w', 0o600)
+    await withFile(temporary, 'w', async (file) => {
       await file.writeFile(encodeMeta(meta))
       await file.sync()
-    }
+    })
     await rename(temporary, join(this.directory, META))
   }
 
@@ -89,17 +86,31 @@ export class SpoolFolder {
     const [growing, whole] = [await exists(this.growing(segment)), await exists(this.whole(segment))]
     if (growing === whole) return !growing && state.bytes === 0
     if (whole && !complete) return false
-    await using file = await open(whole ? this.whole(segment) : this.growing(segment), 'r+')
-    if ((await file.stat()).size < state.bytes) return false
-    if ((await checksum(file, state.bytes)) !== state.crc) return false
-    await file.truncate(state.bytes)
-    return true
+    return withFile(whole ? this.whole(segment) : this.growing(segment), 'r+', async (file) => {
+      if ((await file.stat()).size < state.bytes) return false
+      if ((await checksum(file, state.bytes)) !== state.crc) return false
+      await file.truncate(state.bytes)
+      return true
+    })
+  }
+}
+
+async function withFile<T>(
+  path: string,
+  flags: string | number,
+  use: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await open(path, flags, 0o600)
+  try {
+    return await use(file)
+  } finally {
+    await file.close()
   }
 }
 
 async function exists(path: string): Promise<boolean> {
   try {
-    await using _ = await open(path, 'r')
+    await access(path)
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false

@@ -1,4 +1,4 @@
-import { InProcessDispatcher } from '../../../src/engine/index.ts'
+import { InProcessDispatcher } from '../../../src/engine/dispatch/in-process-dispatcher.ts'
 import { dispatcherContract } from '../dispatcher.contract.ts'
 
 // One process has one dispatcher; "instances" are its consumers.

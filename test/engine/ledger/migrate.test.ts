@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { type Ledger, migrate, openPostgresLedger } from '../../../src/engine/index.ts'
-import { readMigrations, statementsFor } from '../../../src/engine/ledger/migrate.ts'
+import type { Ledger } from '../../../src/engine/index.ts'
+import { migrate, readMigrations, statementsFor } from '../../../src/engine/ledger/migrate.ts'
+import { openPostgresLedger } from '../../../src/engine/ledger/open-postgres.ts'
 import { availableBackends, createDatabase, openBackend, silentLog } from '../../support/backends.ts'
 
 async function versions(ledger: Ledger): Promise<number[]> {

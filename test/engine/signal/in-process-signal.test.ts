@@ -1,4 +1,4 @@
-import { InProcessSignal } from '../../../src/engine/index.ts'
+import { InProcessSignal } from '../../../src/engine/signal/in-process-signal.ts'
 import { signalContract } from '../signal.contract.ts'
 
 signalContract('in process', async () => {

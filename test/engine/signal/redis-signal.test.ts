@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { RedisSignal } from '../../../src/engine/index.ts'
+import { RedisSignal } from '../../../src/engine/signal/redis-signal.ts'
 import { silentLog } from '../../support/backends.ts'
 import { startRedis } from '../../support/redis-server.ts'
 import { until } from '../../support/until.ts'
