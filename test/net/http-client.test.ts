@@ -15,7 +15,7 @@ import {
   readAll,
 } from '../../src/net/index.ts'
 import { startLoopback } from './loopback-server.ts'
-import { ManualClock } from './manual-clock.ts'
+import { ManualClock } from '../support/manual-clock.ts'
 
 interface Setup extends HttpClientOptions {
   allow?: AllowList
