@@ -78,13 +78,20 @@ export class Leases {
     return { id, pool: this.#deps.kinds.get(row.kind).pool, delayMs: Math.max(1, Number(row.delay)) }
   }
 
-  /** One statement for all that this worker has in hand; what does not come back is no longer its own. */
-  async renew(worker: string): Promise<Map<string, { fence: number; cancelRequested: boolean }>> {
+  /**
+   * One statement for all that this worker has in hand; what does not come back is no longer its own. What the
+   * ledger calls its own but is not in its hand (the answer to a claim was lost) is left to run out.
+   */
+  async renew(
+    worker: string,
+    ids: string[],
+  ): Promise<Map<string, { fence: number; cancelRequested: boolean }>> {
     const rows = await this.#deps.ledger.db
       .updateTable('jobs')
       .set({ lease_until: sql<number>`wharf_now() + ${this.#leaseMs}` })
       .where('worker', '=', worker)
       .where('state', '=', 'running')
+      .where('id', 'in', ids)
       .returning(['id', 'fence', 'cancel_requested'])
       .execute()
     return new Map(

@@ -6,6 +6,11 @@ import { WatchedDispatcher } from './watched-dispatcher.ts'
 
 type Kinds = JobKind<never, unknown>[]
 
+type InstanceOptions = Partial<EngineOptions> & {
+  /** Called between the definition of the kinds and the start. */
+  prepare?(engine: Engine): void
+}
+
 /** The ledger's clock, which stands still until the test moves it. */
 interface LedgerTime {
   clock: ManualClock
@@ -32,7 +37,7 @@ export async function fleet(name: BackendName) {
   return {
     backend,
     advance: time.advance,
-    async instance(kinds: Kinds, options: Partial<EngineOptions> = {}) {
+    async instance(kinds: Kinds, { prepare, ...options }: InstanceOptions = {}) {
       const { ledger, dispatcher, signal, close } = ground ?? (await openGround(backend, time.clock))
       const watched = new WatchedDispatcher(dispatcher)
       const clock = new ManualClock()
@@ -41,6 +46,7 @@ export async function fleet(name: BackendName) {
         { version: 'test', sole: false, drainMs: 0, ...options },
       )
       for (const kind of kinds) engine.define(kind)
+      prepare?.(engine)
       await engine.start()
       closers.push(async () => {
         await engine.stop()
