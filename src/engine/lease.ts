@@ -129,10 +129,12 @@ export class Leases {
     const kind = this.#deps.kinds.get(job.kind)
     return this.#deps.ledger.transaction(async (tx) => {
       let move = this.#resolve(kind, job, outcome)
-      if (!(await this.#write(tx, job, move, progress, { cancelRequested: 0 }))) {
+      const expired = outcome.what === 'abandoned'
+      if (!(await this.#write(tx, job, move, progress, { cancelRequested: 0, expired }))) {
         // Either somebody asked for a cancel meanwhile, which wins over every other end, or the claim is over.
         move = this.#ended(kind, 'cancelled', { what: 'cancelled' })
-        if (!(await this.#write(tx, job, move, progress, { cancelRequested: 1 }))) throw leaseLost(job)
+        if (!(await this.#write(tx, job, move, progress, { cancelRequested: 1, expired })))
+          throw leaseLost(job)
       }
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
       await this.#deps.events.append(tx, kind, job.id, move.change)
@@ -146,9 +148,9 @@ export class Leases {
     job: Claim,
     move: Move,
     progress: unknown,
-    { cancelRequested }: { cancelRequested: 0 | 1 },
+    { cancelRequested, expired }: { cancelRequested: 0 | 1; expired: boolean },
   ) {
-    const result = await tx.db
+    let update = tx.db
       .updateTable('jobs')
       .set({
         ...move.set,
@@ -160,8 +162,9 @@ export class Leases {
       .where('fence', '=', job.fence)
       .where('state', '=', 'running')
       .where('cancel_requested', '=', cancelRequested)
-      .executeTakeFirst()
-    return result.numUpdatedRows > 0n
+    // The worker may have renewed its lease since somebody saw it run out.
+    if (expired) update = update.where('lease_until', '<=', now)
+    return (await update.executeTakeFirst()).numUpdatedRows > 0n
   }
 
   /** What an outcome means for a job with this history: its next state, its event, and when it runs again. */

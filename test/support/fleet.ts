@@ -2,9 +2,14 @@ import { onTestFinished } from 'vitest'
 import { Engine, type EngineOptions, type JobKind, type Ledger } from '../../src/engine/index.ts'
 import { type Backend, type BackendName, openBackend, runSql, silentLog } from './backends.ts'
 import { ManualClock } from './manual-clock.ts'
+import { until } from './until.ts'
 import { WatchedDispatcher } from './watched-dispatcher.ts'
 
 type Kinds = JobKind<never, unknown>[]
+
+/** Duties of every instance (heartbeat, leadership, leases), and those of the leader (overdue jobs, retention). */
+const EVERY_INSTANCE = 3
+const LEADER = 2
 
 type InstanceOptions = Partial<EngineOptions> & {
   /** Called between the definition of the kinds and the start. */
@@ -47,11 +52,18 @@ export async function fleet(name: BackendName) {
       )
       for (const kind of kinds) engine.define(kind)
       prepare?.(engine)
-      await engine.start()
       closers.push(async () => {
-        await engine.stop()
+        let stopped = false
+        const stopping = engine.stop().finally(() => (stopped = true))
+        // Handlers that a failed test left behind get their time to stop, too.
+        await until('the instance has stopped', () => stopped || clock.advance(1_000))
+        await stopping
         if (!ground) await close()
       })
+      await engine.start()
+      // The first pass of each duty is over and all of them sleep: from here on only the test moves things.
+      const duties = () => EVERY_INSTANCE + (engine.leadership.leads ? LEADER : 0)
+      await until('its duties sleep', () => clock.sleeping >= duties())
       return { engine, ledger, dispatcher: watched, signal, clock }
     },
   }

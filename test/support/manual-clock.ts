@@ -25,6 +25,7 @@ export class ManualClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
+      if (ms <= 0) return resolve()
       const sleeper: Sleeper = { at: this.#now + ms, wake: resolve }
       this.#sleepers.push(sleeper)
       signal?.addEventListener('abort', () => {
