@@ -78,13 +78,20 @@ export class Leases {
     return { id, pool: this.#deps.kinds.get(row.kind).pool, delayMs: Math.max(1, Number(row.delay)) }
   }
 
-  /** One statement for all that this worker has in hand; what does not come back is no longer its own. */
-  async renew(worker: string): Promise<Map<string, { fence: number; cancelRequested: boolean }>> {
+  /**
+   * One statement for all that this worker has in hand; what does not come back is no longer its own. What the
+   * ledger calls its own but is not in its hand (the answer to a claim was lost) is left to run out.
+   */
+  async renew(
+    worker: string,
+    ids: string[],
+  ): Promise<Map<string, { fence: number; cancelRequested: boolean }>> {
     const rows = await this.#deps.ledger.db
       .updateTable('jobs')
       .set({ lease_until: sql<number>`wharf_now() + ${this.#leaseMs}` })
       .where('worker', '=', worker)
       .where('state', '=', 'running')
+      .where('id', 'in', ids)
       .returning(['id', 'fence', 'cancel_requested'])
       .execute()
     return new Map(
@@ -122,10 +129,12 @@ export class Leases {
     const kind = this.#deps.kinds.get(job.kind)
     return this.#deps.ledger.transaction(async (tx) => {
       let move = this.#resolve(kind, job, outcome)
-      if (!(await this.#write(tx, job, move, progress, { cancelRequested: 0 }))) {
+      const expired = outcome.what === 'abandoned'
+      if (!(await this.#write(tx, job, move, progress, { cancelRequested: 0, expired }))) {
         // Either somebody asked for a cancel meanwhile, which wins over every other end, or the claim is over.
         move = this.#ended(kind, 'cancelled', { what: 'cancelled' })
-        if (!(await this.#write(tx, job, move, progress, { cancelRequested: 1 }))) throw leaseLost(job)
+        if (!(await this.#write(tx, job, move, progress, { cancelRequested: 1, expired })))
+          throw leaseLost(job)
       }
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
       await this.#deps.events.append(tx, kind, job.id, move.change)
@@ -140,9 +149,9 @@ export class Leases {
     job: Claim,
     move: Move,
     progress: unknown,
-    { cancelRequested }: { cancelRequested: 0 | 1 },
+    { cancelRequested, expired }: { cancelRequested: 0 | 1; expired: boolean },
   ) {
-    const result = await tx.db
+    let update = tx.db
       .updateTable('jobs')
       .set({
         ...move.set,
@@ -154,8 +163,9 @@ export class Leases {
       .where('fence', '=', job.fence)
       .where('state', '=', 'running')
       .where('cancel_requested', '=', cancelRequested)
-      .executeTakeFirst()
-    return result.numUpdatedRows > 0n
+    // The worker may have renewed its lease since somebody saw it run out.
+    if (expired) update = update.where('lease_until', '<=', now)
+    return (await update.executeTakeFirst()).numUpdatedRows > 0n
   }
 
   /** What an outcome means for a job with this history: its next state, its event, and when it runs again. */
