@@ -9,6 +9,7 @@ import {
   messageOf,
 } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
+import { Gather } from './gather.ts'
 import type { Job } from './job.ts'
 import { Completed, type DefinedKind, type KindRegistry } from './kind.ts'
 import type { Leases, Outcome } from './lease.ts'
@@ -22,7 +23,7 @@ export interface WorkerDeps {
   leases: Leases
   clock: Clock
   log: Log
-  /** Publishes what may start now. */
+  /** Publishes what may start now, and tells listeners of what has just been written. */
   wake(wakes: Wake[]): void
 }
 
@@ -52,12 +53,14 @@ export class Worker implements Duty {
   readonly #taking = new Set<Promise<void>>()
   /** Cancels heard of jobs that are not running here: one of them may be in the middle of its claim. */
   readonly #cancelledEarly = new Set<string>()
+  readonly #claims: Gather<string, Job | undefined>
   #claiming = 0
   #renewedAt: number
   #draining: 'no' | 'waits' | 'aborts' = 'no'
 
   constructor(deps: WorkerDeps, { leaseMs, abortGraceMs = 5_000 }: WorkerOptions) {
     this.#deps = deps
+    this.#claims = new Gather((ids) => deps.leases.claimAll(ids, deps.id))
     this.#leaseMs = leaseMs
     this.#abortGraceMs = abortGraceMs
     this.#renewedAt = deps.clock.now()
@@ -94,8 +97,10 @@ export class Worker implements Duty {
   async #claim(id: string): Promise<Running | undefined> {
     this.#claiming++
     try {
-      const job = await this.#deps.leases.claim(id, this.#deps.id)
-      return job && this.#work(job)
+      const job = await this.#claims.add(id)
+      if (!job) return undefined
+      this.#deps.wake([])
+      return this.#work(job)
     } finally {
       this.#claiming--
       if (this.#claiming === 0) this.#cancelledEarly.clear()
@@ -169,10 +174,13 @@ export class Worker implements Duty {
   async #runAndSettle(kind: DefinedKind, job: Job, abort: AbortController): Promise<void> {
     const log = this.#deps.log.child({ jobId: job.id, kind: job.kind, attempt: job.attempts })
     const progress = new ProgressThrottle(this.#deps.clock, (value) =>
-      this.#deps.leases.progress(job, value).catch((error) => {
-        if (isAppError(error, ERRORS.JOB_LEASE_LOST)) abort.abort(error)
-        else log.warn({ err: error }, 'progress was not written')
-      }),
+      this.#deps.leases.progress(job, value).then(
+        () => this.#deps.wake([]),
+        (error) => {
+          if (isAppError(error, ERRORS.JOB_LEASE_LOST)) abort.abort(error)
+          else log.warn({ err: error }, 'progress was not written')
+        },
+      ),
     )
     const outcome = await this.#run(kind, job, abort, progress, log)
     const rest = await progress.close()
