@@ -1,5 +1,8 @@
 import { enableCompileCache } from 'node:module'
 import { Command } from 'commander'
+import { addDoctorCommand } from './cli/doctor.ts'
+import { addExportCommand } from './cli/export.ts'
+import { Interrupted } from './cli/interrupt.ts'
 import { isAppError } from './kernel/index.ts'
 import { VERSION } from './version.ts'
 
@@ -16,11 +19,14 @@ program
   .description('run the server; settings come from the environment (see .env.example)')
   .option('--demo', 'make a demo project and print how to use it')
   .action(async (options) => (await import('./cli/serve.ts')).serve(options))
+addExportCommand(program)
+addDoctorCommand(program)
 
 try {
   await program.parseAsync()
-  process.exit(0)
+  process.exit(process.exitCode ?? 0)
 } catch (error) {
+  if (error instanceof Interrupted) process.exit(error.exitCode)
   // A mistake that the person at the terminal can mend gets one line, everything else its stack.
   if (isAppError(error)) console.error(`wharf: ${error.message} (${error.code})`)
   else console.error(error)

@@ -19,12 +19,21 @@ export async function serve(options: ServeOptions): Promise<void> {
   await stopped
 }
 
+/** The lines below the key are to be copied and run as they stand; a test does so. */
 function welcomeText(address: string, key: string): string {
+  const body = JSON.stringify({ type: 'excel', source_url: `${address}/samples/orders?rows=1000` })
+  const rest = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`
   return `
 
   Console            ${address}/
   API reference      ${address}/docs
   Demo project's key ${key}
+
+  An Excel file out of the built-in sample source, at once:
+    curl -fsS -o orders.xlsx '${address}/api/exports?mode=sync' ${rest}
+
+  The same as a task: the answer has its task_id, GET ${address}/api/exports/TASK_ID its progress and download_url:
+    curl -fsS '${address}/api/exports' ${rest}
 `
 }
 

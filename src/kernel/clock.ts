@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
-
 /** Where time comes from, so that tests can move it. All times are milliseconds since 1970. */
 export interface Clock {
   now(): number
@@ -9,11 +7,20 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  async sleep(ms, signal) {
-    try {
-      await delay(ms, undefined, signal ? { signal, ref: true } : { ref: true })
-    } catch (error) {
-      throw signal?.aborted ? signal.reason : error
-    }
+  sleep(ms, signal) {
+    // Not node:timers/promises: that makes an error with a stack trace for each sleep that is no longer needed, which is
+    // most of them, as deadlines sleep too.
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const abort = () => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      }, ms)
+      signal?.addEventListener('abort', abort, { once: true })
+    })
   },
 }

@@ -185,6 +185,7 @@ export const ERRORS = {
     RESOURCE_EXHAUSTED,
     'The files do not fit into one zip archive',
   ),
+  OUTPUT_UNUSABLE: kind('OUTPUT_UNUSABLE', 500, FAILED_PRECONDITION, 'The output file cannot be written'),
 } as const satisfies Record<string, ErrorKind>
 
 export interface AppErrorOptions {

@@ -1,5 +1,8 @@
 import { AppError, type Clock, ERRORS } from '../kernel/index.ts'
 
+/** One reason for all: making a new one for each request costs a stack trace. */
+const DONE = new Error('the exchange is over')
+
 export interface Deadline {
   /** Aborts with `HTTP_TIMEOUT` when time is up, or with the caller's own reason. */
   readonly signal: AbortSignal
@@ -18,6 +21,6 @@ export function startDeadline(clock: Clock, totalMs: number, host: string, outer
   )
   return {
     signal: outer ? AbortSignal.any([outer, late.signal]) : late.signal,
-    clear: () => over.abort(),
+    clear: () => over.abort(DONE),
   }
 }

@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -54,6 +55,20 @@ describe('wharf serve', () => {
   test('the admin token that is made on first start is kept for its owner only', async () => {
     const { dataDir } = await serveWharf()
     expect(statSync(join(dataDir, 'admin-token')).mode & 0o777).toBe(0o600)
+  })
+
+  test('the printed curl lines work by copy and paste', async () => {
+    const { output } = await serveWharf({}, ['--demo'])
+    const [atOnce = '', asTask = ''] = output.out.split('\n').filter((line) => /^\s*curl /.test(line))
+    const cwd = temporaryFolder()
+    const run = (line: string) => spawnSync('sh', ['-c', line], { cwd, encoding: 'utf8' })
+    expect(run(atOnce)).toMatchObject({ status: 0, stderr: '' })
+    const file = readFileSync(join(cwd, 'orders.xlsx'))
+    expect(file.subarray(0, 4).toString('latin1')).toBe('PK\x03\x04')
+    expect(file.includes('xl/workbook.xml')).toBe(true)
+    const { status, stdout } = run(asTask)
+    expect(status).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ task_id: expect.any(String), status: 'pending' })
   })
 
   test('help and version are answered without a server', async () => {

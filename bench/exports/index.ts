@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { benchPipeline } from './pipeline.ts'
+
+export const description = 'exports: pages to spool, workbooks beside other writers, and the whole pipeline'
+
+/** False if a bar was missed. */
+export async function run(args: readonly string[]): Promise<boolean> {
+  const quick = args.includes('--quick')
+  const fetched = await part('fetch.ts')
+  const written = await part('xlsx.ts', ...(quick ? ['200000'] : []))
+  return (await benchPipeline({ quick })) && fetched && written
+}
+
+/** In a process of its own: what one part leaves in memory must not weigh on the next. */
+async function part(script: string, ...args: string[]): Promise<boolean> {
+  console.log(`\n### ${script.replace('.ts', '')}`)
+  const file = fileURLToPath(new URL(`./${script}`, import.meta.url))
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let missed = false
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    process.stdout.write(text)
+    missed ||= /\bMISSED\b|\bFAIL\b/.test(text)
+  })
+  const [code] = await once(child, 'close')
+  return code === 0 && !missed
+}

@@ -1,0 +1,28 @@
+// node source.ts: a source on a free port of loopback, which it prints. `?rows=N` says how many rows there are. Pages are
+// made beforehand and repeat themselves, so that the source is never what is slow.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { orderRow } from '../order-rows.ts'
+
+export const PAGE_ROWS = 1_000
+const PAGES = 20
+
+const pages = Array.from({ length: PAGES }, (_, page) =>
+  Buffer.from(
+    JSON.stringify(Array.from({ length: PAGE_ROWS }, (_, index) => orderRow(page * PAGE_ROWS + index))),
+  ),
+)
+const first = Buffer.from(JSON.stringify([orderRow(0)]))
+
+const server = createServer((request, response) => {
+  const query = new URL(request.url ?? '/', 'http://localhost').searchParams
+  const [rows, page, pageSize] = ['rows', 'page', 'page_size'].map((name) => Number(query.get(name)))
+  const data = pageSize === 1 ? first : pages[page! % PAGES]!
+  const head = Buffer.from(`{"total":${rows},"data":`)
+  response.setHeader('content-type', 'application/json')
+  response.setHeader('content-length', head.length + data.length + 1)
+  response.write(head)
+  response.write(data)
+  response.end('}')
+})
+server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))

@@ -1,0 +1,155 @@
+import { readFile, stat } from 'node:fs/promises'
+import { basename, extname, resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { loadConfig } from '../config.ts'
+import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
+import { interruptible } from './interrupt.ts'
+import { fileError, PartFolder } from './part-folder.ts'
+import { openProgress, type Progress } from './progress.ts'
+import { addSourceOptions, type SourceOptions, sourceAccess, wholeNumber } from './source-options.ts'
+
+interface ExportOptions extends SourceOptions {
+  output: string
+  type?: 'csv' | 'excel'
+  pageSize?: number
+  title?: string
+  summary?: string
+  template?: string
+  timezone?: string
+  bom: boolean
+  maxRows?: number
+  maxBytes?: number
+}
+
+const EXAMPLES = `
+Examples:
+  wharf export 'http://127.0.0.1:8080/samples/orders?rows=5000' -o orders.xlsx
+  wharf export https://erp.example/api/orders -o orders.csv --header 'Authorization: Bearer …'
+
+Ctrl-C leaves a folder .FILE.wharf-part beside FILE. The same command, run again within five minutes, goes on from
+there; later it starts anew, because the source's rows may have moved. A file that is split (see --max-rows,
+--max-bytes) is written as a .zip of its parts.
+
+Ends with 0 when the file is there, 1 when it is not, 130 after Ctrl-C.`
+
+export function addExportCommand(program: Command): void {
+  const command = program
+    .command('export')
+    .description('make a file out of a source, with no server')
+    .argument('<source-url>', 'answers page=P&page_size=N with {total, data}; see docs/exports.md')
+    .requiredOption(
+      '-o, --output <file>',
+      'the file to write; its ending (.csv, .xlsx, .zip) decides the type',
+    )
+    .addOption(new Option('--type <type>', 'what to write, whatever the ending').choices(['csv', 'excel']))
+    .option('--page-size <rows>', 'rows a request (default: 500)', wholeNumber(100, 1_000))
+    .option('--title <text>', 'Excel: a line above the table')
+    .option('--summary <html>', 'Excel: a text below the title (b, i, u, br, font color)')
+    .option('--template <file.json>', 'columns, row headers and styles; see docs/templates.md')
+    .option('--timezone <name>', 'Excel: the zone that times are shown in (default: UTC)')
+    .option('--no-bom', 'CSV: leave out the byte order mark by which Excel knows UTF-8')
+    .option('--max-rows <rows>', 'Excel: rows a file, beyond which it is split', wholeNumber(1, 1_048_576))
+    .option(
+      '--max-bytes <bytes>',
+      'Excel: bytes a file, beyond which it is split',
+      wholeNumber(65_536, 4_294_967_295),
+    )
+  addSourceOptions(command)
+    .addHelpText('after', EXAMPLES)
+    .action((url: string, options: ExportOptions) => runExport(url, options))
+}
+
+async function runExport(url: string, options: ExportOptions): Promise<void> {
+  // Only now: `wharf --help` and `wharf serve` have no use for it.
+  const { excelLimits, exportToFolder, readTemplate } = await import('../compose-export.ts')
+  const file = resolve(options.output)
+  const type = options.type ?? typeByEnding(options.output)
+  const template = options.template && readTemplate(await templateText(options.template), options.template)
+  const source = sourceAccess(url, options)
+  const folder = await PartFolder.open(file, { url, headers: source.headers, template })
+  const progress = openProgress(process.stderr)
+  const limits = excelLimits(loadConfig(process.env))
+  let started = false
+  const { signal, done } = interruptible(() => {
+    progress.stop()
+    console.error('wharf: stopped; the same command goes on from here')
+  })
+  try {
+    const made = await exportToFolder({
+      source,
+      wishes: {
+        type,
+        template,
+        bom: options.bom,
+        file_name: basename(file, extname(file)),
+        ...(options.title !== undefined && { title: options.title }),
+        ...(options.summary !== undefined && { summary: options.summary }),
+        ...(options.pageSize !== undefined && { page_size: options.pageSize }),
+        ...(options.timezone !== undefined && { timezone: options.timezone }),
+      },
+      directory: folder.path,
+      excel: { maxRows: options.maxRows ?? limits.maxRows, maxBytes: options.maxBytes ?? limits.maxBytes },
+      signal,
+      onProgress(step) {
+        if (!started && step.fetched > 0)
+          progress.say(`going on after ${step.fetched} rows of an earlier run`)
+        started = true
+        progress.update(step)
+      },
+      onWarning: (message) => progress.say(`! ${message}`),
+    })
+    const target = targetFor(file, extname(made.fileName))
+    const { size } = await stat(made.path)
+    await folder.finish(made.path, target)
+    progress.stop()
+    report(progress, { ...made, size, asked: file, target })
+  } catch (error) {
+    progress.stop()
+    await folder.release()
+    throw signal.aborted ? signal.reason : fileError(error, file)
+  } finally {
+    done()
+  }
+}
+
+function typeByEnding(file: string): 'csv' | 'excel' {
+  const ending = extname(file).toLowerCase()
+  if (ending === '.csv') return 'csv'
+  if (ending === '.xlsx' || ending === '.zip') return 'excel'
+  throw new AppError(
+    ERRORS.REQUEST_INVALID,
+    `'${file}' does not say what to write; end it in .csv, .xlsx or .zip, or add --type`,
+  )
+}
+
+/** A workbook and a zip of workbooks must not pass for one another; any other ending is the caller's affair. */
+function targetFor(file: string, made: string): string {
+  const ending = extname(file)
+  if (made === '.csv' || ending.toLowerCase() === made) return file
+  if (/^\.(?:xlsx|zip)$/i.test(ending)) return `${file.slice(0, -ending.length)}${made}`
+  return made === '.zip' ? `${file}.zip` : file
+}
+
+async function templateText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new AppError(ERRORS.TEMPLATE_INVALID, `cannot read the template: ${messageOf(cause)}`, { cause })
+  })
+}
+
+interface Made {
+  asked: string
+  target: string
+  size: number
+  rows: number
+  parts: number
+  warnings: string[]
+}
+
+function report(progress: Progress, { asked, target, size, rows, parts, warnings }: Made): void {
+  for (const warning of warnings) progress.say(`! ${warning}`)
+  if (target !== asked) {
+    const why = parts > 1 ? `the workbook was split into ${parts} parts` : 'the workbook is in one piece'
+    progress.say(`! ${why}, so it is written as ${basename(target)}`)
+  }
+  console.log(`${target}: ${rows} rows, ${size} bytes`)
+}

@@ -1,0 +1,133 @@
+import type { Config } from './config.ts'
+import {
+  type Diagnosis,
+  type ExportBody,
+  examineSource,
+  HttpPageSource,
+  type Produced,
+  parseKeepingOrder,
+  produce,
+  readRequest,
+  XlsxPool,
+} from './exports/index.ts'
+import { AppError, createLog, ERRORS, systemClock } from './kernel/index.ts'
+import { AddressGuard, HttpClient, NOTHING_PRIVATE, parseAllowHosts, signPull } from './net/index.ts'
+import { VERSION } from './version.ts'
+
+/** A source, and how to reach it. */
+export interface SourceAccess {
+  url: string
+  headers: Record<string, string>
+  /** Pulls are signed with it, as a server signs them with a project's. */
+  secret?: string | undefined
+  /** Hosts inside private ranges that a redirect may lead to; the source's own host may always be asked. */
+  allowHosts?: string | undefined
+}
+
+export type ExportWishes = Pick<
+  ExportBody,
+  'type' | 'title' | 'summary' | 'template' | 'page_size' | 'timezone' | 'bom' | 'file_name'
+>
+
+export interface LocalExport {
+  source: SourceAccess
+  wishes: ExportWishes
+  /** Takes the spool and the file; what an earlier, broken-off call left there is taken up. */
+  directory: string
+  excel: { maxRows: number; maxBytes: number }
+  signal: AbortSignal
+  onProgress(progress: { stage: string; fetched: number; total: number }): void
+  /** Told what went wrong without being the end, such as a page that is asked for again. */
+  onWarning(message: string): void
+}
+
+/**
+ * The export pipeline without a server: no ledger, no queue, no store. It stands apart from `compose.ts` so that the
+ * command starts without loading what only a server needs.
+ */
+export async function exportToFolder(options: LocalExport, clock = systemClock): Promise<Produced> {
+  const { source, wishes, directory, excel, signal, onProgress, onWarning } = options
+  const http = openClient(source)
+  const pool = new XlsxPool()
+  try {
+    const body: ExportBody = { ...wishes, source_url: source.url }
+    const request = readRequest(body, { now: clock.now(), checkUrl: (url) => http.check(url) })
+    const log = createLog({
+      level: 'warn',
+      destination: { write: (line) => onWarning((JSON.parse(line) as { msg: string }).msg) },
+    })
+    const sourceHeaders = source.headers
+    return await produce(
+      { http, pool, clock, log },
+      {
+        request,
+        sourceHeaders,
+        secrets: secretsOf(source),
+        directory,
+        limits: {},
+        excel,
+        signal,
+        onProgress,
+      },
+    )
+  } finally {
+    await Promise.all([http.close(), pool.close()])
+  }
+}
+
+export async function diagnoseSource(
+  source: SourceAccess,
+  signal: AbortSignal,
+  clock = systemClock,
+): Promise<Diagnosis> {
+  const http = openClient(source)
+  try {
+    http.check(source.url)
+    const { url, headers } = source
+    const pages = new HttpPageSource({ http, clock }, { url, headers, secrets: secretsOf(source) })
+    return await examineSource({ source: pages, clock }, { signal })
+  } finally {
+    await http.close()
+  }
+}
+
+export function excelLimits(config: Config): LocalExport['excel'] {
+  return { maxRows: config.WHARF_EXCEL_MAX_ROWS, maxBytes: config.WHARF_EXCEL_MAX_BYTES }
+}
+
+/** JSON whose keys keep their order, because in a template the order means something. */
+export function readTemplate(text: string, name: string): unknown {
+  try {
+    return parseKeepingOrder(text)
+  } catch (cause) {
+    throw new AppError(ERRORS.TEMPLATE_INVALID, `${name} is not JSON`, { cause })
+  }
+}
+
+/**
+ * Whoever types an address means that host, wherever it is. A redirect was typed by nobody: it is judged as on a server.
+ */
+function openClient({ url, allowHosts }: SourceAccess): HttpClient {
+  const host = URL.parse(url)?.hostname.replace(/^\[|\]$/g, '')
+  const lists = [host ?? '', allowHosts ?? ''].map((text) =>
+    text === '' ? NOTHING_PRIVATE : parseAllowHosts(text),
+  )
+  const allowed = {
+    hosts: lists.flatMap(({ hosts }) => hosts),
+    cidrs: lists.flatMap(({ cidrs }) => cidrs),
+  }
+  return new HttpClient({ guard: new AddressGuard(allowed) }, { userAgent: `wharf/${VERSION}` })
+}
+
+/** Tried out first: a secret that cannot sign must not look like a source that cannot be reached. */
+function secretsOf({ secret, url }: SourceAccess): string[] {
+  if (secret === undefined) return []
+  try {
+    signPull([secret], { url: new URL(url), now: 0 })
+  } catch (cause) {
+    throw new AppError(ERRORS.REQUEST_INVALID, 'the secret is none; it looks like whsec_… and base64', {
+      cause,
+    })
+  }
+  return [secret]
+}
