@@ -56,7 +56,9 @@ function parseRange(header: string | undefined, size: number): ByteRange | undef
   const [, start = '', end = ''] = match
   if (start === '') return { start: Math.max(0, size - Number(end)) }
   if (end !== '' && Number(end) < Number(start))
-    throw new AppError(ERRORS.RANGE_NOT_SATISFIABLE, `'${header}' ends before it starts`)
+    throw new AppError(ERRORS.RANGE_NOT_SATISFIABLE, `'${header}' ends before it starts`, {
+      details: { size },
+    })
   return { start: Number(start), ...(end !== '' && { end: Number(end) }) }
 }
 
