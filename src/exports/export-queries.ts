@@ -116,9 +116,8 @@ export class ExportQueries {
         'export_files.expires_at',
         'export_files.removed_at',
         'export_files.artifact_key',
-        sql<number>`(select count(*) from deliveries where deliveries.task_id = tasks.id and delivered = 1)`.as(
-          'told',
-        ),
+        sql<number>`(select count(*) from deliveries where deliveries.task_id = tasks.id and delivered = 1
+          and deliveries.at >= coalesce(tasks.cancelled_at, jobs.finished_at))`.as('told'),
       ])
       .where('tasks.kind', '=', EXPORT_KIND)
   }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { ByteRange, OpenedArtifact } from '../storage/index.ts'
@@ -16,12 +17,7 @@ export async function sendArtifact(
   reply: FastifyReply,
   options: SendOptions,
 ): Promise<FastifyReply> {
-  const wanted = parseRange(request.headers.range, options.size)
-  let artifact = await options.open(wanted)
-  if (wanted && !rangeStillHolds(request, artifact)) {
-    artifact.stream.destroy()
-    artifact = await options.open()
-  }
+  const artifact = await openWanted(request, options)
   reply.headers({
     ETag: artifact.etag,
     'Accept-Ranges': 'bytes',
@@ -39,7 +35,8 @@ export async function sendArtifact(
   reply.headers({ 'Content-Length': length, 'Content-Type': contentType })
   if (request.method === 'HEAD') {
     artifact.stream.destroy()
-    return reply.send()
+    // An empty stream: for no payload at all, Fastify would say that the file has no bytes.
+    return reply.send(Readable.from([]))
   }
   let bytes = 0
   artifact.stream.on('data', (chunk: Buffer) => {
@@ -47,6 +44,18 @@ export async function sendArtifact(
   })
   reply.raw.once('close', () => options.onSent?.({ bytes, complete: bytes === length }))
   return reply.send(artifact.stream)
+}
+
+/** The range, or the whole file where the reader's part of it is of another one (`If-Range`). */
+async function openWanted({ headers }: FastifyRequest, options: SendOptions): Promise<OpenedArtifact> {
+  const condition = headers['if-range']
+  if (headers.range === undefined || typeof condition !== 'string')
+    return options.open(parseRange(headers.range, options.size))
+  const whole = await options.open()
+  const holds = condition === whole.etag || condition === new Date(whole.modifiedAt).toUTCString()
+  if (!holds) return whole
+  whole.stream.destroy()
+  return options.open(parseRange(headers.range, options.size))
 }
 
 /** One range; several at once are answered with the whole file, as the standard allows. */
@@ -60,12 +69,6 @@ function parseRange(header: string | undefined, size: number): ByteRange | undef
       details: { size },
     })
   return { start: Number(start), ...(end !== '' && { end: Number(end) }) }
-}
-
-function rangeStillHolds(request: FastifyRequest, { etag, modifiedAt }: OpenedArtifact): boolean {
-  const condition = request.headers['if-range']
-  if (typeof condition !== 'string') return true
-  return condition === etag || condition === new Date(modifiedAt).toUTCString()
 }
 
 function matches(header: string | undefined, etag: string): boolean {
