@@ -83,6 +83,8 @@ export class HttpServer implements Part {
 
   async stop(): Promise<void> {
     this.#stop.abort()
+    // A connection that is still answering falls idle only after `close` has looked for idle ones.
+    if (this.#app) this.#app.server.keepAliveTimeout = 1
     await this.#app?.close()
   }
 
