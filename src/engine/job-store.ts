@@ -76,7 +76,7 @@ export class JobStore {
           })),
         )
         .execute()
-      await this.#appendPending(tx, job.kind, jobId, tasks)
+      await this.#appendPending(tx, job, jobId, tasks)
     }
     return { jobId, taskIds, joined, wakes: joined ? [] : await this.#wakes(tx, job, jobId) }
   }
@@ -120,7 +120,7 @@ export class JobStore {
       .set({ live_tasks: sql<number>`live_tasks - 1` })
       .where('id', '=', job.id)
       .execute()
-    const { type, data } = this.#deps.kinds.get(job.kind).describe({ what: 'cancelled' })
+    const { type, data } = this.#deps.kinds.get(job.kind).describe({ what: 'cancelled' }, toJob(job))
     await this.#deps.events.appendOne(tx, {
       type,
       data,
@@ -154,7 +154,7 @@ export class JobStore {
     }
     const { jobId, joined } = await this.#joinOrInsert(tx, job, 1)
     await tx.db.updateTable('tasks').set({ job_id: jobId, cancelled_at: null }).where('id', '=', id).execute()
-    await this.#appendPending(tx, job.kind, jobId, [
+    await this.#appendPending(tx, job, jobId, [
       { id, ...(task.project_id && { projectId: task.project_id }) },
     ])
     return { jobId, taskIds: [id], joined, wakes: joined ? [] : await this.#wakes(tx, job, jobId) }
@@ -165,8 +165,14 @@ export class JobStore {
       const shared = job.shareKey === undefined ? undefined : await this.#join(tx, job.shareKey, taskCount)
       if (shared) return { jobId: shared, joined: true }
       const inserted = await this.#insert(tx, job, taskCount)
-      // Nothing inserted: somebody else with the same key was faster, so there is a job to join now.
       if (inserted) return { jobId: inserted, joined: false }
+      // Nothing inserted: somebody else with the same key was faster, so there is a job to join now. Without a key it
+      // was a rule of the kind's own (a unique index), and waiting would not change that.
+      if (job.shareKey === undefined)
+        throw new AppError(
+          ERRORS.JOB_REFUSED,
+          `the ledger takes no further '${job.kind}' job of this owner now`,
+        )
     }
   }
 
@@ -214,14 +220,15 @@ export class JobStore {
 
   async #appendPending(
     tx: Tx,
-    kindName: string,
+    job: NewJob,
     jobId: string,
     tasks: (NewTask & { id: string })[],
   ): Promise<void> {
-    const { type, data } = this.#deps.kinds.get(kindName).describe({ what: 'pending' })
+    const described = { owner: job.owner ?? null, payload: job.payload, startedAt: null }
+    const { type, data } = this.#deps.kinds.get(job.kind).describe({ what: 'pending' }, described)
     const rows = tasks.map((task) => ({
       type,
-      kind: kindName,
+      kind: job.kind,
       project_id: task.projectId ?? null,
       task_id: task.id,
       job_id: jobId,
@@ -256,7 +263,7 @@ export class JobStore {
       })
       .where('id', '=', job.id)
       .execute()
-    await this.#deps.events.append(tx, kind, job.id, { what: 'cancelled' })
+    await this.#deps.events.append(tx, kind, toJob(job), { what: 'cancelled' })
     return { wakes: job.lane === null ? [] : await this.#deps.lanes.admit(tx, job.lane) }
   }
 }

@@ -33,6 +33,9 @@ export interface Change {
   error?: { code: string; message: string }
 }
 
+/** Of which job something happened, for the words of its event. */
+export type Described<P = unknown> = Pick<Job<P>, 'owner' | 'payload' | 'startedAt'>
+
 export interface Lane {
   name: string
   /** How many jobs of the lane may be admitted at once over all instances; null: no limit. */
@@ -56,7 +59,7 @@ export interface JobKind<P = unknown, R = unknown> {
   /** How long rows stay after the end. */
   keepMs?: number
   /** The event that a change appends for each task of the job. */
-  describe?(change: Change): { type: string; data: Record<string, unknown> }
+  describe?(change: Change, job: Described<P>): { type: string; data: Record<string, unknown> }
   /** Called before the rows of an ended job are deleted; must be safe to repeat. */
   onDelete?(job: Job<P>): Promise<void>
 }

@@ -19,7 +19,10 @@ export type Outcome =
   | { what: 'abandoned' }
 
 /** What is known of a job since its claim: nobody else changes these while the claim holds. */
-export type Claim = Pick<Job, 'id' | 'kind' | 'lane' | 'fence' | 'attempts' | 'crashes'>
+export type Claim = Pick<
+  Job,
+  'id' | 'kind' | 'lane' | 'fence' | 'attempts' | 'crashes' | 'owner' | 'payload' | 'startedAt'
+>
 
 interface Move {
   change: Change
@@ -61,8 +64,9 @@ export class Leases {
         .returningAll()
         .executeTakeFirst()
       if (!row) return undefined
-      await this.#deps.events.append(tx, this.#deps.kinds.get(row.kind), id, { what: 'running' })
-      return toJob(row)
+      const job = toJob(row)
+      await this.#deps.events.append(tx, this.#deps.kinds.get(row.kind), job, { what: 'running' })
+      return job
     })
   }
 
@@ -110,7 +114,7 @@ export class Leases {
   async progress(job: Job, value: unknown): Promise<void> {
     await this.#deps.ledger.transaction(async (tx) => {
       await this.hold(tx, job, value)
-      await this.#deps.events.append(tx, this.#deps.kinds.get(job.kind), job.id, {
+      await this.#deps.events.append(tx, this.#deps.kinds.get(job.kind), job, {
         what: 'progress',
         progress: value,
       })
@@ -128,7 +132,7 @@ export class Leases {
         if (!(await this.#write(tx, job, move, progress, { cancelRequested: 1 }))) throw leaseLost(job)
       }
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
-      await this.#deps.events.append(tx, kind, job.id, move.change)
+      await this.#deps.events.append(tx, kind, job, move.change)
       if (move.delayMs !== undefined) return [{ id: job.id, pool: kind.pool, delayMs: move.delayMs }]
       return job.lane === null ? [] : this.#deps.lanes.admit(tx, job.lane)
     })

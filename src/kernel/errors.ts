@@ -92,6 +92,7 @@ export const ERRORS = {
   JOB_TIMED_OUT: kind('JOB_TIMED_OUT', 504, DEADLINE_EXCEEDED, 'The job took longer than it may'),
   JOB_LEASE_LOST: kind('JOB_LEASE_LOST', 409, ABORTED, 'Another worker has taken the job over'),
   JOB_WORKER_LOST: kind('JOB_WORKER_LOST', 500, ABORTED, 'The worker of this job died too often'),
+  JOB_REFUSED: kind('JOB_REFUSED', 409, FAILED_PRECONDITION, 'Such a job is already under way'),
   JOB_FAILED: kind('JOB_FAILED', 500, INTERNAL, 'The job failed'),
 
   // net

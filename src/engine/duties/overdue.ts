@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Duty, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
 import type { Dispatcher, Wake } from '../dispatch/dispatcher.ts'
+import { toJob } from '../job.ts'
 import type { KindRegistry } from '../kind.ts'
 import { WAKE_GRACE_MS } from '../lanes.ts'
 import type { Leases } from '../lease.ts'
@@ -77,7 +78,7 @@ export class OverdueDuty implements Duty {
     while (!signal.aborted) {
       const expired = await this.#deps.ledger.db
         .selectFrom('jobs')
-        .select(['id', 'kind', 'lane', 'fence', 'attempts', 'crashes', 'worker'])
+        .selectAll()
         .where('state', '=', 'running')
         .where('lease_until', '<=', sql<number>`wharf_now()`)
         .orderBy('lease_until')
@@ -89,7 +90,7 @@ export class OverdueDuty implements Duty {
           'a lease ran out; the job is free again',
         )
         try {
-          await this.#publish(await this.#deps.leases.settle(job, { what: 'abandoned' }))
+          await this.#publish(await this.#deps.leases.settle(toJob(job), { what: 'abandoned' }))
           reclaimed++
         } catch (error) {
           // Renewed or settled in this very moment: then there is nothing to take back.

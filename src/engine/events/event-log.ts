@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Change, DefinedKind } from '../kind.ts'
+import type { Change, DefinedKind, Described } from '../kind.ts'
 import { type Ledger, now, type Tx } from '../ledger/ledger.ts'
 import type { Schema } from '../ledger/schema.ts'
 
@@ -35,8 +35,8 @@ export class EventLog {
   }
 
   /** Appends one event for each task that still belongs to the job. */
-  async append(tx: Tx, kind: DefinedKind, jobId: string, change: Change): Promise<void> {
-    const { type, data } = kind.describe(change)
+  async append(tx: Tx, kind: DefinedKind, job: Described & { id: string }, change: Change): Promise<void> {
+    const { type, data } = kind.describe(change, job)
     await tx.db
       .insertInto('events')
       .columns(['type', 'kind', 'project_id', 'task_id', 'job_id', 'data', 'at'])
@@ -52,7 +52,7 @@ export class EventLog {
             sql<string>`cast(${JSON.stringify(data)} as text)`.as('data'),
             now.as('at'),
           ])
-          .where('job_id', '=', jobId)
+          .where('job_id', '=', job.id)
           .where('cancelled_at', 'is', null),
       )
       .execute()
