@@ -132,7 +132,9 @@ export class Leases {
         if (!(await this.#write(tx, job, move, progress, { cancelRequested: 1 }))) throw leaseLost(job)
       }
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
-      await this.#deps.events.append(tx, kind, job, move.change)
+      // The last value of all may not have been told yet; whoever follows the events must not be left with an older one.
+      const change = progress === undefined ? move.change : { ...move.change, progress }
+      await this.#deps.events.append(tx, kind, job, change)
       if (move.delayMs !== undefined) return [{ id: job.id, pool: kind.pool, delayMs: move.delayMs }]
       return job.lane === null ? [] : this.#deps.lanes.admit(tx, job.lane)
     })
