@@ -12,6 +12,8 @@ import {
 } from './engine/index.ts'
 import { HttpServer } from './http/index.ts'
 import { type Clock, createLog, Lifecycle, type Log, systemClock } from './kernel/index.ts'
+import { AddressGuard, HttpClient, LOOPBACK_ONLY, NOTHING_PRIVATE, parseAllowHosts } from './net/index.ts'
+import { Runs } from './runs/index.ts'
 import { VERSION } from './version.ts'
 
 export interface Wharf {
@@ -64,8 +66,17 @@ async function startOn(
   const { sealer } = installation
   const projects = new ProjectStore({ ledger, sealer })
   const engine = new Engine({ ...backend, clock, log }, engineOptions(config, backend.sole))
+  const net = new HttpClient({ guard: addressGuard(config), clock }, { connectionsPerOrigin: 128 })
+  const runs = new Runs(
+    { engine, net, clock, log },
+    {
+      folder: join(config.WHARF_DATA_DIR, 'accounts'),
+      connections: config.WHARF_RUN_CONNECTIONS,
+      alone: backend.sole,
+    },
+  )
   const http = new HttpServer(
-    { ledger, projects, sealer, adminTokenHash: installation.adminTokenHash, log },
+    { ledger, projects, sealer, adminTokenHash: installation.adminTokenHash, log, runs },
     {
       host: config.WHARF_HOST,
       port: config.WHARF_PORT,
@@ -73,7 +84,7 @@ async function startOn(
       rateLimit: config.WHARF_RATE_LIMIT,
     },
   )
-  await lifecycle.start([engine, http])
+  await lifecycle.start([{ name: 'net', stop: () => net.close() }, engine, http])
   return {
     address: http.address,
     adminTokenFile: installation.adminTokenFile,
@@ -90,7 +101,14 @@ function engineOptions(config: Config, sole: boolean) {
     drainMs: config.WHARF_DRAIN_SECONDS * 1000,
     eventsKeptMs: config.WHARF_EVENT_TTL_HOURS * 3_600_000,
     defaultSlots: config.WHARF_SLOTS,
+    // Runs have a limit of their own over all instances, which may be moved at any time.
+    slots: { runs: 1_000 },
   }
+}
+
+function addressGuard({ WHARF_ALLOW_HOSTS, isLoopback }: Config): AddressGuard {
+  if (WHARF_ALLOW_HOSTS) return new AddressGuard(parseAllowHosts(WHARF_ALLOW_HOSTS.join(',')))
+  return new AddressGuard(isLoopback ? LOOPBACK_ONLY : NOTHING_PRIVATE)
 }
 
 async function demoKey(dataDir: string, projects: ProjectStore, { ledger }: Backend): Promise<string> {

@@ -12,6 +12,7 @@ import { type RateLimit, RequestLimiter } from './rate-limit.ts'
 import { healthRoutes } from './routes/health.ts'
 import { homeRoutes } from './routes/home.ts'
 import { projectRoutes } from './routes/projects.ts'
+import { runRoutes } from './routes/runs.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -92,6 +93,7 @@ export class HttpServer implements Part {
     await app.register(homeRoutes)
     await app.register(healthRoutes(this.#deps))
     await app.register(projectRoutes(this.#deps))
+    if (this.#deps.runs) await app.register(runRoutes(this.#deps, this.#deps.runs))
     await app.ready()
     return this.#app
   }
