@@ -153,7 +153,8 @@ export class HttpClient {
     // Also when nobody ever reads: an unread body would keep its connection and the deadline's timer.
     body.once('close', () => {
       deadline.clear()
-      source.destroy()
+      // Nobody reads it any more, so nobody is left to hear that it was cut short.
+      source.on('error', () => undefined).destroy()
     })
     return { status: answer.statusCode, headers, body, url: hop.url }
   }

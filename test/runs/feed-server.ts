@@ -12,7 +12,7 @@ export interface FeedFile {
   /** What the feed claims; the real size when missing, nothing when null. */
   size?: number | null
   /** Answers in place of the server; returns false to let it answer after all. */
-  fault?: (request: IncomingMessage, response: ServerResponse, attempt: number) => boolean
+  fault?: ((request: IncomingMessage, response: ServerResponse, attempt: number) => boolean) | undefined
   /** No ranges, no validators. */
   plain?: boolean
 }
@@ -56,7 +56,9 @@ export async function startFeed(files: FeedFile[], { pageSize = 100 }: { pageSiz
       ...(size !== null && { size: size ?? body.length }),
     }))
     const next_cursor = from + pageSize < files.length ? String(page + 1) : null
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ items, next_cursor }))
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ items, next_cursor }))
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
@@ -80,7 +82,7 @@ export async function startFeed(files: FeedFile[], { pageSize = 100 }: { pageSiz
 
 export function sendFile(request: IncomingMessage, response: ServerResponse, file: FeedFile): void {
   const { body, plain } = file
-  const tag = `"${createHash('sha256').update(body).digest('hex').slice(0, 16)}"`
+  const tag = tagOf(file)
   const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? Number.NaN)
   const condition = request.headers['if-range']
   if (plain || Number.isNaN(start) || (condition !== undefined && condition !== tag)) {
@@ -92,6 +94,10 @@ export function sendFile(request: IncomingMessage, response: ServerResponse, fil
     const range = `bytes ${start}-${body.length - 1}/${body.length}`
     response.writeHead(206, { 'content-length': rest.length, 'content-range': range, etag: tag }).end(rest)
   }
+}
+
+export function tagOf({ body }: { body: Buffer }): string {
+  return `"${createHash('sha256').update(body).digest('hex').slice(0, 16)}"`
 }
 
 /** Bytes that differ from file to file and from one place to another. */
