@@ -4,27 +4,44 @@ import {
   type Backend,
   Engine,
   keepSecret,
+  newSecret,
   openBackend,
   openInstallation,
   ProjectStore,
   readSecret,
   SettingsStore,
+  Tickets,
 } from './engine/index.ts'
+import { ExpirySweeper, Exports, exportKind, SpoolFolders, SpoolSweeper, XlsxPool } from './exports/index.ts'
 import { HttpServer } from './http/index.ts'
-import { type Clock, createLog, Lifecycle, type Log, systemClock } from './kernel/index.ts'
-import { AddressGuard, HttpClient, LOOPBACK_ONLY, NOTHING_PRIVATE, parseAllowHosts } from './net/index.ts'
+import { type Clock, createLog, DutyLoop, Lifecycle, type Log, systemClock } from './kernel/index.ts'
+import {
+  AddressGuard,
+  HttpClient,
+  LOOPBACK_ONLY,
+  NOTHING_PRIVATE,
+  ownSamples,
+  parseAllowHosts,
+} from './net/index.ts'
+import { Callbacks, type TaskViews } from './notify/index.ts'
 import { Runs } from './runs/index.ts'
+import type { ArtifactStore } from './storage/index.ts'
 import { VERSION } from './version.ts'
 
 export interface Wharf {
   /** Where HTTP listens. */
   address: string
   adminTokenFile: string | null
+  readonly engine: Engine
+  readonly projects: ProjectStore
   /** Makes the demo project on first call and returns its key. */
   demoKey(): Promise<string>
   /** Drains and stops everything, last started first. */
   stop(): Promise<void>
 }
+
+const HOUR = 3_600_000
+const MINUTE = 60_000
 
 /** Builds everything and starts it in order: what others stand on comes first, the door to the outside last. */
 export async function startWharf(config: Config, clock: Clock = systemClock): Promise<Wharf> {
@@ -65,18 +82,42 @@ async function startOn(
   })
   const { sealer } = installation
   const projects = new ProjectStore({ ledger, sealer })
+  const tickets = new Tickets(clock, await settings.getOrCreate('ticket_key', () => newSecret('ticket_')))
   const engine = new Engine({ ...backend, clock, log }, engineOptions(config, backend.sole))
-  const net = new HttpClient({ guard: addressGuard(config), clock }, { connectionsPerOrigin: 128 })
+  const store = await openStore(config, clock)
+  const pool = new XlsxPool()
+  // The server's own address is known only once it listens; nothing asks for it before.
+  const ownAddress = () => http.address
+  const outgoing = openHttpClient(config, clock, ownAddress)
+  const views: TaskViews = {}
+  const callbacks = new Callbacks({ engine, ledger, projects, http: outgoing, clock, views })
+  const shared = { engine, ledger, projects, sealer, tickets, http: outgoing, store, pool, clock, log }
+  const exports = new Exports(
+    { ...shared, publicUrl: () => config.WHARF_PUBLIC_URL?.replace(/\/$/, '') ?? ownAddress() },
+    exportsOptions(config),
+  )
+  views.export = async (taskId) => ({ ...(await exports.get(taskId)) })
+  const folders = new SpoolFolders(join(config.WHARF_DATA_DIR, 'spool'))
+  callbacks.define()
+  engine.define(
+    exportKind(
+      { ...shared, folders, announce: (tx, kind, ended) => callbacks.announce(tx, kind, ended) },
+      exportJobOptions(config),
+    ),
+  )
+  engine.addLeaderDuty(new ExpirySweeper({ ledger, store }), 5 * MINUTE)
   const runs = new Runs(
-    { engine, net, clock, log },
+    { engine, net: outgoing, clock, log },
     {
       folder: join(config.WHARF_DATA_DIR, 'accounts'),
       connections: config.WHARF_RUN_CONNECTIONS,
       alone: backend.sole,
     },
   )
-  const http = new HttpServer(
-    { ledger, projects, sealer, adminTokenHash: installation.adminTokenHash, log, runs },
+  views.run = async (taskId) => ({ ...(await runs.run(taskId)) })
+  const spools = new DutyLoop(new SpoolSweeper({ ledger, folders }), { clock, log }, { everyMs: HOUR })
+  const http: HttpServer = new HttpServer(
+    { ...shared, callbacks, exports, runs, views, adminTokenHash: installation.adminTokenHash },
     {
       host: config.WHARF_HOST,
       port: config.WHARF_PORT,
@@ -84,10 +125,19 @@ async function startOn(
       rateLimit: config.WHARF_RATE_LIMIT,
     },
   )
-  await lifecycle.start([{ name: 'net', stop: () => net.close() }, engine, http])
+  await lifecycle.start([
+    { name: 'store', stop: () => store.close() },
+    { name: 'outgoing http', stop: () => outgoing.close() },
+    { name: 'xlsx threads', stop: () => pool.close() },
+    { name: 'spool sweeper', start: () => spools.start(), stop: () => spools.stop() },
+    engine,
+    http,
+  ])
   return {
     address: http.address,
     adminTokenFile: installation.adminTokenFile,
+    engine,
+    projects,
     demoKey: () => demoKey(config.WHARF_DATA_DIR, projects, backend),
     stop: () => lifecycle.stop(),
   }
@@ -99,16 +149,67 @@ function engineOptions(config: Config, sole: boolean) {
     sole,
     leaseMs: config.WHARF_LEASE_SECONDS * 1000,
     drainMs: config.WHARF_DRAIN_SECONDS * 1000,
-    eventsKeptMs: config.WHARF_EVENT_TTL_HOURS * 3_600_000,
+    eventsKeptMs: config.WHARF_EVENT_TTL_HOURS * HOUR,
     defaultSlots: config.WHARF_SLOTS,
     // Runs have a limit of their own over all instances, which may be moved at any time.
-    slots: { runs: 1_000 },
+    slots: { export: config.WHARF_EXPORT_CONCURRENCY, runs: 1_000 },
   }
 }
 
-function addressGuard({ WHARF_ALLOW_HOSTS, isLoopback }: Config): AddressGuard {
-  if (WHARF_ALLOW_HOSTS) return new AddressGuard(parseAllowHosts(WHARF_ALLOW_HOSTS.join(',')))
-  return new AddressGuard(isLoopback ? LOOPBACK_ONLY : NOTHING_PRIVATE)
+function exportsOptions(config: Config) {
+  return {
+    dataDir: config.WHARF_DATA_DIR,
+    projectLimit: config.WHARF_EXPORT_PROJECT_LIMIT,
+    syncMaxRows: config.WHARF_SYNC_MAX_ROWS,
+    excel: excelLimits(config),
+  }
+}
+
+function exportJobOptions(config: Config) {
+  return {
+    concurrency: config.WHARF_EXPORT_CONCURRENCY,
+    timeoutMs: config.WHARF_EXPORT_TIMEOUT_MINUTES * MINUTE,
+    ttlMs: config.WHARF_EXPORT_TTL_HOURS * HOUR,
+    limits: { maxRows: config.WHARF_EXPORT_MAX_ROWS, maxBytes: config.WHARF_EXPORT_MAX_BYTES },
+    excel: excelLimits(config),
+  }
+}
+
+function excelLimits(config: Config) {
+  return { maxRows: config.WHARF_EXCEL_MAX_ROWS, maxBytes: config.WHARF_EXCEL_MAX_BYTES }
+}
+
+function openHttpClient(config: Config, clock: Clock, ownAddress: () => string): HttpClient {
+  const allowed =
+    config.WHARF_ALLOW_HOSTS === null
+      ? config.isLoopback
+        ? LOOPBACK_ONLY
+        : NOTHING_PRIVATE
+      : parseAllowHosts(config.WHARF_ALLOW_HOSTS)
+  return new HttpClient(
+    { guard: new AddressGuard(allowed), clock },
+    { userAgent: `wharf/${VERSION}`, alwaysAllowed: (url) => ownSamples(ownAddress())(url) },
+  )
+}
+
+async function openStore(config: Config, clock: Clock): Promise<ArtifactStore> {
+  const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = config
+  if (bucket === null || accessKeyId === null || secretAccessKey === null) {
+    const { DiskStore } = await import('./storage/index.ts')
+    return DiskStore.open({ clock }, { root: join(config.WHARF_DATA_DIR, 'files') })
+  }
+  const { S3Store } = await import('./storage/index.ts')
+  return new S3Store(
+    { clock },
+    {
+      endpoint: config.S3_ENDPOINT ?? `https://s3.${config.S3_REGION}.amazonaws.com`,
+      region: config.S3_REGION,
+      bucket,
+      accessKeyId,
+      secretAccessKey,
+      ...(config.CDN_BASE_URL !== null && { cdnBaseUrl: config.CDN_BASE_URL }),
+    },
+  )
 }
 
 async function demoKey(dataDir: string, projects: ProjectStore, { ledger }: Backend): Promise<string> {

@@ -53,13 +53,6 @@ const rateLimit = setting(
   },
 )
 
-const list = setting<string[] | null>(null, 'a list of hosts and CIDRs, separated by commas', (value) =>
-  value
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean),
-)
-
 export const SETTINGS = {
   WHARF_HOST: text('127.0.0.1'),
   WHARF_PORT: whole(8080, 0, 65_535),
@@ -70,7 +63,7 @@ export const SETTINGS = {
   WHARF_SEAL_KEY: secret(),
   WHARF_LOG_LEVEL: oneOf('info', 'silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
   WHARF_RATE_LIMIT: rateLimit,
-  WHARF_ALLOW_HOSTS: list,
+  WHARF_ALLOW_HOSTS: optional('a list of hosts and CIDRs, separated by commas'),
   WHARF_LEASE_SECONDS: whole(30, 1, 3_600),
   WHARF_DRAIN_SECONDS: whole(10, 0, 3_600),
   WHARF_EVENT_TTL_HOURS: whole(168, 1, 87_600),
@@ -114,6 +107,10 @@ export const SETTINGS = {
   WHARF_EXPORT_TTL_HOURS: whole(168, 1, 87_600),
   WHARF_EXPORT_CONCURRENCY: whole(4, 1, 100),
   WHARF_EXPORT_TIMEOUT_MINUTES: whole(120, 1, 10_080),
+  WHARF_EXPORT_PROJECT_LIMIT: whole(2_000, 1, 1_000_000),
+  WHARF_EXPORT_MAX_ROWS: whole(50_000_000, 1, 1_000_000_000),
+  WHARF_EXPORT_MAX_BYTES: whole(10_737_418_240, 1_048_576, 1_099_511_627_776),
+  WHARF_SYNC_MAX_ROWS: whole(10_000, 1, 1_000_000),
   WHARF_EXCEL_MAX_ROWS: whole(800_000, 1, 1_048_576),
   WHARF_EXCEL_MAX_BYTES: whole(10_485_760, 65_536, 4_294_967_295),
 } as const satisfies Record<string, Setting<unknown>>

@@ -1,5 +1,6 @@
 import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatch/dispatcher.ts'
+import { CapacityDuty } from './duties/capacity.ts'
 import { HeartbeatDuty } from './duties/heartbeat.ts'
 import { OverdueDuty } from './duties/overdue.ts'
 import { RetentionDuty } from './duties/retention.ts'
@@ -38,9 +39,12 @@ export interface EngineOptions {
 }
 
 const RENEWALS_PER_LEASE = 3
-const LEADERSHIP_EVERY_MS = 10_000
+/** A dead leader must not be what a dead worker's job waits for: it is replaced before that job's lease is out. */
+const LONGEST_LEADERSHIP_MS = 20_000
+const LEADERSHIP_PER_LEASE = 2 / 3
 const HEARTBEAT_EVERY_MS = 30_000
 const RETENTION_EVERY_MS = 5 * 60_000
+const CAPACITY_EVERY_MS = 60_000
 
 /**
  * The engine under every domain: the ledger decides, the dispatcher only wakes.
@@ -64,6 +68,7 @@ export class Engine implements Part {
   readonly #deps: EngineDeps
   readonly #options: Required<EngineOptions>
   readonly #heartbeat: HeartbeatDuty
+  readonly #capacity: CapacityDuty
   readonly #loops: DutyLoop[]
   readonly #leaderDuties: {
     duty: { name: string; runOnce(signal: AbortSignal): Promise<unknown> }
@@ -98,23 +103,34 @@ export class Engine implements Part {
       { id: this.instance, ledger, kinds, leases, clock, log, wake: (wakes) => this.#afterChange(wakes) },
       { leaseMs },
     )
-    this.leadership = new Leadership({ ledger, instance: this.instance, log }, { sole })
+    const leadershipMs = Math.min(LONGEST_LEADERSHIP_MS, leaseMs * LEADERSHIP_PER_LEASE)
+    this.leadership = new Leadership(
+      { ledger, instance: this.instance, log },
+      { sole, leaseMs: Math.round(leadershipMs) },
+    )
     this.leadership.onChange((leads) => void this.#lead(leads))
-    this.overdue = new OverdueDuty({ ledger, kinds, leases, dispatcher, log })
+    this.overdue = new OverdueDuty({ ledger, kinds, leases, dispatcher, log }, { leaseMs })
     this.retention = new RetentionDuty(
       { ledger, kinds, events: this.events, log },
       { eventsMs: eventsKeptMs },
     )
+    this.#capacity = new CapacityDuty({
+      ledger,
+      kinds,
+      lanes: this.lanes,
+      wake: (wakes) => this.#afterChange(wakes),
+    })
     this.#leaderDuties = [
       { duty: this.overdue, everyMs: 2_000 },
       { duty: this.retention, everyMs: RETENTION_EVERY_MS },
+      { duty: this.#capacity, everyMs: CAPACITY_EVERY_MS },
     ]
     this.#heartbeat = new HeartbeatDuty({ ledger, instance: this.instance, version })
     const loop = (duty: HeartbeatDuty | Leadership | Worker, everyMs: number) =>
       new DutyLoop(duty, { clock, log }, { everyMs })
     this.#loops = [
       loop(this.#heartbeat, HEARTBEAT_EVERY_MS),
-      loop(this.leadership, LEADERSHIP_EVERY_MS),
+      loop(this.leadership, leadershipMs / 2),
       loop(this.worker, leaseMs / RENEWALS_PER_LEASE),
     ]
   }
@@ -134,8 +150,14 @@ export class Engine implements Part {
   async start(): Promise<void> {
     const kinds = this.#kinds.all()
     for (const { lane } of kinds) if (lane) await this.lanes.declare(lane)
-    if (this.#options.sole) await this.overdue.voidLeases()
-    if (this.#options.sole) await this.overdue.wakeAll()
+    if (this.#options.sole) {
+      // Nobody else is alive: what others left behind is free at once.
+      await this.#heartbeat.forgetOthers()
+      await this.overdue.voidLeases()
+      await this.overdue.wakeAll()
+    }
+    await this.#heartbeat.runOnce()
+    await this.#capacity.runOnce()
     this.#unsubscribe = [this.#deps.signal.subscribe('cancel', ({ jobId }) => this.worker.abort(jobId))]
     for (const loop of this.#loops) loop.start()
     if (!this.#options.works) return
@@ -155,6 +177,7 @@ export class Engine implements Part {
     await this.#lead(false)
     await this.leadership.resign().catch(() => undefined)
     await this.#heartbeat.leave().catch(() => undefined)
+    await this.#capacity.runOnce().catch(() => undefined)
   }
 
   /** Enqueues in the caller's transaction; workers hear of it after the commit. */
@@ -206,7 +229,8 @@ export class Engine implements Part {
 
   async #lead(leads: boolean): Promise<void> {
     const old = this.#leaderLoops.splice(0)
-    for (const loop of old) await loop.stop()
+    // All at once: none may go on because another one takes its time to end.
+    await Promise.all(old.map((loop) => loop.stop()))
     if (!leads) return
     const { clock, log } = this.#deps
     this.#leaderLoops = this.#leaderDuties.map(

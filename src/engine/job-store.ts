@@ -15,6 +15,8 @@ export interface NewTask {
   /** Free for the domain to search by (exports: the operator). */
   label?: string
   details?: unknown
+  /** Address that is told of the end. */
+  callback?: string
 }
 
 export interface NewJob<P = unknown> {
@@ -45,6 +47,7 @@ export interface Task {
   details: unknown
   createdAt: number
   cancelledAt: number | null
+  callback: string | null
 }
 
 /** Writes requests into the ledger, and takes them back. Workers' side of a job is in `lease.ts`. */
@@ -73,6 +76,7 @@ export class JobStore {
             details: JSON.stringify(task.details ?? null),
             created_at: now,
             cancelled_at: null,
+            callback: task.callback ?? null,
           })),
         )
         .execute()
@@ -120,7 +124,8 @@ export class JobStore {
       .set({ live_tasks: sql<number>`live_tasks - 1` })
       .where('id', '=', job.id)
       .execute()
-    const { type, data } = this.#deps.kinds.get(job.kind).describe({ what: 'cancelled' }, toJob(job))
+    const kind = this.#deps.kinds.get(job.kind)
+    const { type, data } = kind.describe({ what: 'cancelled' }, toJob(job))
     await this.#deps.events.appendOne(tx, {
       type,
       data,
@@ -129,6 +134,7 @@ export class JobStore {
       taskId: id,
       jobId: job.id,
     })
+    await kind.onEnded?.(tx, { jobId: job.id, taskId: id, change: { what: 'cancelled' } })
     return { wakes: [] }
   }
 
@@ -264,6 +270,7 @@ export class JobStore {
       .where('id', '=', job.id)
       .execute()
     await this.#deps.events.append(tx, kind, toJob(job), { what: 'cancelled' })
+    await kind.onEnded?.(tx, { jobId: job.id, change: { what: 'cancelled' } })
     return { wakes: job.lane === null ? [] : await this.#deps.lanes.admit(tx, job.lane) }
   }
 }
@@ -278,5 +285,6 @@ function toTask(row: Selectable<TasksTable>): Task {
     details: JSON.parse(row.details),
     createdAt: row.created_at,
     cancelledAt: row.cancelled_at,
+    callback: row.callback,
   }
 }

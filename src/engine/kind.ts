@@ -36,10 +36,17 @@ export interface Change {
 /** Of which job something happened, for the words of its event. */
 export type Described<P = unknown> = Pick<Job<P>, 'owner' | 'payload' | 'startedAt'>
 
+/** The end of a job for all its tasks, or of one task alone. */
+export interface Ended {
+  jobId: string
+  taskId?: string
+  change: Change
+}
+
 export interface Lane {
   name: string
   /** How many jobs of the lane may be admitted at once over all instances; null: no limit. */
-  limit: number | null
+  limit: number | null | { perInstance: number }
   /** fifo: first come, first served. fair: next is the owner with the fewest admitted jobs. */
   policy: 'fifo' | 'fair'
 }
@@ -60,12 +67,14 @@ export interface JobKind<P = unknown, R = unknown> {
   keepMs?: number
   /** The event that a change appends for each task of the job. */
   describe?(change: Change, job: Described<P>): { type: string; data: Record<string, unknown> }
+  /** Called in the transaction that ends the job, or takes one task out of it: what must follow is enqueued here. */
+  onEnded?(tx: Tx, ended: Ended): Promise<void>
   /** Called before the rows of an ended job are deleted; must be safe to repeat. */
   onDelete?(job: Job<P>): Promise<void>
 }
 
-export type DefinedKind = Required<Omit<JobKind, 'lane' | 'timeoutMs' | 'onDelete'>> &
-  Pick<JobKind, 'lane' | 'timeoutMs' | 'onDelete'>
+export type DefinedKind = Required<Omit<JobKind, 'lane' | 'timeoutMs' | 'onDelete' | 'onEnded'>> &
+  Pick<JobKind, 'lane' | 'timeoutMs' | 'onDelete' | 'onEnded'>
 
 const WEEK = 7 * 24 * 3_600_000
 

@@ -24,9 +24,10 @@ export class Lanes {
 
   /** Writes down a lane that the ledger does not know yet; a limit that was changed meanwhile stays. */
   async declare({ name, limit, policy }: Lane): Promise<void> {
+    const max_running = limit !== null && typeof limit === 'object' ? limit.perInstance : limit
     await this.#ledger.db
       .insertInto('lanes')
-      .values({ name, max_running: limit, policy })
+      .values({ name, max_running, policy })
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ policy }))
       .execute()
   }
@@ -46,17 +47,34 @@ export class Lanes {
     return this.admit(tx, name)
   }
 
+  /** How many jobs are admitted before this one; 0 when it is admitted already or has ended. */
+  async position(
+    name: string,
+    jobId: string,
+  ): Promise<{ position: number; running: number; limit: number | null }> {
+    const { rows } = await sql<{ position: number; running: number; max_running: number | null }>`
+      with ranked as (
+        select id, row_number() over (order by rank, created_at, id) as position from (
+          select id, created_at, ${rankBy(await this.#policy(name), name)} as rank
+          from jobs where jobs.lane = ${name} and state = 'waiting'
+        ) as waiting)
+      select coalesce((select position from ranked where id = ${jobId}), 0) as position,
+        (select count(*) from jobs where jobs.lane = ${name} and state in ('pending', 'running')) as running,
+        (select max_running from lanes where lanes.name = ${name}) as max_running`.execute(this.#ledger.db)
+    const row = rows[0]
+    return {
+      position: Number(row?.position ?? 0),
+      running: Number(row?.running ?? 0),
+      limit: row?.max_running ?? null,
+    }
+  }
+
   /** Moves jobs from `waiting` to `pending` while the lane has room. */
   async admit(tx: Tx, name: string): Promise<Wake[]> {
     const lane = await this.#lock(tx, name)
     if (!lane) return []
     const inLane = sql`jobs.lane = ${name}`
-    const rank =
-      lane.policy === 'fair'
-        ? sql`row_number() over (partition by coalesce(jobs.owner, '') order by created_at, id) + (
-            select count(*) from jobs as held where held.lane = ${name} and held.state in ('pending', 'running')
-              and coalesce(held.owner, '') = coalesce(jobs.owner, ''))`
-        : sql`0`
+    const rank = rankBy(lane.policy, name)
     const room =
       lane.limit === null
         ? sql`1000000`
@@ -79,6 +97,15 @@ export class Lanes {
     }))
   }
 
+  async #policy(name: string): Promise<string> {
+    const row = await this.#ledger.db
+      .selectFrom('lanes')
+      .select('policy')
+      .where('name', '=', name)
+      .executeTakeFirst()
+    return row?.policy ?? 'fifo'
+  }
+
   /** The row's lock lets one transaction at a time count and admit. SQLite has but one writer anyway. */
   async #lock(tx: Tx, name: string): Promise<{ limit: number | null; policy: string } | undefined> {
     let query = tx.db.selectFrom('lanes').select(['max_running as limit', 'policy']).where('name', '=', name)
@@ -92,4 +119,12 @@ export function wakeAt(dueAt: number | null) {
   return dueAt === null
     ? sql<number>`${now} + ${WAKE_GRACE_MS}`
     : sql<number>`cast(${dueAt + WAKE_GRACE_MS} as bigint)`
+}
+
+/** Orders waiting jobs: by arrival alone, or first by how many jobs their owner would then have admitted. */
+function rankBy(policy: string, lane: string) {
+  if (policy !== 'fair') return sql`0`
+  return sql`row_number() over (partition by coalesce(jobs.owner, '') order by created_at, id) + (
+    select count(*) from jobs as held where held.lane = ${lane} and held.state in ('pending', 'running')
+      and coalesce(held.owner, '') = coalesce(jobs.owner, ''))`
 }

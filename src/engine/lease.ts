@@ -82,13 +82,20 @@ export class Leases {
     return { id, pool: this.#deps.kinds.get(row.kind).pool, delayMs: Math.max(1, Number(row.delay)) }
   }
 
-  /** One statement for all that this worker has in hand; what does not come back is no longer its own. */
-  async renew(worker: string): Promise<Map<string, { fence: number; cancelRequested: boolean }>> {
+  /**
+   * One statement for all that this worker has in hand; what does not come back is no longer its own. What the
+   * ledger calls its own but is not in its hand (the answer to a claim was lost) is left to run out.
+   */
+  async renew(
+    worker: string,
+    ids: string[],
+  ): Promise<Map<string, { fence: number; cancelRequested: boolean }>> {
     const rows = await this.#deps.ledger.db
       .updateTable('jobs')
       .set({ lease_until: sql<number>`wharf_now() + ${this.#leaseMs}` })
       .where('worker', '=', worker)
       .where('state', '=', 'running')
+      .where('id', 'in', ids)
       .returning(['id', 'fence', 'cancel_requested'])
       .execute()
     return new Map(
@@ -126,16 +133,19 @@ export class Leases {
     const kind = this.#deps.kinds.get(job.kind)
     return this.#deps.ledger.transaction(async (tx) => {
       let move = this.#resolve(kind, job, outcome)
-      if (!(await this.#write(tx, job, move, progress, { cancelRequested: 0 }))) {
+      const expired = outcome.what === 'abandoned'
+      if (!(await this.#write(tx, job, move, progress, { cancelRequested: 0, expired }))) {
         // Either somebody asked for a cancel meanwhile, which wins over every other end, or the claim is over.
         move = this.#ended(kind, 'cancelled', { what: 'cancelled' })
-        if (!(await this.#write(tx, job, move, progress, { cancelRequested: 1 }))) throw leaseLost(job)
+        if (!(await this.#write(tx, job, move, progress, { cancelRequested: 1, expired })))
+          throw leaseLost(job)
       }
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
       // The last value of all may not have been told yet; whoever follows the events must not be left with an older one.
       const change = progress === undefined ? move.change : { ...move.change, progress }
       await this.#deps.events.append(tx, kind, job, change)
       if (move.delayMs !== undefined) return [{ id: job.id, pool: kind.pool, delayMs: move.delayMs }]
+      await kind.onEnded?.(tx, { jobId: job.id, change: move.change })
       return job.lane === null ? [] : this.#deps.lanes.admit(tx, job.lane)
     })
   }
@@ -145,9 +155,9 @@ export class Leases {
     job: Claim,
     move: Move,
     progress: unknown,
-    { cancelRequested }: { cancelRequested: 0 | 1 },
+    { cancelRequested, expired }: { cancelRequested: 0 | 1; expired: boolean },
   ) {
-    const result = await tx.db
+    let update = tx.db
       .updateTable('jobs')
       .set({
         ...move.set,
@@ -159,8 +169,9 @@ export class Leases {
       .where('fence', '=', job.fence)
       .where('state', '=', 'running')
       .where('cancel_requested', '=', cancelRequested)
-      .executeTakeFirst()
-    return result.numUpdatedRows > 0n
+    // The worker may have renewed its lease since somebody saw it run out.
+    if (expired) update = update.where('lease_until', '<=', now)
+    return (await update.executeTakeFirst()).numUpdatedRows > 0n
   }
 
   /** What an outcome means for a job with this history: its next state, its event, and when it runs again. */

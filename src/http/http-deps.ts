@@ -1,5 +1,7 @@
-import type { Ledger, ProjectStore, Sealer } from '../engine/index.ts'
+import type { Engine, Ledger, ProjectStore, Sealer, Tickets } from '../engine/index.ts'
+import type { Exports } from '../exports/index.ts'
 import type { Log } from '../kernel/index.ts'
+import type { Callbacks, TaskViews } from '../notify/index.ts'
 import type { Runs } from '../runs/index.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Metrics } from './metrics.ts'
@@ -7,8 +9,14 @@ import type { Metrics } from './metrics.ts'
 /** What the server is given. */
 export interface HttpServerDeps {
   ledger: Ledger
+  engine: Engine
   projects: ProjectStore
   sealer: Sealer
+  tickets: Tickets
+  callbacks: Callbacks
+  exports: Exports
+  /** The present state of a task, by its kind. */
+  views: TaskViews
   adminTokenHash: string
   log: Log
   runs?: Runs
@@ -18,4 +26,6 @@ export interface HttpServerDeps {
 export interface HttpDeps extends HttpServerDeps {
   idempotency: Idempotency
   metrics: Metrics
+  /** Aborts when the server stops: streams that would never end do then. */
+  stopping: AbortSignal
 }

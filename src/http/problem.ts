@@ -28,6 +28,7 @@ export function toProblem(error: AppError, requestId: string): Problem {
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply {
   if (error.retryAfter !== undefined) reply.header('Retry-After', Math.max(1, Math.ceil(error.retryAfter)))
+  if (error.kind.http === 416) reply.header('Content-Range', `bytes */${error.details.size ?? '*'}`)
   if (error.kind.http === 401) reply.header('WWW-Authenticate', 'Bearer realm="wharf"')
   return reply.code(error.kind.http).type(PROBLEM_TYPE).send(toProblem(error, request.id))
 }

@@ -2,17 +2,21 @@ import { randomUUID } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { AppError, ERRORS, type Part } from '../kernel/index.ts'
-import { Authenticator, allow } from './auth.ts'
+import { Authenticator, allow, credentialsOf } from './auth.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
 import { Idempotency } from './idempotency.ts'
 import { Metrics } from './metrics.ts'
 import { registerOpenApi } from './openapi.ts'
 import { sendProblem, toAppError } from './problem.ts'
 import { type RateLimit, RequestLimiter } from './rate-limit.ts'
+import { eventRoutes } from './routes/events.ts'
+import { exportRoutes } from './routes/exports.ts'
 import { healthRoutes } from './routes/health.ts'
 import { homeRoutes } from './routes/home.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { runRoutes } from './routes/runs.ts'
+import { sampleRoutes } from './routes/samples.ts'
+import { EventSockets } from './web-socket.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -43,10 +47,16 @@ export class HttpServer implements Part {
   readonly #options: HttpServerOptions
   readonly #limiter: RequestLimiter
   readonly #authenticator: Authenticator
+  readonly #stop = new AbortController()
   #app: FastifyInstance | undefined
 
   constructor(deps: HttpServerDeps, options: HttpServerOptions) {
-    this.#deps = { ...deps, idempotency: new Idempotency(deps), metrics: new Metrics(deps.ledger) }
+    this.#deps = {
+      ...deps,
+      idempotency: new Idempotency(deps),
+      metrics: new Metrics(deps.ledger),
+      stopping: this.#stop.signal,
+    }
     this.#options = options
     this.#limiter = new RequestLimiter(options.rateLimit)
     this.#authenticator = new Authenticator(deps)
@@ -73,6 +83,7 @@ export class HttpServer implements Part {
   }
 
   async stop(): Promise<void> {
+    this.#stop.abort()
     await this.#app?.close()
   }
 
@@ -93,6 +104,10 @@ export class HttpServer implements Part {
     await app.register(homeRoutes)
     await app.register(healthRoutes(this.#deps))
     await app.register(projectRoutes(this.#deps))
+    await app.register(sampleRoutes)
+    await app.register(exportRoutes(this.#deps))
+    await app.register(eventRoutes(this.#deps))
+    new EventSockets({ ...this.#deps, authenticator: this.#authenticator }).attach(app.server)
     if (this.#deps.runs) await app.register(runRoutes(this.#deps, this.#deps.runs))
     await app.ready()
     return this.#app
@@ -110,7 +125,7 @@ export class HttpServer implements Part {
       })
       const { access = 'any', unlimited = false } = request.routeOptions.config
       try {
-        request.principal = await this.#authenticator.identify(request)
+        request.principal = await this.#authenticator.identify(credentialsOf(request, access))
       } finally {
         // Also when the key was wrong: guessing keys is limited by address.
         if (!unlimited) await this.#limiter.count(callerOf(request), reply)
@@ -155,6 +170,7 @@ export class HttpServer implements Part {
 function callerOf(request: FastifyRequest): string {
   const { principal } = request
   if (principal?.role === 'project') return `project ${principal.project.id}`
+  if (principal?.role === 'ticket') return `task ${principal.taskId}`
   return principal ? 'admin' : `address ${request.ip}`
 }
 

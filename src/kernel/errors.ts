@@ -138,8 +138,53 @@ export const ERRORS = {
   STORAGE_UNAVAILABLE: kind('STORAGE_UNAVAILABLE', 503, UNAVAILABLE, 'The file store cannot be reached'),
 
   // exports
+  EXPORT_NOT_READY: kind('EXPORT_NOT_READY', 409, FAILED_PRECONDITION, 'The export has no file yet'),
+  EXPORT_EXPIRED: kind('EXPORT_EXPIRED', 410, NOT_FOUND, 'The file was kept long enough and is gone'),
+  EXPORT_LIMIT: kind('EXPORT_LIMIT', 429, RESOURCE_EXHAUSTED, 'The project has too many unfinished exports'),
+  CALLBACK_REFUSED: kind('CALLBACK_REFUSED', 502, UNAVAILABLE, 'The callback did not answer with 2xx'),
   TEMPLATE_INVALID: kind('TEMPLATE_INVALID', 400, INVALID_ARGUMENT, 'The template is not valid'),
   SPOOL_DAMAGED: kind('SPOOL_DAMAGED', 500, INTERNAL, 'The spooled data cannot be read'),
+  SOURCE_UNREACHABLE: kind('SOURCE_UNREACHABLE', 502, UNAVAILABLE, 'The source cannot be reached'),
+  SOURCE_STATUS: kind('SOURCE_STATUS', 502, UNAVAILABLE, 'The source answered with an error status'),
+  SOURCE_ERROR: kind('SOURCE_ERROR', 502, FAILED_PRECONDITION, 'The source reported an error of its own'),
+  SOURCE_NOT_JSON: kind('SOURCE_NOT_JSON', 502, FAILED_PRECONDITION, 'A page of the source is not JSON'),
+  SOURCE_SHAPE: kind('SOURCE_SHAPE', 502, FAILED_PRECONDITION, 'A page of the source has the wrong shape'),
+  SOURCE_SHORT_PAGE: kind(
+    'SOURCE_SHORT_PAGE',
+    502,
+    FAILED_PRECONDITION,
+    'A page of the source has too few rows',
+  ),
+  SOURCE_LONG_PAGE: kind(
+    'SOURCE_LONG_PAGE',
+    502,
+    FAILED_PRECONDITION,
+    'A page of the source has too many rows',
+  ),
+  SOURCE_ROW_HEAD_UNKNOWN: kind(
+    'SOURCE_ROW_HEAD_UNKNOWN',
+    502,
+    FAILED_PRECONDITION,
+    'The source has rows that no row header names',
+  ),
+  SOURCE_PAGE_TOO_LARGE: kind(
+    'SOURCE_PAGE_TOO_LARGE',
+    502,
+    RESOURCE_EXHAUSTED,
+    'A page of the source is too large',
+  ),
+  SOURCE_TOO_LARGE: kind(
+    'SOURCE_TOO_LARGE',
+    413,
+    RESOURCE_EXHAUSTED,
+    'The source has more data than one export may take',
+  ),
+  EXPORT_ARCHIVE_TOO_LARGE: kind(
+    'EXPORT_ARCHIVE_TOO_LARGE',
+    413,
+    RESOURCE_EXHAUSTED,
+    'The files do not fit into one zip archive',
+  ),
 
   // runs
   HANDLE_INVALID: kind('HANDLE_INVALID', 400, INVALID_ARGUMENT, 'This is no handle for an account'),

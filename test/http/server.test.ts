@@ -79,7 +79,7 @@ test('health, metrics, the reference and the start page need no key', async () =
 })
 
 test('a caller who asks too often is told when to come back, others are not held up', async () => {
-  const { ask } = await startHttp('embedded', { rateLimit: { perSecond: 1, burst: 3 } })
+  const { ask } = await startHttp('embedded', { env: { WHARF_RATE_LIMIT: '1/s,burst=3' } })
   const statuses: number[] = []
   for (let count = 0; count < 4; count++)
     statuses.push((await ask('GET', '/api/projects', { key: ADMIN_TOKEN })).status)
@@ -93,11 +93,11 @@ test('a caller who asks too often is told when to come back, others are not held
 })
 
 test('an id of several thousand percent-encoded characters reaches its route', async () => {
-  const { server } = await startHttp()
+  const { address } = await startHttp()
   const id = encodeURIComponent(`AsyncDownloadTask:1:1:/${'数据'.repeat(700)}:x`)
   expect(id.length).toBeGreaterThan(8_000)
   const status = await new Promise<number | undefined>((resolve, reject) => {
-    const asked = request(`${server.address}/api/projects/${id}`, {
+    const asked = request(`${address}/api/projects/${id}`, {
       method: 'DELETE',
       headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
     })

@@ -1,28 +1,48 @@
 import { onTestFinished } from 'vitest'
-import { hashSecret, ProjectStore, Sealer } from '../../src/engine/index.ts'
-import { HttpServer, type HttpServerOptions } from '../../src/http/index.ts'
-import { type BackendName, openBackend, silentLog } from './backends.ts'
+import { startWharf } from '../../src/compose.ts'
+import { loadConfig } from '../../src/config.ts'
+import type { Clock } from '../../src/kernel/index.ts'
+import { type Backend, type BackendName, openBackend } from './backends.ts'
 
 export const ADMIN_TOKEN = 'admin-token-for-tests'
 
-/** A running HTTP server on a fresh ledger, and ways to ask it. */
-export async function startHttp(name: BackendName = 'embedded', options: Partial<HttpServerOptions> = {}) {
-  const backend = await openBackend(name)
-  const ledger = await backend.openLedger()
-  const sealer = new Sealer('a seal key for tests')
-  const projects = new ProjectStore({ ledger, sealer })
-  const server = new HttpServer(
-    { ledger, projects, sealer, adminTokenHash: hashSecret(ADMIN_TOKEN), log: silentLog },
-    { host: '127.0.0.1', port: 0, version: '0.0.0', rateLimit: { perSecond: 1000, burst: 3000 }, ...options },
-  )
-  await server.start()
+export interface HttpOptions {
+  env?: Record<string, string>
+  clock?: Clock
+  /** To start a second instance on the same ground. */
+  backend?: Backend
+}
+
+export interface Ask {
+  key?: string
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** A whole Wharf in this process, on a fresh ledger, and ways to ask it. */
+export async function startHttp(name: BackendName = 'embedded', options: HttpOptions = {}) {
+  const backend = options.backend ?? (await openBackend(name))
+  const config = loadConfig({
+    ...backend.env,
+    WHARF_PORT: '0',
+    WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
+    WHARF_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    WHARF_RATE_LIMIT: '10000/s',
+    WHARF_DRAIN_SECONDS: '0',
+    ...options.env,
+  })
+  const wharf = await startWharf(config, options.clock)
+  let stopped = false
+  const stop = async () => {
+    if (!stopped) await wharf.stop()
+    stopped = true
+  }
   onTestFinished(async () => {
-    await server.stop()
-    await ledger.close()
-    await backend.remove()
+    await stop()
+    if (!options.backend) await backend.remove()
   })
   const ask = (method: string, path: string, { key, body, headers = {} }: Ask = {}) =>
-    fetch(`${server.address}${path}`, {
+    fetch(path.startsWith('http') ? path : `${wharf.address}${path}`, {
       method,
       headers: {
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
@@ -31,11 +51,17 @@ export async function startHttp(name: BackendName = 'embedded', options: Partial
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-  return { server, ledger, projects, backend, ask }
+  const { address, engine, projects } = wharf
+  return { address, engine, projects, ledger: engine.ledger, backend, config, ask, stop }
 }
 
-export interface Ask {
-  key?: string
-  body?: unknown
-  headers?: Record<string, string>
+/** A project of its own, with a key. */
+export async function newProject({
+  ask,
+}: {
+  ask: (method: string, path: string, ask: Ask) => Promise<Response>
+}) {
+  const answer = await ask('POST', '/api/projects', { key: ADMIN_TOKEN, body: { name: 'test' } })
+  const made = (await answer.json()) as { project_id: string; api_key: string; webhook_secret: string }
+  return { id: made.project_id, key: made.api_key, secret: made.webhook_secret }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Job as BullJob, Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { Log } from '../../kernel/index.ts'
@@ -13,6 +14,8 @@ export interface BullMqOptions {
 /** How long an idle consumer blocks before it asks again: the only commands that an idle instance sends to BullMQ. */
 const IDLE_BLOCK_SECONDS = 30
 const RETRY_MS = 1_000
+/** How long a stopping consumer waits for the answer to a fetch that is under way. */
+const LAST_ANSWER_MS = 1_000
 
 /**
  * Ids through BullMQ: one queue a pool, for all kinds in it.
@@ -25,6 +28,8 @@ export class BullMqDispatcher implements Dispatcher {
   readonly #options: Required<BullMqOptions>
   readonly #log: Log
   readonly #redis: Redis
+  /** Settled by the outcome of the very first attempt to connect. */
+  readonly #connected: Promise<unknown>
   readonly #queues = new Map<string, Queue>()
   readonly #consumers = new Set<Consumer>()
 
@@ -38,10 +43,11 @@ export class BullMqDispatcher implements Dispatcher {
       retryStrategy: reconnectSoon,
     })
     this.#redis.on('error', (error) => log.debug({ err: error }, 'redis connection error'))
+    this.#connected = new Promise((resolve) => this.#redis.once('ready', resolve).once('close', resolve))
   }
 
   async publish(wakes: readonly Wake[]): Promise<void> {
-    this.#requireConnection()
+    await this.#requireConnection()
     for (const [pool, group] of Map.groupBy(wakes, (wake) => wake.pool)) {
       const jobs = group.map(({ id, delayMs }) => ({
         name: 'wake',
@@ -67,7 +73,14 @@ export class BullMqDispatcher implements Dispatcher {
         if (stop.signal.aborted) return
         stop.abort()
         this.#consumers.delete(consumer)
-        await worker.close(true)
+        worker.interrupt()
+        const over = new AbortController()
+        await Promise.race([
+          loop,
+          delay(LAST_ANSWER_MS, undefined, { signal: over.signal }).catch(() => undefined),
+        ])
+        over.abort()
+        await worker.end()
         await loop
       },
     }
@@ -76,7 +89,7 @@ export class BullMqDispatcher implements Dispatcher {
   }
 
   async forgot(): Promise<boolean> {
-    this.#requireConnection()
+    await this.#requireConnection()
     return (await this.#redis.set(`${this.#options.prefix}:remembers`, '1', 'NX')) === 'OK'
   }
 
@@ -89,7 +102,8 @@ export class BullMqDispatcher implements Dispatcher {
   async #consume(worker: WakeWorker, slots: Slots, take: (id: string) => Promise<void>, stop: AbortSignal) {
     let next: BullJob | undefined
     while (!stop.aborted) {
-      await slots.free()
+      await slots.free(stop)
+      if (stop.aborted) break
       try {
         next ??= await worker.getNextJob(randomUUID())
         if (stop.aborted || !next) continue
@@ -100,9 +114,12 @@ export class BullMqDispatcher implements Dispatcher {
         next = undefined
         if (stop.aborted) return
         this.#log.warn({ err: error }, 'cannot take work from Redis, will try again')
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+        await delay(RETRY_MS, undefined, { signal: stop }).catch(() => undefined)
       }
     }
+    await next?.moveToWait(next.token).catch((error) => {
+      this.#log.debug({ err: error }, 'an id was not given back; the leader will publish it again')
+    })
   }
 
   #queue(pool: string): Queue {
@@ -121,7 +138,8 @@ export class BullMqDispatcher implements Dispatcher {
     return queue
   }
 
-  #requireConnection(): void {
+  async #requireConnection(): Promise<void> {
+    await this.#connected
     if (this.#redis.status !== 'ready') throw new Error('Redis is away')
   }
 }
@@ -146,6 +164,17 @@ class WakeWorker extends Worker<string> {
       skipLockRenewal: true,
       removeOnComplete: { count: 0 },
     })
+  }
+
+  /** Ends the wait for an id, but not a fetch whose answer is on its way: that id would be lost with it. */
+  interrupt(): void {
+    this.closing = Promise.resolve()
+    this.backend.disconnectBlocking(false).catch(() => undefined)
+  }
+
+  async end(): Promise<void> {
+    this.closing = undefined
+    await this.close(true)
   }
 
   async complete(job: BullJob<string>, fetchNext: boolean): Promise<BullJob<string> | undefined> {

@@ -38,6 +38,7 @@ export class InProcessDispatcher implements Dispatcher {
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer)
     this.#timers.clear()
+    for (const pool of this.#pools.values()) pool.consumers = []
     this.#pools.clear()
   }
 

@@ -11,9 +11,13 @@ export class Slots {
     return this.#available
   }
 
-  /** Resolves as soon as at least one slot is free. For one waiter at a time. */
-  async free(): Promise<void> {
-    while (this.#available <= 0) await new Promise<void>((resolve) => (this.#waiter = resolve))
+  /** Resolves as soon as at least one slot is free, or the signal aborts. For one waiter at a time. */
+  async free(signal: AbortSignal): Promise<void> {
+    const wake = () => this.#waiter?.()
+    signal.addEventListener('abort', wake)
+    while (this.#available <= 0 && !signal.aborted)
+      await new Promise<void>((resolve) => (this.#waiter = resolve))
+    signal.removeEventListener('abort', wake)
   }
 
   run(work: () => Promise<void>): void {

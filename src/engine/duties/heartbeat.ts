@@ -20,6 +20,10 @@ export class HeartbeatDuty implements Duty {
       .execute()
   }
 
+  async forgetOthers(): Promise<void> {
+    await this.#deps.ledger.db.deleteFrom('instances').execute()
+  }
+
   async leave(): Promise<void> {
     await this.#deps.ledger.db.deleteFrom('instances').where('id', '=', this.#deps.instance).execute()
   }

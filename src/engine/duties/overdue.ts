@@ -30,18 +30,29 @@ export interface OverdueDeps {
 export class OverdueDuty implements Duty {
   readonly name = 'overdue-jobs'
   readonly #deps: OverdueDeps
+  readonly #longestPauseMs: number
+  #forgot = false
 
-  constructor(deps: OverdueDeps) {
+  constructor(deps: OverdueDeps, { leaseMs }: { leaseMs: number }) {
     this.#deps = deps
+    // Every lease is seen at least once before it runs out, and so its end is known in time.
+    this.#longestPauseMs = Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, leaseMs / 2))
   }
 
   async runOnce(signal: AbortSignal): Promise<{ nextInMs: number; reclaimed: number; published: number }> {
-    if (await this.#deps.dispatcher.forgot().catch(() => false)) await this.wakeAll()
+    // Told only once, so it is kept until the ledger has it.
+    this.#forgot ||= await this.#deps.dispatcher.forgot().catch(() => false)
+    if (this.#forgot) await this.wakeAll()
+    this.#forgot = false
     const { wake, lease } = await this.#nextTimes()
     const reclaimed = lease <= 0 ? await this.#reclaim(signal) : 0
     const published = wake <= 0 || reclaimed > 0 ? await this.#republish(signal) : 0
     const next = published + reclaimed > 0 ? 0 : Math.min(wake, lease)
-    return { nextInMs: Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, next)), reclaimed, published }
+    return {
+      nextInMs: Math.min(this.#longestPauseMs, Math.max(SHORTEST_PAUSE_MS, next)),
+      reclaimed,
+      published,
+    }
   }
 
   /** Makes everything that waits for a wake due for publishing: whoever had been told may have forgotten. */

@@ -44,8 +44,9 @@ export class Ledger {
     for (let attempt = 1; ; attempt++) {
       const actions: (() => void)[] = []
       const locks: string[] = []
+      let result: T
       try {
-        const result = await this.db.transaction().execute((db) =>
+        result = await this.db.transaction().execute((db) =>
           work({
             db,
             now: () => readClock(db),
@@ -53,14 +54,15 @@ export class Ledger {
             tryLock: (name) => this.#tryLock(db, name, locks),
           }),
         )
-        for (const action of actions) action()
-        return result
       } catch (error) {
         const code = (error as { code?: string }).code ?? ''
         if (attempt >= MAX_TRIES || !DEADLOCK_OR_SERIALIZATION.has(code)) throw error
+        continue
       } finally {
         for (const name of locks) this.#held.delete(name)
       }
+      for (const action of actions) perform(action)
+      return result
     }
   }
 
@@ -97,6 +99,15 @@ export class Ledger {
       locked: boolean
     }>`select pg_try_advisory_xact_lock(${key.toString()}::bigint) as locked`.execute(db)
     return rows[0]?.locked === true
+  }
+}
+
+/** The transaction is committed: nothing that an action does may make it look as if it had failed. */
+function perform(action: () => void): void {
+  try {
+    action()
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error))
   }
 }
 

@@ -11,6 +11,9 @@ export interface Schema {
   instances: InstancesTable
   leaders: LeadersTable
   idempotency: IdempotencyTable
+  export_files: ExportFilesTable
+  export_downloads: ExportDownloadsTable
+  deliveries: DeliveriesTable
   accounts: AccountsTable
   runs: RunsTable
   account_files: AccountFilesTable
@@ -68,6 +71,7 @@ export interface TasksTable {
   details: string
   created_at: number
   cancelled_at: number | null
+  callback: string | null
 }
 
 export interface EventsTable {
@@ -118,6 +122,35 @@ export interface IdempotencyTable {
   headers: string
   body: string
   created_at: number
+}
+
+export interface ExportFilesTable {
+  job_id: string
+  artifact_key: string
+  expires_at: number
+  removed_at: number | null
+}
+
+export interface ExportDownloadsTable {
+  id: string
+  task_id: string
+  at: number
+  who: string
+  address: string
+  bytes: number
+  complete: number
+}
+
+export interface DeliveriesTable {
+  id: string
+  task_id: string
+  event_type: string
+  url: string
+  attempt: number
+  at: number
+  status: number | null
+  error: string | null
+  delivered: number
 }
 
 export interface AccountsTable {

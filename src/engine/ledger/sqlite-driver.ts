@@ -131,13 +131,18 @@ class NodeSqliteConnection implements DatabaseConnection {
     return this.#shared.writer.commit()
   }
 
+  /** Kysely also rolls back after a commit that failed, when the writer has long been somebody else's. */
   rollback(): void {
+    if (!this.#inTransaction) return
     this.#inTransaction = false
     this.#shared.writer.rollback()
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#inTransaction) return this.#shared.write.run(query)
+    if (this.#inTransaction) {
+      this.#shared.writer.requireTransaction()
+      return this.#shared.write.run(query)
+    }
     if (isRead(query)) return this.#shared.read.run(query)
     await this.begin()
     try {
@@ -145,7 +150,7 @@ class NodeSqliteConnection implements DatabaseConnection {
       await this.commit()
       return result
     } catch (error) {
-      if (this.#inTransaction) this.rollback()
+      this.rollback()
       throw error
     }
   }

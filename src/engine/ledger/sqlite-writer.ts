@@ -43,22 +43,32 @@ export class SqliteWriter {
     }
   }
 
+  /** Throws if SQLite has given the transaction up: what is written from then on would stand alone. */
+  requireTransaction(): void {
+    // Some errors (disk full, I/O) make SQLite roll back the whole physical transaction by itself.
+    if (!this.#db.isTransaction) throw new Error('SQLite rolled the transaction back')
+  }
+
   /** Resolves when the transaction is on disk. */
   commit(): Promise<void> {
     const durable = new Promise<void>((resolve, reject) => this.#group.push({ resolve, reject }))
     try {
+      this.requireTransaction()
       this.#db.exec('release member')
     } catch (error) {
-      this.#group.pop()?.reject(error)
+      this.#giveUp(error)
     }
     this.#leave()
     return durable
   }
 
   rollback(): void {
-    // Some errors (disk full, I/O) make SQLite roll back the whole physical transaction by itself.
-    if (this.#db.isTransaction) this.#db.exec('rollback to member; release member')
-    else this.#failGroup(new Error('SQLite rolled the transaction back'))
+    try {
+      this.requireTransaction()
+      this.#db.exec('rollback to member; release member')
+    } catch (error) {
+      this.#giveUp(error)
+    }
     this.#leave()
   }
 
@@ -74,14 +84,15 @@ export class SqliteWriter {
     try {
       this.#db.exec('commit')
     } catch (error) {
-      if (this.#db.isTransaction) this.#db.exec('rollback')
-      this.#failGroup(error)
+      this.#giveUp(error)
       return
     }
     for (const member of this.#group.splice(0)) member.resolve()
   }
 
-  #failGroup(error: unknown): void {
+  /** Nothing of the physical transaction is kept, so nobody in it may be told otherwise. */
+  #giveUp(error: unknown): void {
+    if (this.#db.isTransaction) this.#db.exec('rollback')
     for (const member of this.#group.splice(0)) member.reject(error)
   }
 }

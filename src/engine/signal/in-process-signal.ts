@@ -1,20 +1,24 @@
-import { EventEmitter } from 'node:events'
+import type { Log } from '../../kernel/index.ts'
+import { Listeners } from './listeners.ts'
 import type { Signal, Topic, Topics } from './signal.ts'
 
 export class InProcessSignal implements Signal {
-  readonly #emitter = new EventEmitter().setMaxListeners(0)
+  readonly #listeners: Listeners
+
+  constructor(log?: Log) {
+    this.#listeners = new Listeners(log)
+  }
 
   publish<T extends Topic>(topic: T, message: Topics[T]): void {
     // Not within the publisher's own turn: it has other things to finish first, as it would over a network.
-    setImmediate(() => this.#emitter.emit(topic, message))
+    setImmediate(() => this.#listeners.tell(topic, message))
   }
 
   subscribe<T extends Topic>(topic: T, listener: (message: Topics[T]) => void): () => void {
-    this.#emitter.on(topic, listener)
-    return () => this.#emitter.off(topic, listener)
+    return this.#listeners.add(topic, listener)
   }
 
   async close(): Promise<void> {
-    this.#emitter.removeAllListeners()
+    this.#listeners.clear()
   }
 }

@@ -1,6 +1,6 @@
-import { EventEmitter } from 'node:events'
 import { Redis } from 'ioredis'
 import type { Log } from '../../kernel/index.ts'
+import { Listeners } from './listeners.ts'
 import type { Signal, Topic, Topics } from './signal.ts'
 
 export interface RedisSignalOptions {
@@ -14,10 +14,11 @@ export class RedisSignal implements Signal {
   readonly #publisher: Redis
   readonly #subscriber: Redis
   readonly #channel: string
-  readonly #emitter = new EventEmitter().setMaxListeners(0)
+  readonly #listeners: Listeners
 
   constructor(log: Log, { url, prefix = 'wharf' }: RedisSignalOptions) {
     this.#log = log
+    this.#listeners = new Listeners(log)
     this.#channel = `${prefix}:signal`
     const retryStrategy = (times: number) => Math.min(50 * 2 ** times, 1_000)
     this.#publisher = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, retryStrategy })
@@ -30,9 +31,11 @@ export class RedisSignal implements Signal {
     void this.#subscriber.subscribe(this.#channel).catch(() => undefined)
   }
 
-  /** Resolves when messages of others can be heard. */
+  /** Resolves when messages of others can be heard, and others can hear. */
   async ready(): Promise<void> {
     await this.#subscriber.subscribe(this.#channel)
+    if (this.#publisher.status === 'ready') return
+    await new Promise((resolve) => this.#publisher.once('ready', resolve))
   }
 
   publish<T extends Topic>(topic: T, message: Topics[T]): void {
@@ -42,12 +45,11 @@ export class RedisSignal implements Signal {
   }
 
   subscribe<T extends Topic>(topic: T, listener: (message: Topics[T]) => void): () => void {
-    this.#emitter.on(topic, listener)
-    return () => this.#emitter.off(topic, listener)
+    return this.#listeners.add(topic, listener)
   }
 
   async close(): Promise<void> {
-    this.#emitter.removeAllListeners()
+    this.#listeners.clear()
     this.#publisher.disconnect()
     this.#subscriber.disconnect()
   }
@@ -55,7 +57,7 @@ export class RedisSignal implements Signal {
   #receive(text: string): void {
     try {
       const [topic, message] = JSON.parse(text) as [Topic, unknown]
-      this.#emitter.emit(topic, message)
+      this.#listeners.tell(topic, message)
     } catch (error) {
       this.#log.warn({ err: error }, 'a signal could not be read')
     }

@@ -1,0 +1,33 @@
+import { EventEmitter } from 'node:events'
+import { type Log, messageOf } from '../../kernel/index.ts'
+import type { Topic, Topics } from './signal.ts'
+
+/** Those who listen inside this process. One that throws keeps nobody else from hearing. */
+export class Listeners {
+  readonly #emitter = new EventEmitter().setMaxListeners(0)
+  readonly #log: Log | undefined
+
+  constructor(log?: Log) {
+    this.#log = log
+  }
+
+  add<T extends Topic>(topic: T, listener: (message: Topics[T]) => void): () => void {
+    const careful = (message: Topics[T]) => {
+      try {
+        listener(message)
+      } catch (error) {
+        this.#log?.error({ err: error, topic }, `a listener failed: ${messageOf(error)}`)
+      }
+    }
+    this.#emitter.on(topic, careful)
+    return () => this.#emitter.off(topic, careful)
+  }
+
+  tell(topic: Topic, message: unknown): void {
+    this.#emitter.emit(topic, message)
+  }
+
+  clear(): void {
+    this.#emitter.removeAllListeners()
+  }
+}

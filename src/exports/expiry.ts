@@ -1,0 +1,45 @@
+import { sql } from 'kysely'
+import { type Ledger, now } from '../engine/index.ts'
+import type { Duty } from '../kernel/index.ts'
+import type { ArtifactStore } from '../storage/index.ts'
+
+const DAY = 24 * 3_600_000
+
+/** Deletes files past their keep-until. Safe to repeat: removal precedes the mark. */
+export class ExpirySweeper implements Duty {
+  readonly name = 'export-expiry'
+  readonly #deps: { ledger: Ledger; store: ArtifactStore }
+  readonly #batch: number
+
+  constructor(deps: { ledger: Ledger; store: ArtifactStore }, { batch = 100 }: { batch?: number } = {}) {
+    this.#deps = deps
+    this.#batch = batch
+  }
+
+  async runOnce(signal: AbortSignal): Promise<{ swept: number }> {
+    const { ledger, store } = this.#deps
+    let swept = 0
+    while (!signal.aborted) {
+      const due = await ledger.db
+        .selectFrom('export_files')
+        .select(['job_id', 'artifact_key'])
+        .where('removed_at', 'is', null)
+        .where('expires_at', '<=', sql<number>`wharf_now()`)
+        .orderBy('expires_at')
+        .limit(this.#batch)
+        .execute()
+      for (const { job_id, artifact_key } of due) {
+        await store.delete(artifact_key)
+        await ledger.db
+          .updateTable('export_files')
+          .set({ removed_at: now })
+          .where('job_id', '=', job_id)
+          .execute()
+        swept++
+      }
+      if (due.length < this.#batch) break
+    }
+    await store.sweepStale(DAY, signal)
+    return { swept }
+  }
+}

@@ -1,0 +1,172 @@
+import {
+  Completed,
+  type Ended,
+  type JobContext,
+  type JobKind,
+  type ProjectStore,
+  type Sealer,
+  type Tx,
+} from '../engine/index.ts'
+import { AppError, isAppError } from '../kernel/index.ts'
+import type { ArtifactStore } from '../storage/index.ts'
+import type { ExportRequest } from './export-request.ts'
+import { type ProduceDeps, produce, type Stage } from './produce.ts'
+import type { FetchLimits } from './source/index.ts'
+import type { SpoolFolders } from './spool-folders.ts'
+
+export const EXPORT_KIND = 'export'
+export const EXPORT_LANE = 'exports'
+
+export interface ExportPayload {
+  projectId: string
+  request: ExportRequest
+  /** JSON of the headers for the source, sealed; null without any. */
+  sourceHeaders: string | null
+}
+
+export interface ExportProgress {
+  stage: Stage
+  fetched: number
+  total: number
+}
+
+export interface ExportResult {
+  name: string
+  size: number
+  sha256: string
+  etag: string
+  contentType: string
+  rows: number
+  parts: number
+  artifactKey: string
+  warnings: string[]
+}
+
+export interface ExportJobDeps extends ProduceDeps {
+  store: ArtifactStore
+  folders: SpoolFolders
+  projects: ProjectStore
+  sealer: Sealer
+  /** Tells callers of an end, in its transaction. */
+  announce(tx: Tx, kind: string, ended: Ended): Promise<void>
+}
+
+export interface ExportJobOptions {
+  concurrency: number
+  timeoutMs: number
+  /** How long the file is kept. */
+  ttlMs: number
+  limits: FetchLimits
+  excel: { maxRows: number; maxBytes: number }
+}
+
+const MAX_ATTEMPTS = 3
+/** How long a task can still be asked about after its file is gone. */
+const REMEMBERED_MS = 30 * 24 * 3_600_000
+
+export function exportKind(
+  deps: ExportJobDeps,
+  options: ExportJobOptions,
+): JobKind<ExportPayload, ExportResult> {
+  return {
+    name: EXPORT_KIND,
+    pool: EXPORT_KIND,
+    lane: { name: EXPORT_LANE, limit: { perInstance: options.concurrency }, policy: 'fair' },
+    maxAttempts: MAX_ATTEMPTS,
+    timeoutMs: options.timeoutMs,
+    keepMs: options.ttlMs + REMEMBERED_MS,
+    backoff: { base: 2_000, factor: 4, max: 60_000, jitter: 0.2 },
+    describe: ({ what, progress, result, error }) => ({
+      type: `${EXPORT_KIND}.${what === 'running' ? 'processing' : what}`,
+      data: {
+        status: what === 'running' || what === 'progress' ? 'processing' : what,
+        stage:
+          what === 'pending'
+            ? 'queued'
+            : what === 'running'
+              ? 'fetching'
+              : what === 'progress'
+                ? (progress as ExportProgress).stage
+                : 'done',
+        ...(what === 'progress' && {
+          progress: {
+            fetched: (progress as ExportProgress).fetched,
+            total: (progress as ExportProgress).total,
+          },
+        }),
+        ...(what === 'succeeded' && { file: fileOf(result as ExportResult) }),
+        ...(error && { error }),
+      },
+    }),
+    run: (context) => runExport(deps, options, context),
+    onEnded: (tx, ended) => deps.announce(tx, EXPORT_KIND, ended),
+  }
+}
+
+export function fileOf({ name, size, sha256, rows, parts }: ExportResult) {
+  return { name, size, sha256, rows, parts }
+}
+
+async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context: JobContext<ExportPayload>) {
+  const { job, signal, progress } = context
+  try {
+    const completed = await deps.folders.use(job.id, job.fence, async (directory) => {
+      const { request, sourceHeaders, projectId } = job.payload
+      const last = { fetched: 0, total: 0 }
+      const produced = await produce(
+        { ...deps, log: context.log },
+        {
+          request,
+          sourceHeaders:
+            sourceHeaders === null
+              ? {}
+              : (JSON.parse(deps.sealer.open(sourceHeaders)) as Record<string, string>),
+          secrets: await deps.projects.webhookSecrets(projectId),
+          directory,
+          limits: options.limits,
+          excel: options.excel,
+          signal,
+          onProgress(step) {
+            Object.assign(last, step)
+            progress(step)
+          },
+        },
+      )
+      progress({ ...last, stage: 'uploading' })
+      return upload(deps, options, context, produced)
+    })
+    await deps.folders.remove(job.id)
+    return completed
+  } catch (error) {
+    if (isFinal(error, context)) await deps.folders.remove(job.id)
+    throw error
+  }
+}
+
+async function upload(
+  { store }: ExportJobDeps,
+  { ttlMs }: ExportJobOptions,
+  { job, signal }: JobContext<ExportPayload>,
+  produced: Awaited<ReturnType<typeof produce>>,
+): Promise<Completed<ExportResult>> {
+  const { path, fileName, contentType, rows, parts, warnings } = produced
+  // The claim is part of the key: a worker that lost its job cannot touch its successor's file.
+  const artifactKey = `exports/${job.id}/${job.fence}/file`
+  const stored = await store.put(artifactKey, { path }, { contentType, fileName, signal, move: true })
+  const result = { ...stored, name: fileName, contentType, rows, parts, artifactKey, warnings }
+  return new Completed(result, async (tx) => {
+    const expires_at = (await tx.now()) + ttlMs
+    await tx.db
+      .insertInto('export_files')
+      .values({ job_id: job.id, artifact_key: artifactKey, expires_at })
+      .execute()
+  })
+}
+
+/** Whether nobody will take this spool up again. */
+function isFinal(error: unknown, { job, signal }: JobContext<ExportPayload>): boolean {
+  const reason = signal.aborted ? signal.reason : error
+  if (isAppError(reason) && ['SHUTTING_DOWN', 'JOB_LEASE_LOST'].includes(reason.code)) return false
+  if (isAppError(reason) && reason.code === 'JOB_CANCELLED') return true
+  return job.attempts >= MAX_ATTEMPTS || (reason instanceof AppError && !reason.retryable)
+}

@@ -1,0 +1,149 @@
+import { sql } from 'kysely'
+import { type Ledger, newId, now } from '../engine/index.ts'
+import { AppError, ERRORS } from '../kernel/index.ts'
+import { EXPORT_KIND } from './export-job.ts'
+import type { ExportRow, ExportStatus } from './export-view.ts'
+
+export interface ListOptions {
+  projectId: string
+  status?: ExportStatus
+  operatorId?: string
+  limit: number
+  cursor?: string
+}
+
+export interface Download {
+  at: string
+  who: string
+  address: string
+  bytes: number
+  complete: boolean
+}
+
+/** What the ledger knows of exports. */
+export class ExportQueries {
+  readonly #ledger: Ledger
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  async find(taskId: string): Promise<ExportRow> {
+    const row = await this.#rows().where('tasks.id', '=', taskId).executeTakeFirst()
+    if (!row) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no export ${taskId}`)
+    return row
+  }
+
+  /** Newest first. The cursor names the last row of the page before, so that rows which come meanwhile shift nothing. */
+  async list(options: ListOptions): Promise<{ rows: ExportRow[]; nextCursor: string | null }> {
+    let query = this.#rows()
+      .where('tasks.project_id', '=', options.projectId)
+      .orderBy('tasks.created_at', 'desc')
+      .orderBy('tasks.id', 'desc')
+      .limit(options.limit + 1)
+    if (options.operatorId !== undefined) query = query.where('tasks.label', '=', options.operatorId)
+    if (options.status !== undefined) query = query.where(hasStatus(options.status))
+    if (options.cursor !== undefined) {
+      const { at, id } = readCursor(options.cursor)
+      query = query.where(sql<boolean>`(tasks.created_at, tasks.id) < (${at}, ${id})`)
+    }
+    const rows = await query.execute()
+    const page = rows.slice(0, options.limit)
+    const last = page.at(-1)
+    return { rows: page, nextCursor: rows.length > options.limit && last ? writeCursor(last) : null }
+  }
+
+  async countActive(projectId: string): Promise<number> {
+    const row = await this.#ledger.db
+      .selectFrom('tasks')
+      .innerJoin('jobs', 'jobs.id', 'tasks.job_id')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('tasks.project_id', '=', projectId)
+      .where('tasks.kind', '=', EXPORT_KIND)
+      .where('tasks.cancelled_at', 'is', null)
+      .where('jobs.state', 'in', ['waiting', 'pending', 'running'])
+      .executeTakeFirst()
+    return Number(row?.count ?? 0)
+  }
+
+  async recordDownload(taskId: string, download: Omit<Download, 'at'>): Promise<void> {
+    const { who, address, bytes, complete } = download
+    await this.#ledger.db
+      .insertInto('export_downloads')
+      .values({ id: newId(), task_id: taskId, at: now, who, address, bytes, complete: complete ? 1 : 0 })
+      .execute()
+  }
+
+  async downloads(taskId: string): Promise<Download[]> {
+    const rows = await this.#ledger.db
+      .selectFrom('export_downloads')
+      .selectAll()
+      .where('task_id', '=', taskId)
+      .orderBy('at')
+      .orderBy('id')
+      .execute()
+    return rows.map(({ at, who, address, bytes, complete }) => ({
+      at: new Date(at).toISOString(),
+      who,
+      address,
+      bytes,
+      complete: complete === 1,
+    }))
+  }
+
+  #rows() {
+    return this.#ledger.db
+      .selectFrom('tasks')
+      .innerJoin('jobs', 'jobs.id', 'tasks.job_id')
+      .leftJoin('export_files', 'export_files.job_id', 'jobs.id')
+      .select([
+        'tasks.id',
+        'tasks.project_id',
+        'tasks.label',
+        'tasks.callback',
+        'tasks.created_at as task_created_at',
+        'tasks.cancelled_at',
+        'jobs.id as job_id',
+        'jobs.state',
+        'jobs.progress',
+        'jobs.result',
+        'jobs.error_code',
+        'jobs.error_message',
+        'jobs.attempts',
+        'jobs.started_at',
+        'jobs.finished_at',
+        'export_files.expires_at',
+        'export_files.removed_at',
+        'export_files.artifact_key',
+        sql<number>`(select count(*) from deliveries where deliveries.task_id = tasks.id and delivered = 1)`.as(
+          'told',
+        ),
+      ])
+      .where('tasks.kind', '=', EXPORT_KIND)
+  }
+}
+
+function hasStatus(status: ExportStatus) {
+  switch (status) {
+    case 'cancelled':
+      return sql<boolean>`(tasks.cancelled_at is not null or jobs.state = 'cancelled')`
+    case 'pending':
+      return sql<boolean>`(tasks.cancelled_at is null and jobs.state in ('waiting', 'pending'))`
+    case 'processing':
+      return sql<boolean>`(tasks.cancelled_at is null and jobs.state = 'running')`
+    default:
+      return sql<boolean>`(tasks.cancelled_at is null and jobs.state = ${status})`
+  }
+}
+
+function writeCursor({ task_created_at, id }: ExportRow): string {
+  return Buffer.from(JSON.stringify([task_created_at, id])).toString('base64url')
+}
+
+function readCursor(cursor: string): { at: number; id: string } {
+  try {
+    const [at, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [unknown, unknown]
+    if (typeof at === 'number' && typeof id === 'string') return { at, id }
+  } catch {}
+  throw new AppError(ERRORS.REQUEST_INVALID, 'cursor is not one that a list has answered with')
+}

@@ -1,0 +1,122 @@
+import { AppError, ERRORS } from '../kernel/index.ts'
+import { fileNameFor } from './file-name.ts'
+import { parseHeader, parseTemplate } from './template/index.ts'
+
+/** A request as it came over the wire, its outer shape already checked. */
+export interface ExportBody {
+  project_id?: string
+  source_url?: string
+  file_name?: string
+  title?: string
+  summary?: string
+  type?: 'csv' | 'excel'
+  operator_id?: string
+  template?: unknown
+  header?: unknown
+  footer?: unknown
+  callback?: string
+  page_size?: number
+  sheets?: { name: string; source_url: string; title?: string; summary?: string; template?: unknown }[]
+  source_headers?: Record<string, string>
+  timezone?: string
+  bom?: boolean
+  fresh?: boolean
+}
+
+export interface Table {
+  name: string
+  sourceUrl: string
+  title?: string | undefined
+  summary?: string | undefined
+  template?: unknown
+  header?: unknown
+  footer?: unknown
+}
+
+/** What an export is made from. Two requests with equal ones are the same export. */
+export interface ExportRequest {
+  type: 'csv' | 'excel'
+  /** Without its ending. */
+  fileName: string
+  tables: Table[]
+  pageSize: number
+  timezone: string
+  bom: boolean
+}
+
+export const DEFAULT_PAGE_SIZE = 500
+const MAX_SHEETS = 50
+
+/** Checks what a schema cannot: one clear problem for each kind of mistake, and each before anything is stored. */
+export function readRequest(
+  body: ExportBody,
+  { now, checkUrl }: { now: number; checkUrl(url: string): void },
+): ExportRequest {
+  const type = body.type ?? 'csv'
+  const tables = readTables(body, type)
+  for (const [index, table] of tables.entries()) {
+    const path = body.sheets ? `sheets[${index}].` : ''
+    checkAddress(table.sourceUrl, `${path}source_url`, checkUrl)
+    parseTemplate(table.template, { path: `${path}template` })
+  }
+  if (body.callback !== undefined) checkAddress(body.callback, 'callback', checkUrl)
+  parseHeader(body.header, 'header')
+  parseHeader(body.footer, 'footer')
+  checkTimezone(body.timezone)
+  return {
+    type,
+    fileName: fileNameFor(body.file_name, { extension: 'csv', now }).replace(/\.csv$/, ''),
+    tables,
+    pageSize: body.page_size ?? DEFAULT_PAGE_SIZE,
+    timezone: body.timezone ?? 'UTC',
+    bom: body.bom ?? true,
+  }
+}
+
+function readTables(body: ExportBody, type: 'csv' | 'excel'): Table[] {
+  const { header, footer } = body
+  if (!body.sheets) {
+    if (body.source_url === undefined) throw invalid('source_url', 'is missing')
+    const { title, summary, template } = body
+    return [{ name: 'Sheet1', sourceUrl: body.source_url, title, summary, template, header, footer }]
+  }
+  if (type !== 'excel') throw invalid('sheets', "needs type 'excel': a CSV file holds one table")
+  if (body.source_url !== undefined)
+    throw invalid('sheets', 'stands in place of source_url; send one of them')
+  if (body.sheets.length === 0) throw invalid('sheets', 'is empty')
+  if (body.sheets.length > MAX_SHEETS) throw invalid('sheets', `has more than ${MAX_SHEETS} sheets`)
+  return body.sheets.map((sheet) => ({
+    name: sheet.name,
+    sourceUrl: sheet.source_url,
+    title: sheet.title,
+    summary: sheet.summary,
+    template: sheet.template,
+    header,
+    footer,
+  }))
+}
+
+function checkAddress(url: string, path: string, checkUrl: (url: string) => void): void {
+  try {
+    checkUrl(url)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new AppError(error.kind, `${path}: ${error.message}`, { cause: error, details: { path } })
+  }
+}
+
+function checkTimezone(timezone: string | undefined): void {
+  if (timezone === undefined) return
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: timezone })
+  } catch (cause) {
+    throw invalid('timezone', `is no time zone: '${timezone}'; use an IANA name such as Asia/Shanghai`, cause)
+  }
+}
+
+function invalid(path: string, message: string, cause?: unknown): AppError {
+  return new AppError(ERRORS.REQUEST_INVALID, `${path} ${message}`, {
+    details: { errors: [{ path, message }] },
+    cause,
+  })
+}

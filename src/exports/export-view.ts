@@ -1,0 +1,97 @@
+import type { Selectable } from 'kysely'
+import type { JobState } from '../engine/index.ts'
+import type { ExportProgress, ExportResult } from './export-job.ts'
+import { fileOf } from './export-job.ts'
+
+export type ExportStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'cancelled'
+export type ExportStage = 'queued' | 'fetching' | 'building' | 'uploading' | 'notifying' | 'done'
+
+/** A task as everybody outside sees it: callers, callbacks, browsers. */
+export interface ExportView {
+  task_id: string
+  project_id: string
+  operator_id: string | null
+  status: ExportStatus
+  stage: ExportStage
+  progress: { fetched: number; total: number | null }
+  file: ReturnType<typeof fileOf> | null
+  download_url: string | null
+  error: { code: string; message: string } | null
+  warnings: string[]
+  attempts: number
+  created_at: string
+  started_at: string | null
+  finished_at: string | null
+  expires_at: string | null
+}
+
+/** One row of the join that `ExportQueries` reads. */
+export type ExportRow = Selectable<{
+  id: string
+  project_id: string | null
+  label: string | null
+  callback: string | null
+  task_created_at: number
+  cancelled_at: number | null
+  job_id: string
+  state: JobState
+  progress: string | null
+  result: string | null
+  error_code: string | null
+  error_message: string | null
+  attempts: number
+  started_at: number | null
+  finished_at: number | null
+  expires_at: number | null
+  removed_at: number | null
+  artifact_key: string | null
+  told: number
+}>
+
+export function statusOf({ state, cancelled_at }: Pick<ExportRow, 'state' | 'cancelled_at'>): ExportStatus {
+  if (cancelled_at !== null) return 'cancelled'
+  if (state === 'waiting' || state === 'pending') return 'pending'
+  return state === 'running' ? 'processing' : state
+}
+
+export function toExportView(row: ExportRow, downloadUrl: (taskId: string) => string): ExportView {
+  const status = statusOf(row)
+  const progress = row.progress === null ? null : (JSON.parse(row.progress) as ExportProgress)
+  const result =
+    status === 'succeeded' && row.result !== null ? (JSON.parse(row.result) as ExportResult) : null
+  const failed = status === 'failed' && row.error_code !== null
+  return {
+    task_id: row.id,
+    project_id: row.project_id ?? '',
+    operator_id: row.label,
+    status,
+    stage: stageOf(row, status, progress),
+    progress: {
+      fetched: result?.rows ?? progress?.fetched ?? 0,
+      total: result?.rows ?? progress?.total ?? null,
+    },
+    file: result && fileOf(result),
+    download_url: result && row.removed_at === null ? downloadUrl(row.id) : null,
+    error: failed ? { code: row.error_code as string, message: row.error_message ?? '' } : null,
+    warnings: result?.warnings ?? [],
+    attempts: row.attempts,
+    created_at: iso(row.task_created_at),
+    started_at: isoOrNull(row.started_at),
+    finished_at: isoOrNull(row.cancelled_at ?? row.finished_at),
+    expires_at: isoOrNull(row.expires_at),
+  }
+}
+
+function stageOf(row: ExportRow, status: ExportStatus, progress: ExportProgress | null): ExportStage {
+  if (status === 'pending') return 'queued'
+  if (status === 'processing') return progress?.stage ?? 'fetching'
+  return row.callback !== null && row.told === 0 ? 'notifying' : 'done'
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : iso(ms)
+}

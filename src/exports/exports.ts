@@ -1,0 +1,202 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Engine, Ledger, ProjectStore, Sealer, Tickets, Tx } from '../engine/index.ts'
+import { AppError, type Clock, ERRORS, type Log } from '../kernel/index.ts'
+import type { HttpClient } from '../net/index.ts'
+import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
+import { EXPORT_KIND, EXPORT_LANE, type ExportPayload } from './export-job.ts'
+import { type Download, ExportQueries, type ListOptions } from './export-queries.ts'
+import { type ExportBody, readRequest } from './export-request.ts'
+import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
+import { previewExport, type TablePreview } from './preview.ts'
+import { type Produced, produce } from './produce.ts'
+import type { XlsxPool } from './xlsx/index.ts'
+
+export interface ExportsDeps {
+  engine: Engine
+  ledger: Ledger
+  projects: ProjectStore
+  sealer: Sealer
+  tickets: Tickets
+  http: HttpClient
+  store: ArtifactStore
+  pool: XlsxPool
+  clock: Clock
+  log: Log
+  /** The address under which callers reach this Wharf. */
+  publicUrl(): string
+}
+
+export interface ExportsOptions {
+  dataDir: string
+  /** Unfinished tasks that one project may have. */
+  projectLimit: number
+  syncMaxRows: number
+  excel: { maxRows: number; maxBytes: number }
+}
+
+export interface Position {
+  /** 0 when it runs or is about to; 1 is next. */
+  position: number
+  running: number
+  /** Exports that may run at once, over all instances; null when nothing is limited. */
+  limit: number | null
+  held_by: 'nothing' | 'exports_at_once'
+}
+
+const DOWNLOAD_URL_MS = 15 * 60_000
+const TICKET_MS = 60 * 60_000
+
+/** Everything that can be asked of exports; transports only translate. */
+export class Exports {
+  readonly #deps: ExportsDeps
+  readonly #options: ExportsOptions
+  readonly #queries: ExportQueries
+
+  constructor(deps: ExportsDeps, options: ExportsOptions) {
+    this.#deps = deps
+    this.#options = options
+    this.#queries = new ExportQueries(deps.ledger)
+  }
+
+  /** Accepts a request, in the caller's transaction. Equal requests of a project share a job that is not done yet. */
+  async submit(tx: Tx, projectId: string, body: ExportBody): Promise<string> {
+    const request = this.#read(body)
+    await this.#checkLimit(projectId)
+    const headers = body.source_headers ?? {}
+    const sourceHeaders = Object.keys(headers).length > 0 ? JSON.stringify(headers) : null
+    const payload: ExportPayload = {
+      projectId,
+      request,
+      sourceHeaders: sourceHeaders && this.#deps.sealer.seal(sourceHeaders),
+    }
+    // A made-up file name differs each time and must not keep equal requests apart.
+    const same = { ...request, fileName: body.file_name === undefined ? null : request.fileName }
+    const { taskIds } = await this.#deps.engine.enqueue(tx, {
+      kind: EXPORT_KIND,
+      payload,
+      owner: projectId,
+      ...(body.fresh !== true && { shareKey: fingerprint([projectId, same, sourceHeaders]) }),
+      tasks: [
+        {
+          projectId,
+          ...(body.operator_id !== undefined && { label: body.operator_id }),
+          ...(body.callback !== undefined && { callback: body.callback }),
+        },
+      ],
+    })
+    return taskIds[0] as string
+  }
+
+  async get(taskId: string): Promise<ExportView> {
+    return this.#view(await this.#queries.find(taskId))
+  }
+
+  async list(options: ListOptions): Promise<{ items: ExportView[]; next_cursor: string | null }> {
+    const { rows, nextCursor } = await this.#queries.list(options)
+    return { items: rows.map((row) => this.#view(row)), next_cursor: nextCursor }
+  }
+
+  async cancel(taskId: string): Promise<void> {
+    await this.#deps.ledger.transaction((tx) => this.#deps.engine.cancelTask(tx, taskId))
+  }
+
+  async retry(tx: Tx, taskId: string): Promise<void> {
+    await this.#deps.engine.retryTask(tx, taskId)
+  }
+
+  downloads(taskId: string): Promise<Download[]> {
+    return this.#queries.downloads(taskId)
+  }
+
+  async position(taskId: string): Promise<Position> {
+    const row = await this.#queries.find(taskId)
+    const { position, running, limit } = await this.#deps.engine.lanes.position(EXPORT_LANE, row.job_id)
+    return { position, running, limit, held_by: position > 0 ? 'exports_at_once' : 'nothing' }
+  }
+
+  ticket(taskId: string): { ticket: string; expires_at: string } {
+    const { ticket, expiresAt } = this.#deps.tickets.issue(taskId, TICKET_MS)
+    return { ticket, expires_at: new Date(expiresAt).toISOString() }
+  }
+
+  async preview(projectId: string, body: ExportBody, signal: AbortSignal): Promise<TablePreview[]> {
+    return previewExport(this.#deps, {
+      request: this.#read(body),
+      sourceHeaders: body.source_headers ?? {},
+      secrets: await this.#deps.projects.webhookSecrets(projectId),
+      signal,
+    })
+  }
+
+  /** The file at once, for small data. `use` gets it before it is deleted again. */
+  async sync<T>(
+    projectId: string,
+    body: ExportBody,
+    signal: AbortSignal,
+    use: (file: Produced) => Promise<T>,
+  ): Promise<T> {
+    const request = this.#read(body)
+    const directory = join(this.#options.dataDir, 'sync', randomUUID())
+    await mkdir(directory, { recursive: true })
+    try {
+      const produced = await produce(this.#deps, {
+        request,
+        sourceHeaders: body.source_headers ?? {},
+        secrets: await this.#deps.projects.webhookSecrets(projectId),
+        directory,
+        limits: { maxRows: this.#options.syncMaxRows },
+        excel: this.#options.excel,
+        signal,
+        onProgress: () => undefined,
+      })
+      return await use(produced)
+    } finally {
+      await rm(directory, { recursive: true, force: true })
+    }
+  }
+
+  /** The finished file, or the reason why there is none. */
+  async openFile(taskId: string, range?: ByteRange): Promise<OpenedArtifact & { publicUrl: string | null }> {
+    const row = await this.#queries.find(taskId)
+    const status = statusOf(row)
+    if (status !== 'succeeded' || row.artifact_key === null) {
+      throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so there is no file`)
+    }
+    if (row.removed_at !== null || (await this.#deps.ledger.now()) >= (row.expires_at ?? 0)) {
+      throw new AppError(
+        ERRORS.EXPORT_EXPIRED,
+        `the file of export ${taskId} was kept until ${new Date(row.expires_at ?? 0).toISOString()}`,
+      )
+    }
+    const opened = await this.#deps.store.open(row.artifact_key, range ? { range } : {})
+    return { ...opened, publicUrl: this.#deps.store.publicUrl(row.artifact_key) }
+  }
+
+  async recordDownload(taskId: string, download: Omit<Download, 'at'>): Promise<void> {
+    await this.#queries.recordDownload(taskId, download)
+  }
+
+  #read(body: ExportBody) {
+    return readRequest(body, { now: this.#deps.clock.now(), checkUrl: (url) => this.#deps.http.check(url) })
+  }
+
+  async #checkLimit(projectId: string): Promise<void> {
+    const active = await this.#queries.countActive(projectId)
+    if (active < this.#options.projectLimit) return
+    const message = `this project has ${active} unfinished exports, and may have ${this.#options.projectLimit}; wait for some to end`
+    throw new AppError(ERRORS.EXPORT_LIMIT, message, { retryAfter: 10 })
+  }
+
+  #view(row: ExportRow): ExportView {
+    return toExportView(row, (taskId) => {
+      const { ticket } = this.#deps.tickets.issue(taskId, DOWNLOAD_URL_MS)
+      return `${this.#deps.publicUrl()}/api/exports/${taskId}/file?ticket=${ticket}`
+    })
+  }
+}
+
+function fingerprint(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+}

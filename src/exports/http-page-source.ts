@@ -1,0 +1,39 @@
+import type { Clock } from '../kernel/index.ts'
+import { type HttpClient, signPull } from '../net/index.ts'
+import type { PageAnswer, PageSource } from './source/index.ts'
+
+export interface HttpPageSourceOptions {
+  url: string
+  headers: Record<string, string>
+  /** The project's webhook secrets; without any, pulls are not signed. */
+  secrets: readonly string[]
+}
+
+/** Pages of a `source_url`, whose own query parameters are passed on as they are. */
+export class HttpPageSource implements PageSource {
+  readonly #deps: { http: HttpClient; clock: Clock }
+  readonly #options: HttpPageSourceOptions
+
+  constructor(deps: { http: HttpClient; clock: Clock }, options: HttpPageSourceOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  async get(page: number, pageSize: number, signal: AbortSignal): Promise<PageAnswer> {
+    const { http, clock } = this.#deps
+    const { url, headers, secrets } = this.#options
+    const answer = await http.request({
+      url: pageUrl(url, page, pageSize),
+      headers: { accept: 'application/json', ...headers },
+      ...(secrets.length > 0 && { sign: (hop) => signPull(secrets, { url: hop, now: clock.now() }) }),
+      signal,
+    })
+    return { status: answer.status, headers: Object.fromEntries(answer.headers), body: answer.body }
+  }
+}
+
+export function pageUrl(url: string, page: number, pageSize: number): string {
+  const [address = ''] = url.split('#', 1)
+  const joint = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&'
+  return `${address}${joint}page=${page}&page_size=${pageSize}`
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../kernel/index.ts'
+import type { HttpClient } from '../net/index.ts'
+import type { ExportRequest, Table } from './export-request.ts'
+import { HttpPageSource } from './http-page-source.ts'
+import { type Probe, ROW_HEAD, type SampleRow, samplePage } from './source/index.ts'
+import { chooseContent, parseTemplate, planSheet, templateFromKeys } from './template/index.ts'
+import type { FixedArea } from './xlsx/index.ts'
+
+export interface TablePreview {
+  name: string
+  total: number
+  columns: { title: string; name: string | null; type: string }[]
+  /** Everything above the data as it will be laid out: cells with place, span, value and style. */
+  top: FixedArea
+  bottom: FixedArea
+  /** Values in the order of `columns`. */
+  rows: unknown[][]
+}
+
+export interface PreviewOptions {
+  request: ExportRequest
+  sourceHeaders: Record<string, string>
+  secrets: readonly string[]
+  signal: AbortSignal
+}
+
+const PREVIEW_ROWS = 20
+
+/** The first rows and the laid-out header of what an export would hold. Nothing is stored. */
+export async function previewExport(
+  deps: { http: HttpClient; clock: Clock },
+  { request, sourceHeaders: headers, secrets, signal }: PreviewOptions,
+): Promise<TablePreview[]> {
+  const previews: TablePreview[] = []
+  for (const table of request.tables) {
+    const source = new HttpPageSource(deps, { url: table.sourceUrl, headers, secrets })
+    const { probe, rows } = await samplePage({ source, clock: deps.clock }, { rows: PREVIEW_ROWS, signal })
+    previews.push(previewTable(table, probe, rows))
+  }
+  return previews
+}
+
+function previewTable(table: Table, probe: Probe, rows: SampleRow[]): TablePreview {
+  const content = chooseContent(table, probe)
+  const template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
+  const { title, summary, header, footer } = content
+  const text = (value: unknown) => (value === undefined || value === null ? null : String(value))
+  const plan = planSheet({
+    name: table.name,
+    template,
+    title: text(title),
+    summary: text(summary),
+    header,
+    footer,
+  })
+  return {
+    name: table.name,
+    total: probe.total,
+    columns: template.leaves.map(({ title, name, type }) => ({ title, name, type })),
+    top: plan.top,
+    bottom: plan.bottom,
+    rows: rows.map((row) =>
+      template.leaves.map(
+        ({ name, rowHead }) => (rowHead ? row[ROW_HEAD] : name === null ? null : row[name]) ?? null,
+      ),
+    ),
+  }
+}

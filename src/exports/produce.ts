@@ -1,0 +1,212 @@
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock, Log } from '../kernel/index.ts'
+import type { HttpClient } from '../net/index.ts'
+import { CsvWriter } from './csv/index.ts'
+import type { ExportRequest, Table } from './export-request.ts'
+import { HttpPageSource } from './http-page-source.ts'
+import { type FetchLimits, fetchToSpool, type Spool } from './source/index.ts'
+import {
+  chooseContent,
+  parseTemplate,
+  planSheet,
+  rowLeaves,
+  type SheetContent,
+  type Template,
+  templateFromKeys,
+} from './template/index.ts'
+import { type SheetInput, writeWorkbook, type XlsxPool, zipFiles } from './xlsx/index.ts'
+
+export type Stage = 'fetching' | 'building' | 'uploading'
+
+export interface ProduceDeps {
+  http: HttpClient
+  pool: XlsxPool
+  clock: Clock
+  log: Log
+}
+
+export interface ProduceOptions {
+  request: ExportRequest
+  sourceHeaders: Record<string, string>
+  /** To sign pulls with. */
+  secrets: readonly string[]
+  /** Holds the spool, and the file until it is taken away. */
+  directory: string
+  limits: FetchLimits
+  excel: { maxRows: number; maxBytes: number }
+  signal: AbortSignal
+  onProgress(progress: { stage: Stage; fetched: number; total: number }): void
+}
+
+export interface Produced {
+  path: string
+  fileName: string
+  contentType: string
+  rows: number
+  parts: number
+  warnings: string[]
+}
+
+interface FetchedTable {
+  table: Table
+  spool: Spool
+  template: Template
+  content: Required<SheetContent>
+}
+
+const CONTENT_TYPES = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  zip: 'application/zip',
+}
+
+/** The whole way from a request to its file. Called again with the same directory, it goes on where it was broken off. */
+export async function produce(deps: ProduceDeps, options: ProduceOptions): Promise<Produced> {
+  const tables: FetchedTable[] = []
+  const totals = { fetched: 0, total: 0 }
+  for (const [index, table] of options.request.tables.entries()) {
+    const before = { ...totals }
+    const fetched = await fetchTable(
+      deps,
+      options,
+      table,
+      join(options.directory, `table-${index}`),
+      (progress) => {
+        totals.fetched = before.fetched + progress.fetched
+        totals.total = before.total + progress.total
+        options.onProgress({ stage: 'fetching', ...totals })
+      },
+    )
+    tables.push(fetched)
+  }
+  options.onProgress({ stage: 'building', ...totals })
+  const out = join(options.directory, 'out')
+  await rm(out, { recursive: true, force: true })
+  await mkdir(out, { recursive: true })
+  const built =
+    options.request.type === 'csv'
+      ? await buildCsv(options, tables, out)
+      : await buildExcel(deps, options, tables, out)
+  const warnings = tables.flatMap(({ spool, table }) =>
+    spool.warnings.map((text) => prefixed(text, table, tables.length)),
+  )
+  return { ...built, warnings: [...warnings, ...built.warnings] }
+}
+
+async function fetchTable(
+  deps: ProduceDeps,
+  options: ProduceOptions,
+  table: Table,
+  directory: string,
+  onProgress: (progress: { fetched: number; total: number }) => void,
+): Promise<FetchedTable> {
+  const { sourceHeaders: headers, secrets, request, limits, signal } = options
+  const source = new HttpPageSource(deps, { url: table.sourceUrl, headers, secrets })
+  let content: Required<SheetContent> | undefined
+  let template: Template | undefined
+  const spool = await fetchToSpool(
+    { source, clock: deps.clock, log: deps.log },
+    {
+      directory,
+      columnsOf(probe) {
+        content = chooseContent(table, probe)
+        template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
+        const rowNames = rowLeaves(template.rows).map(({ name }) => name ?? '')
+        return { fields: template.fields, ...(rowNames.length > 0 && { rowNames }) }
+      },
+      pageSize: request.pageSize,
+      limits,
+      signal,
+      onProgress,
+    },
+  )
+  return { table, spool, template: template as Template, content: content as Required<SheetContent> }
+}
+
+async function buildCsv({ request, signal }: ProduceOptions, tables: FetchedTable[], out: string) {
+  const { spool, template } = tables[0] as FetchedTable
+  const fileName = `${request.fileName}.csv`
+  const path = join(out, 'file.csv')
+  const writer = new CsvWriter(template, { bom: request.bom, reuse: true })
+  const file = await open(path, 'w')
+  try {
+    for await (const bytes of writer.write(csvParts(spool), signal)) await file.write(bytes)
+  } finally {
+    await file.close()
+  }
+  return {
+    path,
+    fileName,
+    contentType: CONTENT_TYPES.csv,
+    rows: writer.rows,
+    parts: 1,
+    warnings: [] as string[],
+  }
+}
+
+/** One file at a time is open, however many segments there are. */
+function* csvParts({ segments }: Spool) {
+  for (const { path, group } of segments) {
+    const spool: AsyncIterable<Uint8Array> = createReadStream(path, { highWaterMark: 1 << 20 })
+    yield { spool, ...(group !== undefined && { row: group }) }
+  }
+}
+
+async function buildExcel(
+  { pool }: ProduceDeps,
+  options: ProduceOptions,
+  tables: FetchedTable[],
+  out: string,
+) {
+  const { request, excel, signal } = options
+  const sheets = tables.map(sheetInput)
+  const { files, warnings } = await writeWorkbook(
+    { pool },
+    { sheets, directory: out, baseName: request.fileName, ...excel, timezone: request.timezone, signal },
+  )
+  const rows = tables.reduce((sum, { spool }) => sum + spool.rows, 0)
+  const [first] = files
+  if (first && files.length === 1) {
+    return {
+      path: first.path,
+      fileName: `${request.fileName}.xlsx`,
+      contentType: CONTENT_TYPES.xlsx,
+      rows,
+      parts: 1,
+      warnings,
+    }
+  }
+  const path = join(out, 'parts.zip')
+  const paths = files.map((file) => file.path)
+  await zipFiles(paths, path, signal)
+  return {
+    path,
+    fileName: `${request.fileName}.zip`,
+    contentType: CONTENT_TYPES.zip,
+    rows,
+    parts: files.length,
+    warnings,
+  }
+}
+
+function sheetInput({ table, spool, template, content }: FetchedTable): SheetInput {
+  const plan = planSheet({
+    name: table.name,
+    template,
+    title: textOf(content.title),
+    summary: textOf(content.summary),
+    header: content.header,
+    footer: content.footer,
+  })
+  return { plan, segments: spool.segments, widths: spool.widths }
+}
+
+function textOf(value: unknown): string | null {
+  return value === undefined || value === null ? null : String(value)
+}
+
+function prefixed(text: string, { name }: Table, tables: number): string {
+  return tables > 1 ? `${name}: ${text}` : text
+}

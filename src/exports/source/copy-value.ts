@@ -1,0 +1,182 @@
+import { BACKSLASH, hexDigit, QUOTE, skipLiteral, skipValue } from './json-scan.ts'
+import { fault } from './page-fault.ts'
+
+/**
+ * Copies of JSON values into spool bytes. The plain copies write exactly as many bytes as they read, so they return only
+ * the place where reading stopped and the caller moves both positions by the same distance.
+ */
+
+/** Bytes of a string up to the first that needs a closer look: a quote, a backslash or a control character. */
+export function copyPlain(input: Uint8Array, at: number, out: Uint8Array, to: number): number {
+  let p = at
+  let o = to
+  for (;;) {
+    const byte = input[p]!
+    if (byte === QUOTE || byte === BACKSLASH || byte < 0x20) return p
+    out[o++] = byte
+    p++
+  }
+}
+
+export function copyNumber(input: Uint8Array, at: number, out: Uint8Array, to: number): number {
+  const shift = to - at
+  let p = at
+  let byte = input[p]!
+  if (byte === 0x2d) {
+    out[p + shift] = byte
+    byte = input[++p]!
+  }
+  if (byte === 0x30) {
+    out[p + shift] = byte
+    p++
+  } else p = copyDigits(input, p, out, p + shift)
+  byte = input[p]!
+  if (byte === 0x2e) {
+    out[p + shift] = byte
+    p++
+    p = copyDigits(input, p, out, p + shift)
+    byte = input[p]!
+  }
+  if ((byte | 0x20) === 0x65) {
+    out[p + shift] = byte
+    byte = input[++p]!
+    if (byte === 0x2b || byte === 0x2d) {
+      out[p + shift] = byte
+      p++
+    }
+    p = copyDigits(input, p, out, p + shift)
+  }
+  return p
+}
+
+function copyDigits(input: Uint8Array, at: number, out: Uint8Array, to: number): number {
+  let p = at
+  let o = to
+  let byte = input[p]!
+  while (byte >= 0x30 && byte <= 0x39) {
+    out[o++] = byte
+    byte = input[++p]!
+  }
+  return p > at ? p : fault('expected a digit', at)
+}
+
+export function copyLiteral(input: Uint8Array, at: number, out: Uint8Array, to: number): number {
+  const end = skipLiteral(input, at)
+  for (let p = at, o = to; p < end; p++, o++) out[o] = input[p]!
+  return end
+}
+
+/** Copies that change the length: where both positions ended is left in `read` and `written`. */
+export class ValueCopier {
+  read = 0
+  written = 0
+
+  /** The rest of a string, from a backslash on, with the closing quote. Quotes come out doubled. */
+  escaped(input: Uint8Array, at: number, out: Uint8Array, to: number): void {
+    let p = at
+    let o = to
+    for (;;) {
+      const byte = input[p]!
+      if (byte === QUOTE) break
+      if (byte === BACKSLASH) {
+        this.#escape(input, p, out, o)
+        p = this.read
+        o = this.written
+      } else if (byte < 0x20) fault('a string is not closed or holds a control character', p)
+      else {
+        out[o++] = byte
+        p++
+      }
+    }
+    out[o++] = QUOTE
+    this.read = p + 1
+    this.written = o
+  }
+
+  /** An object or array as a string that holds its JSON text. */
+  nested(input: Uint8Array, at: number, out: Uint8Array, to: number): void {
+    const end = skipValue(input, at)
+    let o = to
+    out[o++] = QUOTE
+    for (let p = at; p < end; p++) {
+      const byte = input[p]!
+      out[o++] = byte
+      if (byte === QUOTE) out[o++] = QUOTE
+    }
+    out[o++] = QUOTE
+    this.read = end
+    this.written = o
+  }
+
+  #escape(input: Uint8Array, at: number, out: Uint8Array, to: number): void {
+    const letter = input[at + 1]!
+    if (letter === 0x75) {
+      this.#unicode(input, at, out, to)
+      return
+    }
+    const byte = ESCAPES[letter]!
+    if (byte === 0) fault('unknown escape in a string', at)
+    out[to] = byte
+    this.written = to + 1
+    if (byte === QUOTE) out[this.written++] = QUOTE
+    this.read = at + 2
+  }
+
+  #unicode(input: Uint8Array, at: number, out: Uint8Array, to: number): void {
+    let code = codeUnit(input, at)
+    let p = at + 6
+    if (code >= 0xd800 && code <= 0xdfff) {
+      const low = code < 0xdc00 && input[p] === BACKSLASH && input[p + 1] === 0x75 ? codeUnit(input, p) : 0
+      if (low >= 0xdc00 && low <= 0xdfff) {
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00)
+        p += 6
+      } else code = 0xfffd // half a pair has no UTF-8 form
+    }
+    this.written = writeCodePoint(code, out, to)
+    if (code === QUOTE) out[this.written++] = QUOTE
+    this.read = p
+  }
+}
+
+const ESCAPES = new Uint8Array(256)
+for (const [letter, char] of Object.entries({
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+}))
+  ESCAPES[letter.charCodeAt(0)] = char.charCodeAt(0)
+
+/** The four hex digits of the escape whose backslash is at `at`. */
+function codeUnit(input: Uint8Array, at: number): number {
+  let code = 0
+  for (let p = at + 2; p < at + 6; p++) {
+    const digit = hexDigit(input[p]!)
+    if (digit < 0) fault('bad \\u escape', at)
+    code = (code << 4) | digit
+  }
+  return code
+}
+
+function writeCodePoint(code: number, out: Uint8Array, to: number): number {
+  let o = to
+  if (code < 0x80) out[o++] = code
+  else if (code < 0x800) {
+    out[o++] = 0xc0 | (code >> 6)
+    out[o++] = 0x80 | (code & 0x3f)
+  } else if (code < 0x10000) {
+    out[o++] = 0xe0 | (code >> 12)
+    out[o++] = 0x80 | ((code >> 6) & 0x3f)
+    out[o++] = 0x80 | (code & 0x3f)
+  } else {
+    out[o++] = 0xf0 | (code >> 18)
+    out[o++] = 0x80 | ((code >> 12) & 0x3f)
+    out[o++] = 0x80 | ((code >> 6) & 0x3f)
+    out[o++] = 0x80 | (code & 0x3f)
+  }
+  return o
+}

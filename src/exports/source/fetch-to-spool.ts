@@ -1,0 +1,127 @@
+import { AppError, type Backoff, type Clock, DEFAULT_BACKOFF, ERRORS, type Log } from '../../kernel/index.ts'
+import { planFetch } from './fetch-plan.ts'
+import { PageBody } from './page-body.ts'
+import { PageGetter } from './page-getter.ts'
+import { type RetryOptions, retryPage } from './page-retry.ts'
+import type { PageSource } from './page-source.ts'
+import { type Probe, readProbe } from './probe.ts'
+import { type ExpectedSpool, type Resumed, resumeSpool } from './resume.ts'
+import { SLICE_BYTES } from './segment-buffer.ts'
+import type { Spool } from './spool.ts'
+import { SpoolFetch, tooLarge } from './spool-fetch.ts'
+import { SpoolFolder } from './spool-folder.ts'
+import type { RangeMeta, SpoolMeta } from './spool-meta.ts'
+
+export interface FetchDeps {
+  source: PageSource
+  clock: Clock
+  log?: Log
+}
+
+export interface SpoolColumns {
+  /** Keys of the rows, in the order of the spool's fields. */
+  fields: string[]
+  /** Names of the row headers' leaves, in order, when the template has them. */
+  rowNames?: string[]
+}
+
+export interface FetchLimits {
+  maxRows?: number
+  /** Of the spool, which is about what a CSV file takes. */
+  maxBytes?: number
+  /** Of one page as it comes, decoded. */
+  maxPageBytes?: number
+}
+
+export interface FetchOptions {
+  /** One folder a job; made when missing. */
+  directory: string
+  columnsOf(probe: Probe): SpoolColumns
+  pageSize: number
+  signal: AbortSignal
+  limits?: FetchLimits
+  onProgress?(progress: { fetched: number; total: number }): void
+  /** Tries after the first one, for each page. */
+  retries?: number
+  backoff?: Backoff
+  pageTimeoutMs?: number
+  maxRetryAfterMs?: number
+  checkpointEveryMs?: number
+  /** Slices end with the record that reaches this size. */
+  sliceBytes?: number
+}
+
+const DEFAULTS = {
+  retries: 5,
+  backoff: DEFAULT_BACKOFF,
+  pageTimeoutMs: 120_000,
+  maxRetryAfterMs: 300_000,
+  checkpointEveryMs: 500,
+  sliceBytes: SLICE_BYTES,
+}
+const MAX_PAGE_BYTES = 64 * 1024 * 1024
+
+/**
+ * Asks the source for everything it has and leaves it in `directory` as a spool. What an earlier, broken-off call left
+ * there is taken up where that is safe. A call that fails leaves the folder so that the next one can go on;
+ * `removeSpool` clears it for good.
+ */
+export async function fetchToSpool(deps: FetchDeps, options: FetchOptions): Promise<Spool> {
+  const { pageSize, signal, limits = {} } = options
+  const settings = { ...DEFAULTS, ...options, maxPageBytes: limits.maxPageBytes ?? MAX_PAGE_BYTES }
+  const getter = new PageGetter(deps, settings)
+  const probe = await askProbe(deps, getter, settings, signal)
+  const { fields, rowNames = null } = options.columnsOf(probe)
+  if (limits.maxRows !== undefined && probe.total > limits.maxRows)
+    throw tooLarge(`the source has ${probe.total} rows, an export may have ${limits.maxRows}`)
+
+  const folder = new SpoolFolder(options.directory)
+  const expected: ExpectedSpool = { total: probe.total, pageSize, fields, rowNames }
+  const { meta, resumed } = await openFolder({ folder, clock: deps.clock }, expected)
+  deps.log?.info({ total: probe.total, fetchers: meta.ranges.length, ...resumed }, 'fetching pages')
+  const fetch = new SpoolFetch({ ...deps, getter, folder }, { ...settings, probe, meta })
+  await fetch.run(signal)
+  return fetch.spool(resumed)
+}
+
+/** The first answer, asked for with one row: it rules what the rest must look like. */
+export async function askProbe(
+  deps: FetchDeps,
+  getter: PageGetter,
+  retry: RetryOptions,
+  signal: AbortSignal,
+): Promise<Probe> {
+  const body = new PageBody()
+  return await retryPage(deps, retry, { page: 0, signal }, async () => {
+    await getter.get(0, 1, body, signal)
+    const probe = readProbe(body.bytes, body.length)
+    if (probe.total > 0 && probe.rows === 0)
+      throw new AppError(ERRORS.SOURCE_SHORT_PAGE, `page 0 has no rows, though the total is ${probe.total}`)
+    return probe
+  })
+}
+
+async function openFolder(
+  deps: { folder: SpoolFolder; clock: Clock },
+  expected: ExpectedSpool,
+): Promise<{ meta: SpoolMeta; resumed: Resumed }> {
+  const found = await resumeSpool(deps, expected)
+  if ('meta' in found) {
+    const segments = found.meta.ranges.flatMap((range) => range.segments)
+    const fetched = segments.reduce((sum, segment) => sum + segment.rows, 0)
+    return { meta: found.meta, resumed: { resumed: true, fetched } }
+  }
+  await deps.folder.clear()
+  const ranges = planFetch(expected.total, expected.pageSize).map(
+    ({ first, end }): RangeMeta => ({
+      first,
+      end,
+      next: first,
+      segments: (expected.rowNames ?? ['']).map(() => ({ bytes: 0, rows: 0, crc: 0, slices: [] })),
+      widths: expected.fields.map(() => 0),
+    }),
+  )
+  const meta: SpoolMeta = { version: 1, ...expected, ranges, warnings: [], updated: deps.clock.now() }
+  await deps.folder.checkpoint(meta)
+  return { meta, resumed: { resumed: false, reason: found.reason } }
+}

@@ -1,0 +1,16 @@
+export { type Diagnosis, type DoctorOptions, examineSource, type Finding } from './doctor.ts'
+export {
+  type FetchDeps,
+  type FetchLimits,
+  type FetchOptions,
+  fetchToSpool,
+  type SpoolColumns,
+} from './fetch-to-spool.ts'
+export type { PageAnswer, PageSource } from './page-source.ts'
+export type { Probe } from './probe.ts'
+export type { Resumed } from './resume.ts'
+export { ROW_HEAD } from './row-transcoder.ts'
+export { type SampleRow, samplePage } from './sample-page.ts'
+export type { Slice } from './segment-buffer.ts'
+export type { Spool, SpoolSegment } from './spool.ts'
+export { removeSpool } from './spool-folder.ts'

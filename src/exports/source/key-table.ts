@@ -1,0 +1,73 @@
+import { BACKSLASH, QUOTE } from './json-scan.ts'
+
+/** The key holds an escape, or is no key at all: only a closer look can tell. */
+export const ESCAPED = -2
+
+/**
+ * Finds which of a few known keys a run of bytes is, without making a string of it. Open addressing over a table that
+ * is at most a quarter full.
+ */
+export class KeyTable {
+  readonly #keys: Buffer[]
+  readonly #slots: Int32Array
+  readonly #mask: number
+  /** Place of the closing quote of the key that `scan` found or did not know. */
+  end = 0
+
+  /** The index of a key is its place in `keys`; of equal keys the first one counts. */
+  constructor(keys: readonly string[]) {
+    this.#keys = keys.map((key) => Buffer.from(key))
+    let size = 16
+    while (size < keys.length * 4) size *= 2
+    this.#mask = size - 1
+    this.#slots = new Int32Array(size).fill(-1)
+    this.#keys.forEach((key, index) => {
+      if (this.find(key, 0, key.length) >= 0) return
+      const hash = hashBytes(key, 0, key.length)
+      let slot = (hash ^ (hash >>> 15)) & this.#mask
+      while (this.#slots[slot]! >= 0) slot = (slot + 1) & this.#mask
+      this.#slots[slot] = index
+    })
+  }
+
+  find(bytes: Uint8Array, at: number, end: number): number {
+    return this.#lookup(hashBytes(bytes, at, end), bytes, at, end)
+  }
+
+  /** The key that starts at `at`, behind its quote, read and looked up in one go: -1 when unknown, or ESCAPED. */
+  scan(bytes: Uint8Array, at: number): number {
+    let hash = 0
+    let p = at
+    for (;;) {
+      const byte = bytes[p]!
+      if (byte === QUOTE) break
+      if (byte === BACKSLASH || byte < 0x20) return ESCAPED
+      hash = (Math.imul(hash, 31) + byte) | 0
+      p++
+    }
+    this.end = p
+    return this.#lookup(hash, bytes, at, p)
+  }
+
+  #lookup(hash: number, bytes: Uint8Array, at: number, end: number): number {
+    let slot = (hash ^ (hash >>> 15)) & this.#mask
+    for (;;) {
+      const index = this.#slots[slot]!
+      if (index < 0) return -1
+      if (sameBytes(this.#keys[index]!, bytes, at, end)) return index
+      slot = (slot + 1) & this.#mask
+    }
+  }
+}
+
+function hashBytes(bytes: Uint8Array, at: number, end: number): number {
+  let hash = 0
+  for (let p = at; p < end; p++) hash = (Math.imul(hash, 31) + bytes[p]!) | 0
+  return hash
+}
+
+function sameBytes(key: Uint8Array, bytes: Uint8Array, at: number, end: number): boolean {
+  if (key.length !== end - at) return false
+  for (let i = 0; i < key.length; i++) if (key[i] !== bytes[at + i]) return false
+  return true
+}

@@ -1,0 +1,46 @@
+import { AppError, ERRORS } from '../../kernel/index.ts'
+import type { PageAnswer } from './page-source.ts'
+
+const FIRST_SIZE = 64 * 1024
+const KEEP_SIZE = 4 * 1024 * 1024
+
+/** A buffer for one page after the other. Behind the page there is always a zero byte, which the scanners stop at. */
+export class PageBody {
+  bytes: Buffer = Buffer.alloc(0)
+  length = 0
+
+  /** Reads the whole body. A reader whose signal has aborted writes nothing more, so the buffer can be used again. */
+  async fill(body: PageAnswer['body'], page: number, limit: number, signal: AbortSignal): Promise<void> {
+    this.length = 0
+    if (this.bytes.length > KEEP_SIZE) this.bytes = Buffer.alloc(0)
+    for await (const chunk of body) {
+      signal.throwIfAborted()
+      if (this.length + chunk.length > limit)
+        throw new AppError(
+          ERRORS.SOURCE_PAGE_TOO_LARGE,
+          `page ${page} is larger than ${limit} bytes, a smaller page_size may help`,
+          { retryable: false, details: { page, limit } },
+        )
+      this.#reserve(this.length + chunk.length + 1)
+      this.bytes.set(chunk, this.length)
+      this.length += chunk.length
+    }
+    signal.throwIfAborted()
+    this.#reserve(this.length + 1)
+    this.bytes[this.length] = 0
+  }
+
+  #reserve(size: number): void {
+    if (this.bytes.length >= size) return
+    const grown = Buffer.allocUnsafeSlow(Math.max(FIRST_SIZE, size, this.bytes.length * 2))
+    this.bytes.copy(grown, 0, 0, this.length)
+    this.bytes = grown
+  }
+}
+
+/** Lets go of an answer that nobody wants to read. */
+export async function discard(body: PageAnswer['body']): Promise<void> {
+  await body[Symbol.asyncIterator]()
+    .return?.()
+    .catch(() => undefined)
+}

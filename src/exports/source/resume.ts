@@ -1,0 +1,42 @@
+import type { Clock } from '../../kernel/index.ts'
+import type { SpoolFolder } from './spool-folder.ts'
+import type { RangeMeta, SpoolMeta } from './spool-meta.ts'
+
+/** Beyond this the source's rows may have moved too far. */
+const MAX_AGE_MS = 5 * 60_000
+
+export type Resumed = { resumed: true; fetched: number } | { resumed: false; reason: string }
+
+/** What a fresh probe says, to be held against the meta. */
+export type ExpectedSpool = Pick<SpoolMeta, 'total' | 'pageSize' | 'fields' | 'rowNames'>
+
+/** Takes up what an earlier fetch left in the folder, or says why not and leaves the folder to be cleared. */
+export async function resumeSpool(
+  { folder, clock }: { folder: SpoolFolder; clock: Clock },
+  expected: ExpectedSpool,
+): Promise<{ meta: SpoolMeta } | { reason: string }> {
+  const meta = await folder.readMeta()
+  if (meta === 'missing') return { reason: 'there was no earlier fetch' }
+  if (meta === 'damaged') return { reason: 'the notes of the earlier fetch are damaged' }
+  if (Math.abs(clock.now() - meta.updated) > MAX_AGE_MS) return { reason: 'the earlier fetch is too old' }
+  if (meta.total !== expected.total)
+    return { reason: `the source's total changed from ${meta.total} to ${expected.total}` }
+  if (meta.pageSize !== expected.pageSize) return { reason: 'the page size changed' }
+  if (!sameNames(meta.fields, expected.fields) || !sameNames(meta.rowNames, expected.rowNames))
+    return { reason: 'the columns changed' }
+  for (const [index, range] of meta.ranges.entries())
+    if (!(await restoreRange(folder, range, index)))
+      return { reason: 'a segment of the earlier fetch is missing or damaged' }
+  return { meta }
+}
+
+async function restoreRange(folder: SpoolFolder, range: RangeMeta, index: number): Promise<boolean> {
+  const first = index * range.segments.length
+  for (const [group, state] of range.segments.entries())
+    if (!(await folder.restore(first + group, state, range.next === range.end))) return false
+  return true
+}
+
+function sameNames(a: string[] | null, b: string[] | null): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}

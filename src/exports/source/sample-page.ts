@@ -1,0 +1,38 @@
+import { isSafeNumber, parse } from 'lossless-json'
+import type { Clock } from '../../kernel/index.ts'
+import { PageBody } from './page-body.ts'
+import { PageGetter } from './page-getter.ts'
+import type { PageSource } from './page-source.ts'
+import { type Probe, readProbe } from './probe.ts'
+import { ROW_HEAD } from './row-transcoder.ts'
+
+export type SampleRow = Record<string, unknown>
+
+const MAX_PAGE_BYTES = 16 * 1024 * 1024
+const PAGE_TIMEOUT_MS = 30_000
+
+/** The first rows of a source as values, for people to look at. An export never takes this way. */
+export async function samplePage(
+  deps: { source: PageSource; clock: Clock },
+  { rows, signal }: { rows: number; signal: AbortSignal },
+): Promise<{ probe: Probe; rows: SampleRow[] }> {
+  const getter = new PageGetter(deps, {
+    maxPageBytes: MAX_PAGE_BYTES,
+    pageTimeoutMs: PAGE_TIMEOUT_MS,
+    maxRetryAfterMs: 0,
+  })
+  const body = new PageBody()
+  await getter.get(0, rows, body, signal)
+  const probe = readProbe(body.bytes, body.length)
+  const answer = parse(body.bytes.toString('utf8', 0, body.length), undefined, {
+    parseNumber: (digits) => (isSafeNumber(digits) ? Number(digits) : digits),
+  }) as { data: unknown }
+  const data = probe.wrapped ? (answer.data as { data: unknown }).data : answer.data
+  return { probe, rows: flatten(data).slice(0, rows) }
+}
+
+function flatten(data: unknown): SampleRow[] {
+  if (Array.isArray(data)) return data as SampleRow[]
+  const groups = Object.entries(data as Record<string, SampleRow[]>)
+  return groups.flatMap(([name, rows]) => rows.map((row) => ({ ...row, [ROW_HEAD]: name })))
+}

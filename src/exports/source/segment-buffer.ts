@@ -1,0 +1,122 @@
+import { crc32 } from 'node:zlib'
+
+/** A run of whole records in a segment, for readers that work on several at once. */
+export interface Slice {
+  offset: number
+  bytes: number
+  rows: number
+}
+
+export const SLICE_BYTES = 4 * 1024 * 1024
+
+/** What is known of the bytes that a segment's file holds. */
+export interface SegmentState {
+  bytes: number
+  rows: number
+  crc: number
+  /** Closed slices only; what follows the last one is still growing. */
+  slices: Slice[]
+}
+
+export interface SegmentMark {
+  length: number
+  rows: number
+  slices: number
+}
+
+/**
+ * The end of a segment, in memory: records are written straight into `bytes` at `length`, and go to the file when there
+ * are enough. A page that turns out bad is rolled back to the mark set before it.
+ */
+export class SegmentBuffer {
+  bytes: Buffer = Buffer.alloc(0)
+  length = 0
+  rows: number
+  /** A record that ends at or behind this place in `bytes` closes the slice. */
+  sliceLimit = 0
+  /** Bytes in the file. */
+  #base: number
+  #crc: number
+  readonly #slices: Slice[]
+  readonly #sliceBytes: number
+
+  constructor(
+    state: SegmentState = { bytes: 0, rows: 0, crc: 0, slices: [] },
+    { sliceBytes = SLICE_BYTES }: { sliceBytes?: number } = {},
+  ) {
+    this.#base = state.bytes
+    this.#crc = state.crc
+    this.rows = state.rows
+    this.#slices = [...state.slices]
+    this.#sliceBytes = sliceBytes
+    this.#setLimit()
+  }
+
+  /** Room for `extra` more bytes behind `length`. */
+  reserve(extra: number): void {
+    if (this.bytes.length - this.length >= extra) return
+    const grown = Buffer.allocUnsafeSlow(Math.max(64 * 1024, this.length + extra, this.bytes.length * 2))
+    this.bytes.copy(grown, 0, 0, this.length)
+    this.bytes = grown
+  }
+
+  closeSlice(): void {
+    const { offset, rows } = this.#openSlice()
+    this.#slices.push({ offset, bytes: this.size - offset, rows })
+    this.#setLimit()
+  }
+
+  get size(): number {
+    return this.#base + this.length
+  }
+
+  mark(): SegmentMark {
+    return { length: this.length, rows: this.rows, slices: this.#slices.length }
+  }
+
+  rollback(mark: SegmentMark): void {
+    this.length = mark.length
+    this.rows = mark.rows
+    this.#slices.length = mark.slices
+    this.#setLimit()
+  }
+
+  /** What is in memory, and where in the file it belongs. */
+  pending(): { offset: number; bytes: Buffer } {
+    return { offset: this.#base, bytes: this.bytes.subarray(0, this.length) }
+  }
+
+  /** Call it once the pending bytes are in the file. */
+  written(): void {
+    this.#crc = crc32(this.bytes.subarray(0, this.length), this.#crc)
+    this.#base += this.length
+    this.length = 0
+    this.#setLimit()
+    // One huge page must not hold its memory for the rest of the fetch.
+    if (this.bytes.length > 4 * SLICE_BYTES) this.bytes = Buffer.alloc(0)
+  }
+
+  /** State of the file. Call it with nothing left in memory. */
+  state(): SegmentState {
+    return { bytes: this.#base, rows: this.rows, crc: this.#crc, slices: [...this.#slices] }
+  }
+
+  /** All slices, the last one ending with the segment. */
+  slices(): Slice[] {
+    const { offset, rows } = this.#openSlice()
+    return this.size > offset
+      ? [...this.#slices, { offset, bytes: this.size - offset, rows }]
+      : [...this.#slices]
+  }
+
+  #openSlice(): { offset: number; rows: number } {
+    const last = this.#slices.at(-1)
+    let closed = 0
+    for (const slice of this.#slices) closed += slice.rows
+    return { offset: last ? last.offset + last.bytes : 0, rows: this.rows - closed }
+  }
+
+  #setLimit(): void {
+    this.sliceLimit = this.#openSlice().offset + this.#sliceBytes - this.#base
+  }
+}

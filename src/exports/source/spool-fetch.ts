@@ -1,0 +1,159 @@
+import { AppError, type Clock, ERRORS, type Log } from '../../kernel/index.ts'
+import { Checkpointer } from './checkpointer.ts'
+import type { PageGetter } from './page-getter.ts'
+import type { RetryOptions } from './page-retry.ts'
+import type { Probe } from './probe.ts'
+import { RangeFetcher, type RangeWatcher } from './range-fetcher.ts'
+import type { Resumed } from './resume.ts'
+import type { Spool, SpoolSegment } from './spool.ts'
+import type { SpoolFolder } from './spool-folder.ts'
+import type { SpoolMeta } from './spool-meta.ts'
+
+export interface SpoolFetchDeps {
+  getter: PageGetter
+  folder: SpoolFolder
+  clock: Clock
+  log?: Log
+}
+
+export interface SpoolFetchOptions extends RetryOptions {
+  probe: Probe
+  /** Where to start: a fresh plan, or what an earlier fetch left. */
+  meta: SpoolMeta
+  checkpointEveryMs: number
+  sliceBytes: number
+  limits?: { maxBytes?: number }
+  onProgress?(progress: { fetched: number; total: number }): void
+}
+
+/** All fetchers of one job, and what they share: checkpoints, limits, warnings, progress. */
+export class SpoolFetch implements RangeWatcher {
+  readonly #deps: SpoolFetchDeps
+  readonly #options: SpoolFetchOptions
+  readonly #fetchers: RangeFetcher[]
+  readonly #checkpointer: Checkpointer
+  readonly #warnings: string[]
+
+  constructor(deps: SpoolFetchDeps, options: SpoolFetchOptions) {
+    this.#deps = deps
+    this.#options = options
+    const { meta, probe, checkpointEveryMs } = options
+    this.#warnings = [...meta.warnings]
+    this.#fetchers = meta.ranges.map(
+      (range, index) =>
+        new RangeFetcher(
+          deps,
+          {
+            ...meta,
+            wrapped: probe.wrapped,
+            firstSegment: index * range.segments.length,
+            flushEveryMs: checkpointEveryMs,
+            sliceBytes: options.sliceBytes,
+            retry: options,
+          },
+          range,
+        ),
+    )
+    this.#checkpointer = new Checkpointer(
+      { ...deps, snapshot: () => this.#snapshot() },
+      { everyMs: checkpointEveryMs },
+    )
+  }
+
+  /** The first failure stops all fetchers; what they have by then is kept for the next attempt. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#report()
+    const stop = new AbortController()
+    const onAbort = () => stop.abort(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    try {
+      const ends = this.#fetchers.map((fetcher, index) => this.#runOne(fetcher, index, stop))
+      const failed = (await Promise.allSettled(ends)).find((end) => end.status === 'rejected')
+      if (stop.signal.aborted) throw stop.signal.reason
+      if (failed) throw failed.reason
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      stop.abort()
+    }
+  }
+
+  spool(resumed: Resumed): Spool {
+    const { meta, probe } = this.#options
+    const { folder } = this.#deps
+    const groups = meta.rowNames ?? [undefined]
+    const segments = groups.flatMap((group, place) =>
+      this.#fetchers.map((fetcher, index): SpoolSegment => {
+        const sink = fetcher.segments[place]!
+        const path = folder.whole(index * groups.length + place)
+        const segment = { path, rows: sink.rows, bytes: sink.size, slices: sink.slices() }
+        return group === undefined ? segment : { ...segment, group }
+      }),
+    )
+    const widths = meta.fields.map((_, column) =>
+      Math.max(...this.#fetchers.map((fetcher) => fetcher.written.widths[column] ?? 0)),
+    )
+    return {
+      directory: folder.directory,
+      segments,
+      widths,
+      rows: this.#rows,
+      bytes: this.#bytes,
+      probe,
+      warnings: [...this.#warnings],
+      resumed,
+    }
+  }
+
+  pageDone(page: number, total: number | undefined): void {
+    const { probe, limits } = this.#options
+    if (total !== undefined && total !== probe.total && this.#warnings.length === 0)
+      this.#warnings.push(
+        `the source's total changed from ${probe.total} to ${total} while it was read (page ${page}), the first one counts`,
+      )
+    if (limits?.maxBytes !== undefined && this.#bytes > limits.maxBytes)
+      throw tooLarge(`the source's rows take more than ${limits.maxBytes} bytes, the most an export may have`)
+    this.#report()
+  }
+
+  flushed(): void {
+    if (this.#checkpointer.due) this.#checkpointer.begin()
+  }
+
+  async #runOne(fetcher: RangeFetcher, index: number, stop: AbortController): Promise<void> {
+    try {
+      await fetcher.run(stop.signal, this)
+      await this.#checkpointer.save()
+      const first = index * fetcher.segments.length
+      for (const place of fetcher.segments.keys()) await this.#deps.folder.finish(first + place)
+    } catch (error) {
+      // Others stop at their next step and land here too; each keeps its own pages.
+      stop.abort(error)
+      await fetcher.flush().then(
+        () => this.#checkpointer.save(),
+        (lost: unknown) => this.#deps.log?.warn({ err: lost }, 'could not keep the fetched pages'),
+      )
+    }
+  }
+
+  get #rows(): number {
+    return this.#fetchers.reduce((sum, fetcher) => sum + fetcher.rows, 0)
+  }
+
+  get #bytes(): number {
+    return this.#fetchers.reduce((sum, fetcher) => sum + fetcher.bytes, 0)
+  }
+
+  #report(): void {
+    this.#options.onProgress?.({ fetched: this.#rows, total: this.#options.probe.total })
+  }
+
+  #snapshot(): SpoolMeta {
+    const ranges = this.#fetchers.map((fetcher) => fetcher.written)
+    return { ...this.#options.meta, ranges, warnings: [...this.#warnings], updated: this.#deps.clock.now() }
+  }
+}
+
+export function tooLarge(message: string): AppError {
+  return new AppError(ERRORS.SOURCE_TOO_LARGE, message, { retryable: false })
+}

@@ -1,0 +1,137 @@
+import { constants } from 'node:fs'
+import { access, type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import type { SegmentState } from './segment-buffer.ts'
+import { decodeMeta, encodeMeta, type SpoolMeta } from './spool-meta.ts'
+
+const META = '.meta'
+const OURS = /^(segment-\d+\.(tmp|source)\.csv|\.meta(\.tmp)?)$/
+const READ_BYTES = 1024 * 1024
+
+/**
+ * The files of one spool. A segment is `segment-N.tmp.csv` while it grows and `segment-N.source.csv` when whole; `.meta`
+ * says how much of each is good. Files are opened for each use: with many row headers there may be hundreds, and a
+ * fetch writes them only now and then.
+ */
+export class SpoolFolder {
+  readonly directory: string
+  readonly #dirty = new Set<number>()
+
+  constructor(directory: string) {
+    this.directory = directory
+  }
+
+  growing(segment: number): string {
+    return join(this.directory, `segment-${segment}.tmp.csv`)
+  }
+
+  whole(segment: number): string {
+    return join(this.directory, `segment-${segment}.source.csv`)
+  }
+
+  /** Makes the folder, or empties it of what an earlier fetch left. Files that are not ours stay. */
+  async clear(): Promise<void> {
+    await mkdir(this.directory, { recursive: true })
+    this.#dirty.clear()
+    const names = (await readdir(this.directory)).filter((name) => OURS.test(name))
+    // The meta goes first: without it nothing here counts any more.
+    names.sort((a, b) => Number(b.startsWith(META)) - Number(a.startsWith(META)))
+    for (const name of names) await rm(join(this.directory, name), { force: true })
+  }
+
+  async readMeta(): Promise<SpoolMeta | 'missing' | 'damaged'> {
+    try {
+      return decodeMeta(await readFile(join(this.directory, META), 'utf8')) ?? 'damaged'
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing'
+      throw error
+    }
+  }
+
+  async write(segment: number, bytes: Buffer, offset: number): Promise<void> {
+    await withFile(this.growing(segment), constants.O_RDWR | constants.O_CREAT, async (file) => {
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesWritten } = await file.write(bytes, done, bytes.length - done, offset + done)
+        done += bytesWritten
+      }
+    })
+    // Not before: a checkpoint that runs meanwhile would sync too early and take it for done.
+    this.#dirty.add(segment)
+  }
+
+  /** Puts the meta on disk, after everything that was written before this call. */
+  async checkpoint(meta: SpoolMeta): Promise<void> {
+    const dirty = [...this.#dirty]
+    this.#dirty.clear()
+    for (const segment of dirty) await withFile(this.growing(segment), 'r+', (file) => file.datasync())
+    const temporary = join(this.directory, `${META}.tmp`)
+    await withFile(temporary, 'w', async (file) => {
+      await file.writeFile(encodeMeta(meta))
+      await file.sync()
+    })
+    await rename(temporary, join(this.directory, META))
+  }
+
+  /** A segment that is whole gets its final name. Safe to repeat. */
+  async finish(segment: number): Promise<void> {
+    if (await exists(this.whole(segment))) return
+    const file = await open(this.growing(segment), 'a', 0o600) // one without rows has no file yet
+    await file.close()
+    await rename(this.growing(segment), this.whole(segment))
+  }
+
+  /** Cuts a segment back to what the meta counts. False: the file does not hold that. */
+  async restore(segment: number, state: SegmentState, complete: boolean): Promise<boolean> {
+    const [growing, whole] = [await exists(this.growing(segment)), await exists(this.whole(segment))]
+    if (growing === whole) return !growing && state.bytes === 0
+    if (whole && !complete) return false
+    return withFile(whole ? this.whole(segment) : this.growing(segment), 'r+', async (file) => {
+      if ((await file.stat()).size < state.bytes) return false
+      if ((await checksum(file, state.bytes)) !== state.crc) return false
+      await file.truncate(state.bytes)
+      return true
+    })
+  }
+}
+
+async function withFile<T>(
+  path: string,
+  flags: string | number,
+  use: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await open(path, flags, 0o600)
+  try {
+    return await use(file)
+  } finally {
+    await file.close()
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}
+
+async function checksum(file: FileHandle, bytes: number): Promise<number> {
+  const buffer = Buffer.allocUnsafe(READ_BYTES)
+  let crc = 0
+  for (let at = 0; at < bytes; ) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(READ_BYTES, bytes - at), at)
+    if (bytesRead === 0) return -1
+    crc = crc32(buffer.subarray(0, bytesRead), crc)
+    at += bytesRead
+  }
+  return crc
+}
+
+/** Removes a spool with its folder, if nothing but the spool is in it. */
+export async function removeSpool(directory: string): Promise<void> {
+  await new SpoolFolder(directory).clear()
+  if ((await readdir(directory)).length === 0) await rm(directory, { recursive: true, force: true })
+}

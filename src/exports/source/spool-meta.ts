@@ -1,0 +1,38 @@
+import { crc32 } from 'node:zlib'
+import type { PageRange } from './fetch-plan.ts'
+import type { SegmentState } from './segment-buffer.ts'
+
+/** How far one fetcher has come. Pages before `next` are in its segments, whole. */
+export interface RangeMeta extends PageRange {
+  next: number
+  /** One by row header, or a single one. */
+  segments: SegmentState[]
+  /** Widest value by field. */
+  widths: number[]
+}
+
+/** What is needed to go on after a crash. Everything it counts is on disk before it is. */
+export interface SpoolMeta {
+  version: 1
+  total: number
+  pageSize: number
+  fields: string[]
+  rowNames: string[] | null
+  ranges: RangeMeta[]
+  warnings: string[]
+  /** Milliseconds since 1970. */
+  updated: number
+}
+
+export function encodeMeta(meta: SpoolMeta): string {
+  const body = JSON.stringify(meta)
+  return `{"checksum":${crc32(body)},"spool":${body}}\n`
+}
+
+/** Nothing for a file that was cut, garbled, or written by another version. */
+export function decodeMeta(text: string): SpoolMeta | undefined {
+  const found = /^\{"checksum":(\d+),"spool":(.*)\}\n$/s.exec(text)
+  if (!found?.[1] || !found[2] || crc32(found[2]) !== Number(found[1])) return undefined
+  const meta = JSON.parse(found[2]) as SpoolMeta
+  return meta.version === 1 ? meta : undefined
+}

@@ -1,0 +1,27 @@
+import type { Probe } from './probe.ts'
+import type { Resumed } from './resume.ts'
+import type { Slice } from './segment-buffer.ts'
+
+/** A file of whole records. Segments follow one another in the order of the rows. */
+export interface SpoolSegment {
+  path: string
+  rows: number
+  bytes: number
+  slices: Slice[]
+  /** Name of the row header's leaf that these rows belong to. */
+  group?: string
+}
+
+/** Everything a source had, on disk. */
+export interface Spool {
+  directory: string
+  /** With row headers: by leaf in the template's order, and within a leaf in the order of the rows. */
+  segments: SpoolSegment[]
+  /** Widest value by field, in characters, up to 60. */
+  widths: number[]
+  rows: number
+  bytes: number
+  probe: Probe
+  warnings: string[]
+  resumed: Resumed
+}

@@ -1,0 +1,110 @@
+import { isUtf8 } from 'node:buffer'
+import { closeSync, openSync, readSync } from 'node:fs'
+import type { CompileCondition } from '../condition-styles.ts'
+import type { SliceRows } from '../pieces.ts'
+import type { SheetRecipe } from '../sheet-recipe.ts'
+import type { DeflatedBlock } from '../zip/deflate-block.ts'
+import { CLASSES, CLASSES_WITH_NON_CHARACTERS, NEWLINE } from './byte-classes.ts'
+import { CompiledColumn } from './compiled-column.ts'
+import { Cursor, PADDING } from './cursor.ts'
+import { encodeBlankRows, encodeRows, type HeadCell, type SheetColumns, skipRows } from './row-encoder.ts'
+import { SpoolBroken } from './spool-broken.ts'
+import { Timezone } from './timezone.ts'
+
+/** Rows of one slice, or rows without data, to be written at a certain place of a sheet. */
+export interface PieceTask {
+  recipe: SheetRecipe
+  /** null: the rows are blank. */
+  source: SliceRows | null
+  rows: number
+  firstRow: number
+  heads: HeadCell[]
+}
+
+export interface EncodedPiece extends DeflatedBlock {
+  cuts: number
+  firstCut: string | null
+}
+
+interface CompiledSheet extends SheetColumns {
+  zone: Timezone
+}
+
+const KEPT_INPUT = 6 << 20
+const KEPT_RECIPES = 16
+const FFFE = Buffer.from([0xef, 0xbf, 0xbe])
+const FFFF = Buffer.from([0xef, 0xbf, 0xbf])
+
+/** One thread's workshop: buffers and compiled recipes are kept from piece to piece. */
+export class PieceEncoder {
+  readonly #compile: CompileCondition
+  readonly #sheets = new Map<number, CompiledSheet>()
+  readonly #cursor = new Cursor(new Timezone('UTC'))
+  #buffer = Buffer.alloc(0)
+
+  constructor(compile: CompileCondition) {
+    this.#compile = compile
+  }
+
+  encode({ recipe, source, rows, firstRow, heads }: PieceTask): EncodedPiece {
+    const sheet = this.#sheet(recipe)
+    const c = this.#cursor
+    if (source === null) {
+      c.begin(this.#buffer, 0, CLASSES, sheet.zone)
+      encodeBlankRows(c, sheet, rows, firstRow, heads)
+    } else {
+      const input = this.#read(source)
+      const odd = input.includes(FFFE) || input.includes(FFFF)
+      c.begin(input, input.length - 1, odd ? CLASSES_WITH_NON_CHARACTERS : CLASSES, sheet.zone)
+      skipRows(c, source.skip)
+      encodeRows(c, sheet, rows, firstRow, heads)
+      if (source.toEnd && c.i < c.end) throw new SpoolBroken('a slice has more rows than its index says')
+    }
+    return { ...c.finish(), cuts: c.cuts, firstCut: c.firstCut }
+  }
+
+  #sheet(recipe: SheetRecipe): CompiledSheet {
+    const known = this.#sheets.get(recipe.id)
+    if (known) return known
+    const columns = recipe.columns.map((column) => new CompiledColumn(column, this.#compile))
+    const fields = columns.map((column) => column.field).filter((field) => field >= 0)
+    const height =
+      recipe.rowHeight === null ? '' : ` ht="${Math.min(recipe.rowHeight, 409)}" customHeight="1"`
+    const sheet = {
+      columns,
+      inOrder: fields.every((field, n) => n === 0 || field > fields[n - 1]!),
+      rowEnd: Buffer.from(`"${height}>`),
+      zone: new Timezone(recipe.timezone),
+    }
+    if (this.#sheets.size === KEPT_RECIPES) this.#sheets.delete(this.#sheets.keys().next().value!)
+    this.#sheets.set(recipe.id, sheet)
+    return sheet
+  }
+
+  /** The slice, followed by one line feed that stops a scan of a spool whose end is missing. */
+  #read({ path, offset, bytes }: { path: string; offset: number; bytes: number }): Buffer {
+    if (this.#buffer.length <= bytes + PADDING || this.#buffer.length > KEPT_INPUT) {
+      this.#buffer = Buffer.alloc(Math.max(bytes + 1 + PADDING, 5 << 20))
+    }
+    const file = openSync(path, 'r')
+    try {
+      for (let done = 0; done < bytes; ) {
+        const count = readSync(file, this.#buffer, done, bytes - done, offset + done)
+        if (count === 0) throw new SpoolBroken('the spool ends inside a slice')
+        done += count
+      }
+    } finally {
+      closeSync(file)
+    }
+    this.#buffer[bytes] = NEWLINE
+    const slice = this.#buffer.subarray(0, bytes + 1)
+    return isUtf8(slice) ? slice : repair(slice)
+  }
+}
+
+/** Bytes that are no UTF-8 become U+FFFD; commas, quotes and line feeds stay where they are. */
+function repair(bytes: Buffer): Buffer {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  const repaired = Buffer.alloc(Buffer.byteLength(text) + PADDING)
+  return repaired.subarray(0, repaired.write(text))
+}

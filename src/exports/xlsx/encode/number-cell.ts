@@ -1,0 +1,119 @@
+import { COMMA, NEWLINE } from './byte-classes.ts'
+import { AS_DATE, AS_INTEGER, AS_TEXT, BARE, type CompiledColumn, KINDS, NUMBER } from './compiled-column.ts'
+import type { Cursor } from './cursor.ts'
+import { closeCell, copyCell, openCell } from './open-cell.ts'
+import { rawTextCell, slowText } from './text-cell.ts'
+
+/** Excel keeps 15 significant digits; longer numbers would be rounded, so they are written as texts. */
+const DIGITS = 15
+const POWERS = Float64Array.from({ length: DIGITS + 1 }, (_, n) => 10 ** n)
+const NUMERIC = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
+
+/** Writes the unquoted number at the cursor. */
+export function numberCell(c: Cursor, column: CompiledColumn): void {
+  const start = c.i
+  const end = scanDecimal(c, start)
+  const next = c.input[end]
+  const short = digits > 0 && digits <= DIGITS && (next === COMMA || next === NEWLINE)
+  if (!short || column.mode === AS_TEXT || (column.mode === AS_INTEGER && point >= 0)) {
+    c.i = fieldEnd(c, end)
+    slowNumber(c, column, start, c.i)
+    return
+  }
+  c.i = end
+  const variant = column.conditions === null ? 0 : column.conditions.pick(decimal(c.input[start] === 0x2d))
+  copyCell(c, column, variant * KINDS + (column.mode === AS_DATE ? BARE : NUMBER), start, end)
+}
+
+/** Writes a text of a numeric column as a number, if that is what it is. The text's bytes are `start` to `end`. */
+export function numericText(c: Cursor, column: CompiledColumn, start: number, end: number): boolean {
+  const stop = scanDecimal(c, start)
+  const first = c.input[start] === 0x2d ? start + 1 : start
+  const leadingZero = c.input[first] === 0x30 && first + 1 < stop && c.input[first + 1] !== 0x2e
+  const whole = stop === end && c.input[end - 1] !== 0x2e && c.input[first] !== 0x2e
+  if (
+    whole &&
+    digits > 0 &&
+    digits <= DIGITS &&
+    !leadingZero &&
+    !(column.mode === AS_INTEGER && point >= 0)
+  ) {
+    const variant = column.conditions === null ? 0 : column.conditions.pick(decimal(first !== start))
+    copyCell(c, column, variant * KINDS + NUMBER, start, end)
+    return true
+  }
+  if (end - start > 400) return false
+  return writeParsed(c, column, c.input.toString('latin1', start, end))
+}
+
+/** Left behind by the last scan. They are module variables, so that a scan allocates nothing. */
+let digits = 0
+let point = -1
+let mantissa = 0
+
+/** Runs over `-`, digits and one point; gives the first byte that is none of them. */
+function scanDecimal(c: Cursor, start: number): number {
+  const { input } = c
+  let i = input[start] === 0x2d ? start + 1 : start
+  let count = 0
+  let place = -1
+  let sum = 0
+  for (; ; i += 1) {
+    const digit = input[i]! - 48
+    if (digit >= 0 && digit <= 9) {
+      count += 1
+      sum = sum * 10 + digit
+    } else if (digit === -2 && place < 0) {
+      place = count
+    } else {
+      break
+    }
+  }
+  digits = count
+  point = place
+  mantissa = sum
+  return i
+}
+
+/** The number just scanned. Exact, as both parts are: at most 15 digits, and a power of ten below 10^22. */
+function decimal(negative: boolean): number {
+  const value = point < 0 ? mantissa : mantissa / POWERS[digits - point]!
+  return negative ? -value : value
+}
+
+function slowNumber(c: Cursor, column: CompiledColumn, start: number, end: number): void {
+  if (column.mode === AS_TEXT) {
+    rawTextCell(c, column, start, end)
+    return
+  }
+  const text = c.input.toString('latin1', start, end)
+  if (writeParsed(c, column, text)) return
+  slowText(c, column, column.conditions?.pick(NUMERIC.test(text) ? Number(text) : text) ?? 0, text)
+}
+
+function writeParsed(c: Cursor, column: CompiledColumn, text: string): boolean {
+  if (!NUMERIC.test(text) || significantDigits(text) > DIGITS) return false
+  const value = Number(text)
+  if (!Number.isFinite(value) || (column.mode === AS_INTEGER && !Number.isInteger(value))) return false
+  // Excel knows no denormal numbers; a value that small is kept as it was written.
+  if (value !== 0 && Math.abs(value) < 2.2250738585072014e-308) return false
+  openCell(
+    c,
+    column,
+    (column.conditions?.pick(value) ?? 0) * KINDS + (column.mode === AS_DATE ? BARE : NUMBER),
+  )
+  c.writeText(String(value))
+  closeCell(c, c.o)
+  return true
+}
+
+function significantDigits(text: string): number {
+  const written = text.replace(/[eE].*$/s, '').replace(/\D/g, '')
+  return written.replace(/^0+/, '').length
+}
+
+function fieldEnd(c: Cursor, from: number): number {
+  let i = from
+  while (i < c.end && c.input[i] !== COMMA && c.input[i] !== NEWLINE) i += 1
+  return i
+}

@@ -1,0 +1,48 @@
+import { BLANK, type CompiledColumn, KINDS } from './compiled-column.ts'
+import type { Cursor } from './cursor.ts'
+
+/** `</v></c>` as one word. */
+const CLOSE = Buffer.from('</v></c>').readDoubleLE(0)
+
+/** Everything of a cell that stands before its value. */
+export function openCell(c: Cursor, column: CompiledColumn, slot: number): void {
+  const { view } = c
+  const { words } = column
+  let o = c.o
+  view.setFloat64(o, words[0]!, true)
+  if (column.headLength > 8) view.setFloat64(o + 8, words[1]!, true)
+  o += column.headLength
+  view.setFloat64(o, c.rowWord[0]!, true)
+  o += c.rowDigits
+  const word = 2 + slot * 3
+  view.setFloat64(o, words[word]!, true)
+  view.setFloat64(o + 8, words[word + 1]!, true)
+  view.setFloat64(o + 16, words[word + 2]!, true)
+  c.o = o + column.lengths[slot]!
+}
+
+export function closeCell(c: Cursor, o: number): void {
+  c.view.setFloat64(o, CLOSE, true)
+  c.o = o + 8
+}
+
+/** An empty cell is left out, unless its background shows. */
+export function blankCell(c: Cursor, column: CompiledColumn, variant: number): void {
+  if (column.filled[variant]) openCell(c, column, variant * KINDS + BLANK)
+}
+
+/** A cell whose value is the bytes as they stand, such as digits. */
+export function copyCell(c: Cursor, column: CompiledColumn, slot: number, start: number, end: number): void {
+  openCell(c, column, slot)
+  closeCell(c, copyWords(c, start, end, c.o))
+}
+
+/**
+ * Copies `from` to `to` in words of eight bytes and gives the place behind them. The last word may carry bytes too many;
+ * what is written next covers them. Valid UTF-8 holds no word that is a NaN, so none is changed on its way.
+ */
+export function copyWords(c: Cursor, from: number, to: number, at: number): number {
+  const { inputView, view } = c
+  for (let i = from, o = at; i < to; i += 8, o += 8) view.setFloat64(o, inputView.getFloat64(i, true), true)
+  return at + to - from
+}

@@ -1,0 +1,185 @@
+import { escapeCellText } from '../xml-text.ts'
+import { COMMA, NEWLINE, QUOTE } from './byte-classes.ts'
+import { AS_TEXT, type CompiledColumn, styleAttribute } from './compiled-column.ts'
+import type { Cursor } from './cursor.ts'
+import { numberCell } from './number-cell.ts'
+import { blankCell } from './open-cell.ts'
+import { SpoolBroken } from './spool-broken.ts'
+import { findTextEnd, textCell } from './text-cell.ts'
+import { literalCell, typedTextCell } from './typed-cell.ts'
+
+/** A row header's label: it stands in the first row of a piece. */
+export interface HeadCell {
+  column: number
+  text: string
+  style: number
+}
+
+export interface SheetColumns {
+  columns: CompiledColumn[]
+  /** Whether the columns take the spool's fields from left to right, as they nearly always do. */
+  inOrder: boolean
+  /** What stands behind the row number in `<row r="7"`. */
+  rowEnd: Uint8Array
+}
+
+/** Writes `rows` rows, the first of them as row `firstRow` of the sheet. */
+export function encodeRows(
+  c: Cursor,
+  sheet: SheetColumns,
+  rows: number,
+  firstRow: number,
+  heads: HeadCell[],
+): void {
+  const width = sheet.columns.reduce((most, column) => Math.max(most, column.field + 1), 0)
+  const starts = sheet.inOrder ? null : new Int32Array(width + 1)
+  for (let n = 0; n < rows; n += 1) {
+    if (c.i >= c.end) throw new SpoolBroken(`the spool lacks ${rows - n} rows`)
+    openRow(c, sheet, n === 0 ? firstRow : 0)
+    const labels = n === 0 ? heads : NO_HEADS
+    if (starts === null) encodeInOrder(c, sheet.columns, labels)
+    else encodeByIndex(c, sheet.columns, labels, starts)
+    closeRow(c)
+  }
+}
+
+/** Rows that hold nothing but labels and backgrounds. */
+export function encodeBlankRows(
+  c: Cursor,
+  sheet: SheetColumns,
+  rows: number,
+  firstRow: number,
+  heads: HeadCell[],
+): void {
+  for (let n = 0; n < rows; n += 1) {
+    openRow(c, sheet, n === 0 ? firstRow : 0)
+    for (let k = 0; k < sheet.columns.length; k += 1)
+      emptyColumn(c, sheet.columns[k]!, k, n === 0 ? heads : NO_HEADS)
+    closeRow(c)
+  }
+}
+
+const NO_HEADS: HeadCell[] = []
+
+function encodeInOrder(c: Cursor, columns: CompiledColumn[], heads: HeadCell[]): void {
+  let field = 0
+  let ended = false
+  for (let k = 0; k < columns.length; k += 1) {
+    const column = columns[k]!
+    c.makeRoom()
+    while (!ended && field < column.field) {
+      skipField(c)
+      ended = stepOver(c)
+      field += 1
+    }
+    if (column.field < 0 || ended) {
+      emptyColumn(c, column, k, heads)
+      continue
+    }
+    encodeCell(c, column)
+    ended = stepOver(c)
+    field += 1
+  }
+  while (!ended) {
+    skipField(c)
+    ended = stepOver(c)
+  }
+}
+
+function encodeByIndex(c: Cursor, columns: CompiledColumn[], heads: HeadCell[], starts: Int32Array): void {
+  starts.fill(-1)
+  for (let field = 0, ended = false; !ended; field += 1) {
+    starts[field] = c.i
+    skipField(c)
+    ended = stepOver(c)
+  }
+  const next = c.i
+  for (let k = 0; k < columns.length; k += 1) {
+    const column = columns[k]!
+    c.makeRoom()
+    const start = column.field < 0 ? -1 : starts[column.field]!
+    if (start < 0) {
+      emptyColumn(c, column, k, heads)
+      continue
+    }
+    c.i = start
+    encodeCell(c, column)
+  }
+  c.i = next
+}
+
+function encodeCell(c: Cursor, column: CompiledColumn): void {
+  const byte = c.input[c.i]!
+  if (byte === QUOTE) {
+    if (column.mode <= AS_TEXT) textCell(c, column)
+    else typedTextCell(c, column)
+  } else if (byte === COMMA || byte === NEWLINE) {
+    blankCell(c, column, column.nullVariant)
+  } else if (byte >= 0x61) {
+    literalCell(c, column)
+  } else {
+    numberCell(c, column)
+  }
+}
+
+/** Past the delimiter behind a field; true when it was the record's end. */
+function stepOver(c: Cursor): boolean {
+  const byte = c.input[c.i]
+  c.i += 1
+  if (byte === COMMA) return false
+  if (byte === NEWLINE) return true
+  throw new SpoolBroken(`the spool has no delimiter where one must be (row ${c.row})`)
+}
+
+function skipField(c: Cursor): void {
+  const { input, end } = c
+  let i = c.i
+  if (input[i] === QUOTE) {
+    i = findTextEnd(input, i + 1, end) + 1
+  } else {
+    while (i < end && input[i] !== COMMA && input[i] !== NEWLINE) i += 1
+  }
+  c.i = i
+}
+
+/** Moves over whole records: a piece may begin in the middle of a slice. */
+export function skipRows(c: Cursor, rows: number): void {
+  for (let n = 0; n < rows; n += 1) {
+    do skipField(c)
+    while (!stepOver(c))
+  }
+}
+
+function emptyColumn(c: Cursor, column: CompiledColumn, index: number, heads: HeadCell[]): void {
+  c.makeRoom()
+  const head = heads.length === 0 ? undefined : heads.find((label) => label.column === index)
+  if (head === undefined) {
+    blankCell(c, column, column.nullVariant)
+    return
+  }
+  const opening = `<c r="${column.letters}${c.row}"${styleAttribute(head.style)} t="inlineStr"><is><t xml:space="preserve">`
+  c.writeText(`${opening}${escapeCellText(head.text)}</t></is></c>`)
+}
+
+/** `row` 0: the one after the last. */
+function openRow(c: Cursor, { rowEnd }: SheetColumns, row: number): void {
+  c.makeRoom()
+  if (row === 0) c.nextRow()
+  else c.setRow(row)
+  const { out, view } = c
+  let o = c.o
+  view.setFloat64(o, ROW_OPEN, true)
+  o += 8
+  view.setFloat64(o, c.rowWord[0]!, true)
+  o += c.rowDigits
+  for (let n = 0; n < rowEnd.length; n += 1) out[o + n] = rowEnd[n]!
+  c.o = o + rowEnd.length
+}
+
+function closeRow(c: Cursor): void {
+  c.view.setFloat64(c.o, ROW_CLOSE, true)
+  c.o += 6
+}
+
+const ROW_OPEN = Buffer.from('<row r="').readDoubleLE(0)
+const ROW_CLOSE = Buffer.from('</row>  ').readDoubleLE(0)

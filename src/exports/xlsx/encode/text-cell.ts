@@ -1,0 +1,111 @@
+import { cutToCell, escapeCellText, hasOuterBlank, MAX_TEXT } from '../xml-text.ts'
+import { AMPERSAND, GREATER, LESS, PLAIN, QUOTE, QUOTE_CLASS, UNDERSCORE } from './byte-classes.ts'
+import { type CompiledColumn, KINDS, TEXT } from './compiled-column.ts'
+import type { Cursor } from './cursor.ts'
+import { blankCell, closeCell, copyWords, openCell } from './open-cell.ts'
+import { readText } from './text-variants.ts'
+
+/** Where the quoted text that starts at `from` ends: the place of its closing quote. */
+export function findTextEnd(input: Buffer, from: number, end: number): number {
+  let i = from
+  while (i < end) {
+    if (input[i] === QUOTE) {
+      if (input[i + 1] !== QUOTE) return i
+      i += 1
+    }
+    i += 1
+  }
+  return end
+}
+
+/**
+ * Writes the quoted text at the cursor. Stretches of plain bytes are copied as they are, eight at a time; a byte that needs
+ * more than an entity sends the whole text the slow way.
+ */
+export function textCell(c: Cursor, column: CompiledColumn): void {
+  const { input, classes, out } = c
+  const start = c.i + 1
+  if (input[start] === QUOTE && input[start + 1] !== QUOTE) {
+    c.i = start + 1
+    blankCell(c, column, column.conditions === null ? 0 : column.conditions.pick(''))
+    return
+  }
+  const variant =
+    column.conditions === null
+      ? 0
+      : column.conditions.forBytes(input, start, findTextEnd(input, start, c.end))
+  const rewind = c.o
+  openCell(c, column, variant * KINDS + TEXT)
+  let o = c.o
+  let i = start
+  const limit = Math.min(c.end, start + MAX_TEXT)
+  while (input[start]! > 0x20 && i < limit) {
+    const from = i
+    while (i < limit && classes[input[i]!] === PLAIN) i += 1
+    o = copyWords(c, from, i, o)
+    if (i >= limit) break
+    const kind = classes[input[i]!]!
+    if (kind === QUOTE_CLASS) {
+      if (input[i + 1] !== QUOTE) {
+        if (input[i - 1]! <= 0x20) break
+        c.i = i + 1
+        closeCell(c, o)
+        return
+      }
+      out[o] = QUOTE
+      o += 1
+      i += 2
+    } else if (kind <= GREATER) {
+      o = writeEntity(out, o, kind)
+      i += 1
+    } else if (kind === UNDERSCORE && input[i + 1] !== 0x78) {
+      out[o] = 0x5f
+      o += 1
+      i += 1
+    } else {
+      break
+    }
+  }
+  c.o = rewind
+  const end = findTextEnd(input, start, c.end)
+  c.i = end + 1
+  slowText(c, column, variant, readText(input, start, end))
+}
+
+/** Bytes that are a number, a boolean or the like in the spool, kept as text. */
+export function rawTextCell(c: Cursor, column: CompiledColumn, start: number, end: number): void {
+  const text = c.input.toString('latin1', start, end)
+  slowText(c, column, column.conditions?.pick(text) ?? 0, text)
+}
+
+export function slowText(c: Cursor, column: CompiledColumn, variant: number, text: string): void {
+  const kept = cutToCell(text)
+  if (kept.length < text.length) {
+    c.cuts += 1
+    c.firstCut ??= `${column.letters}${c.row}`
+  }
+  const xml = escapeCellText(kept)
+  if (hasOuterBlank(kept)) {
+    const opening = `<c r="${column.letters}${c.row}"${column.styles[variant]} t="inlineStr"><is><t xml:space="preserve">`
+    c.writeText(`${opening}${xml}</t></is></c>`)
+    return
+  }
+  openCell(c, column, variant * KINDS + TEXT)
+  c.writeText(xml)
+  closeCell(c, c.o)
+}
+
+function writeEntity(out: Uint8Array, at: number, kind: number): number {
+  out[at] = 0x26
+  if (kind === AMPERSAND) {
+    out[at + 1] = 0x61
+    out[at + 2] = 0x6d
+    out[at + 3] = 0x70
+    out[at + 4] = 0x3b
+    return at + 5
+  }
+  out[at + 1] = kind === LESS ? 0x6c : 0x67
+  out[at + 2] = 0x74
+  out[at + 3] = 0x3b
+  return at + 4
+}

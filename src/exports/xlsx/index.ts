@@ -1,0 +1,8 @@
+export type { SpoolSegment } from './pieces.ts'
+export { XlsxPool } from './pool.ts'
+export type { SheetInput } from './prepare-sheet.ts'
+export { safeSheetNames } from './sheet-name.ts'
+export type * from './sheet-plan.ts'
+export type { WrittenFile } from './volumes.ts'
+export { type Book, type WrittenBook, writeWorkbook } from './write-workbook.ts'
+export { zipFiles } from './zip/zip-files.ts'

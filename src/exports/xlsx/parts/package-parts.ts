@@ -1,0 +1,85 @@
+import { escapeAttribute } from '../xml-text.ts'
+
+const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006'
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
+
+export function sheetPath(number: number): string {
+  return `xl/worksheets/sheet${number}.xml`
+}
+
+/** `_rels/.rels` */
+export function rootRelationships(): string {
+  return relationships([
+    [`${OFFICE}/relationships/officeDocument`, 'xl/workbook.xml'],
+    [`${PACKAGE}/relationships/metadata/core-properties`, 'docProps/core.xml'],
+    [`${OFFICE}/relationships/extended-properties`, 'docProps/app.xml'],
+  ])
+}
+
+/** `xl/_rels/workbook.xml.rels`: sheets first, so that their relationship numbers are their own. */
+export function workbookRelationships(sheets: number): string {
+  return relationships([
+    ...Array.from({ length: sheets }, (_, n): [string, string] => [
+      `${OFFICE}/relationships/worksheet`,
+      `worksheets/sheet${n + 1}.xml`,
+    ]),
+    [`${OFFICE}/relationships/theme`, 'theme/theme1.xml'],
+    [`${OFFICE}/relationships/styles`, 'styles.xml'],
+  ])
+}
+
+function relationships(targets: [type: string, target: string][]): string {
+  const items = targets.map(
+    ([type, target], n) => `<Relationship Id="rId${n + 1}" Type="${type}" Target="${target}"/>`,
+  )
+  return `${DECLARATION}<Relationships xmlns="${PACKAGE}/relationships">${items.join('')}</Relationships>`
+}
+
+/** `xl/workbook.xml` */
+export function workbook(names: readonly string[]): string {
+  const sheets = names.map(
+    (name, n) => `<sheet name="${escapeAttribute(name)}" sheetId="${n + 1}" r:id="rId${n + 1}"/>`,
+  )
+  return (
+    `${DECLARATION}<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${OFFICE}/relationships">` +
+    '<workbookPr defaultThemeVersion="124226"/><bookViews><workbookView xWindow="0" yWindow="0" windowWidth="22260" windowHeight="12645"/></bookViews>' +
+    `<sheets>${sheets.join('')}</sheets><calcPr calcId="124519"/></workbook>`
+  )
+}
+
+/** `[Content_Types].xml` */
+export function contentTypes(sheets: number): string {
+  const spreadsheet = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
+  const parts: [string, string][] = [
+    ['/docProps/app.xml', 'application/vnd.openxmlformats-officedocument.extended-properties+xml'],
+    ['/docProps/core.xml', 'application/vnd.openxmlformats-package.core-properties+xml'],
+    ['/xl/styles.xml', `${spreadsheet}.styles+xml`],
+    ['/xl/theme/theme1.xml', 'application/vnd.openxmlformats-officedocument.theme+xml'],
+    ['/xl/workbook.xml', `${spreadsheet}.sheet.main+xml`],
+    ...Array.from({ length: sheets }, (_, n): [string, string] => [
+      `/${sheetPath(n + 1)}`,
+      `${spreadsheet}.worksheet+xml`,
+    ]),
+  ]
+  const overrides = parts.map(([part, type]) => `<Override PartName="${part}" ContentType="${type}"/>`)
+  return (
+    `${DECLARATION}<Types xmlns="${PACKAGE}/content-types">` +
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+    `<Default Extension="xml" ContentType="application/xml"/>${overrides.join('')}</Types>`
+  )
+}
+
+/** `docProps/app.xml` */
+export function appProperties(): string {
+  return `${DECLARATION}<Properties xmlns="${OFFICE}/extended-properties"><Application>Wharf</Application></Properties>`
+}
+
+/** `docProps/core.xml`, without times: the same input has to give the same bytes. */
+export function coreProperties(): string {
+  return (
+    `${DECLARATION}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" ` +
+    'xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">' +
+    '<dc:creator>Wharf</dc:creator><cp:lastModifiedBy>Wharf</cp:lastModifiedBy></cp:coreProperties>'
+  )
+}

@@ -1,0 +1,71 @@
+import type { Condition } from '../template/condition.ts'
+import { columnLetters } from './cell-reference.ts'
+import { defaultFormat, isUsableFormat, showsTime } from './parts/number-format.ts'
+import { isColor, type StyleBook } from './parts/styles.ts'
+import type { CellStyle, CellType, DataColumn, SheetPlan } from './sheet-plan.ts'
+
+/** What a thread needs to turn spool rows into rows of one sheet: the plan with its styles numbered. Plain data. */
+export interface SheetRecipe {
+  /** Unique in the process, so that a thread compiles each recipe once. */
+  id: number
+  timezone: string
+  rowHeight: number | null
+  columns: ColumnRecipe[]
+}
+
+export interface ColumnRecipe {
+  letters: string
+  field: number | null
+  type: CellType
+  /** A date column that shows no time of day drops it, so that its cells are whole days. */
+  keepTime: boolean
+  /** The column's own style first, then one for each condition. */
+  variants: StyleVariant[]
+  conditions: Condition[]
+}
+
+export interface StyleVariant {
+  style: number
+  /** For numbers in a date column, which are no dates: the same look without the number format. */
+  bareStyle: number
+  /** A background shows in empty cells too. */
+  filled: boolean
+}
+
+let lastId = 0
+
+export function makeRecipe(plan: SheetPlan, styles: StyleBook, timezone: string): SheetRecipe {
+  lastId += 1
+  return {
+    id: lastId,
+    timezone,
+    rowHeight: plan.rowHeight ?? null,
+    columns: plan.columns.map((column, index) => makeColumn(column, columnLetters(index), styles)),
+  }
+}
+
+function makeColumn(column: DataColumn, letters: string, styles: StyleBook): ColumnRecipe {
+  const looks = [column.style, ...column.conditions.map(({ style }) => ({ ...column.style, ...style }))]
+  return {
+    letters,
+    field: column.field,
+    type: column.type,
+    keepTime: column.type !== 'date' || showsTime(effectiveFormat(column.style, column.type) ?? ''),
+    variants: looks.map((style) => makeVariant(style, column.type, styles)),
+    conditions: column.conditions.map(({ when }) => when),
+  }
+}
+
+function makeVariant(style: CellStyle, type: CellType, styles: StyleBook): StyleVariant {
+  const { format: _, ...bare } = style
+  const format = effectiveFormat(style, type)
+  return {
+    style: styles.add(format === undefined ? bare : { ...bare, format }),
+    bareStyle: type === 'date' || type === 'datetime' ? styles.add(bare) : styles.add(style),
+    filled: isColor(style.bgColor),
+  }
+}
+
+function effectiveFormat(style: CellStyle, type: CellType): string | undefined {
+  return style.format !== undefined && isUsableFormat(style.format) ? style.format : defaultFormat(type)
+}

@@ -1,0 +1,87 @@
+import { AppError, ERRORS } from '../../kernel/index.ts'
+import { MAX_COLUMNS } from './cell-reference.ts'
+import { Timezone } from './encode/timezone.ts'
+import { StyleBook } from './parts/styles.ts'
+import type { XlsxPool } from './pool.ts'
+import { prepareSheet, type SheetInput } from './prepare-sheet.ts'
+import { safeSheetNames } from './sheet-name.ts'
+import { SheetWriter } from './sheet-writer.ts'
+import { Volumes, type WrittenFile } from './volumes.ts'
+
+/** Without zip64 a file must end before 4 GiB. */
+const MAX_FILE_BYTES = 0xffff_ffff - (64 << 20)
+
+export interface Book {
+  sheets: SheetInput[]
+  directory: string
+  /** Without an ending. */
+  baseName: string
+  /** Rows between the fixed areas, in all sheets of one file. */
+  maxRows: number
+  /** Weight of one file. A single row that weighs more makes a larger file. */
+  maxBytes: number
+  /** IANA name; instants are shown on this zone's clock. */
+  timezone: string
+  signal: AbortSignal
+  /** Rows written so far, in all files. */
+  onProgress?(rows: number): void
+}
+
+export interface WrittenBook {
+  files: WrittenFile[]
+  warnings: string[]
+}
+
+/** Turns plans and spool into one .xlsx file, or several where a limit is reached. Without success no file is left. */
+export async function writeWorkbook({ pool }: { pool: XlsxPool }, book: Book): Promise<WrittenBook> {
+  checkBook(book)
+  pool.warmUp()
+  const styles = new StyleBook()
+  const names = safeSheetNames(book.sheets.map(({ plan }) => plan.name))
+  const sheets = book.sheets.map((sheet, n) =>
+    prepareSheet(sheet, { name: names[n]!, styles, timezone: book.timezone }),
+  )
+  const limits = {
+    maxRows: Math.max(1, book.maxRows),
+    maxBytes: Math.min(book.maxBytes, MAX_FILE_BYTES),
+    signal: book.signal,
+  }
+  const volumes = new Volumes({ directory: book.directory, baseName: book.baseName, styles: styles.toXml() })
+  const warnings: string[] = []
+  let rows = 0
+  try {
+    for (const sheet of sheets) {
+      const writer = new SheetWriter({ pool, volumes }, sheet, limits)
+      await writer.run((more) => {
+        rows += more
+        book.onProgress?.(rows)
+      })
+      if (writer.cuts > 0) warnings.push(cutWarning(sheet.name, writer.cuts, writer.firstCut!))
+    }
+    book.signal.throwIfAborted()
+    return { files: await volumes.publish(), warnings }
+  } catch (error) {
+    await volumes.discard()
+    throw error
+  }
+}
+
+function checkBook({ sheets, timezone }: Book): void {
+  if (sheets.length === 0) throw new AppError(ERRORS.REQUEST_INVALID, 'a workbook needs at least one sheet')
+  const wide = sheets.find(({ plan }) => plan.columns.length > MAX_COLUMNS)
+  if (wide)
+    throw new AppError(
+      ERRORS.REQUEST_INVALID,
+      `sheet "${wide.plan.name}" has more than ${MAX_COLUMNS} columns`,
+    )
+  try {
+    new Timezone(timezone)
+  } catch (cause) {
+    throw new AppError(ERRORS.REQUEST_INVALID, `there is no time zone "${timezone}"`, { cause })
+  }
+}
+
+function cutWarning(sheet: string, cuts: number, first: string): string {
+  const texts = cuts === 1 ? 'one text was' : `${cuts} texts were`
+  return `sheet "${sheet}": ${texts} longer than 32,767 characters and cut there, the first in ${first}`
+}

@@ -1,0 +1,111 @@
+import { Type } from 'typebox'
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()])
+const time = Type.String({ format: 'date-time' })
+const Anything = Type.Unknown()
+
+const Sheet = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    source_url: Type.String({ minLength: 1, maxLength: 16_384 }),
+    title: Type.Optional(Type.String({ maxLength: 1_000 })),
+    summary: Type.Optional(Type.String({ maxLength: 32_767 })),
+    template: Type.Optional(Anything),
+  },
+  { additionalProperties: false },
+)
+
+export const ExportRequestBody = Type.Object(
+  {
+    project_id: Type.Optional(Type.String()),
+    source_url: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 16_384, description: 'Paged with page and page_size' }),
+    ),
+    file_name: Type.Optional(Type.String({ maxLength: 1_000 })),
+    title: Type.Optional(Type.String({ maxLength: 1_000 })),
+    summary: Type.Optional(
+      Type.String({ maxLength: 32_767, description: 'HTML subset: b, i, u, br, font color' }),
+    ),
+    type: Type.Optional(Type.Union([Type.Literal('csv'), Type.Literal('excel')])),
+    operator_id: Type.Optional(Type.String({ maxLength: 200 })),
+    template: Type.Optional(Anything),
+    header: Type.Optional(Anything),
+    footer: Type.Optional(Anything),
+    callback: Type.Optional(Type.String({ maxLength: 16_384 })),
+    page_size: Type.Optional(Type.Integer({ minimum: 100, maximum: 1000 })),
+    sheets: Type.Optional(Type.Array(Sheet)),
+    source_headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    timezone: Type.Optional(Type.String({ maxLength: 100 })),
+    bom: Type.Optional(
+      Type.Boolean({ description: 'CSV only: begin with a byte order mark (default true)' }),
+    ),
+    fresh: Type.Optional(Type.Boolean({ description: 'Do not share a running identical job' })),
+  },
+  { additionalProperties: false },
+)
+
+export const ExportTask = Type.Object({
+  task_id: Type.String(),
+  project_id: Type.String(),
+  operator_id: nullable(Type.String()),
+  status: Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled']),
+  stage: Type.Enum(['queued', 'fetching', 'building', 'uploading', 'notifying', 'done']),
+  progress: Type.Object({ fetched: Type.Integer(), total: nullable(Type.Integer()) }),
+  file: nullable(
+    Type.Object({
+      name: Type.String(),
+      size: Type.Integer(),
+      sha256: Type.String(),
+      rows: Type.Integer(),
+      parts: Type.Integer(),
+    }),
+  ),
+  download_url: nullable(Type.String()),
+  error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+  warnings: Type.Array(Type.String()),
+  attempts: Type.Integer(),
+  created_at: time,
+  started_at: nullable(time),
+  finished_at: nullable(time),
+  expires_at: nullable(time),
+})
+
+export const ExportList = Type.Object({ items: Type.Array(ExportTask), next_cursor: nullable(Type.String()) })
+
+export const Deliveries = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      attempt: Type.Integer(),
+      at: time,
+      url: Type.String(),
+      type: Type.String(),
+      status: nullable(Type.Integer()),
+      error: nullable(Type.String()),
+      delivered: Type.Boolean(),
+    }),
+  ),
+})
+
+export const Downloads = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      at: time,
+      who: Type.String(),
+      address: Type.String(),
+      bytes: Type.Integer(),
+      complete: Type.Boolean(),
+    }),
+  ),
+})
+
+export const Place = Type.Object({
+  position: Type.Integer({ description: '0 when it runs or is about to; 1 is next' }),
+  running: Type.Integer(),
+  limit: nullable(Type.Integer()),
+  held_by: Type.Enum(['nothing', 'exports_at_once']),
+})
+
+export const TicketView = Type.Object({ ticket: Type.String(), expires_at: time })
+
+export const Preview = Type.Object({ tables: Type.Array(Anything) })

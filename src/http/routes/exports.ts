@@ -1,0 +1,319 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { type ExportBody, type ExportView, parseKeepingOrder } from '../../exports/index.ts'
+import { AppError, ERRORS } from '../../kernel/index.ts'
+import { eventHistory } from '../../notify/index.ts'
+import { type Principal, requireProject, requireTask } from '../auth.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { contentDisposition, sendArtifact } from '../send-artifact.ts'
+import {
+  Deliveries,
+  Downloads,
+  ExportList,
+  ExportRequestBody,
+  ExportTask,
+  Place,
+  Preview,
+  TicketView,
+} from './export-schemas.ts'
+
+const OneTask = Type.Object({ task_id: Type.String() })
+const tags = ['exports']
+const POLL_AFTER_SECONDS = '2'
+
+/** "Page this URL and give my operator a file." */
+export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
+  const { exports, callbacks, engine, idempotency } = deps
+
+  const find = async (request: FastifyRequest): Promise<ExportView> => {
+    const { task_id } = request.params as { task_id: string }
+    const view = await exports.get(task_id)
+    requireTask(request.principal, { id: task_id, projectId: view.project_id })
+    return view
+  }
+
+  return async (app) => {
+    keepKeyOrder(app as unknown as FastifyInstance)
+
+    app.post(
+      '/api/exports',
+      {
+        schema: {
+          tags,
+          summary: 'Ask for an export; with mode=sync the answer is the file itself',
+          querystring: Type.Object({
+            mode: Type.Optional(Type.Union([Type.Literal('async'), Type.Literal('sync')])),
+          }),
+          body: ExportRequestBody,
+          response: { 202: ExportTask },
+        },
+      },
+      async (request, reply) => {
+        const body = request.body as ExportBody
+        const projectId = projectOf(request.principal, body)
+        if (request.query.mode === 'sync')
+          return answerWithFile(deps, projectId, body, request, reply) as never
+        await idempotency.answer(request, reply, async (tx) => {
+          const taskId = await exports.submit(tx, projectId, body)
+          const headers = { Location: `/api/exports/${taskId}`, 'Retry-After': POLL_AFTER_SECONDS }
+          return { status: 202, headers, body: accepted(taskId, projectId, body) }
+        })
+      },
+    )
+
+    app.post(
+      '/api/exports/preview',
+      {
+        schema: {
+          tags,
+          summary: 'The first rows and the laid-out header; nothing is stored',
+          body: ExportRequestBody,
+          response: { 200: Preview },
+        },
+      },
+      async (request) => {
+        const body = request.body as ExportBody
+        const projectId = projectOf(request.principal, body)
+        return { tables: await exports.preview(projectId, body, abortedWith(request)) } as never
+      },
+    )
+
+    app.get(
+      '/api/exports/:task_id',
+      {
+        config: { access: 'ticket' },
+        schema: { tags, summary: 'How an export stands', params: OneTask, response: { 200: ExportTask } },
+      },
+      find,
+    )
+
+    app.get(
+      '/api/projects/:project_id/exports',
+      {
+        schema: {
+          tags,
+          summary: "A project's exports, newest first",
+          params: Type.Object({ project_id: Type.String() }),
+          querystring: Type.Object({
+            status: Type.Optional(
+              Type.Union(
+                ['pending', 'processing', 'succeeded', 'failed', 'cancelled'].map((value) =>
+                  Type.Literal(value),
+                ),
+              ),
+            ),
+            operator_id: Type.Optional(Type.String()),
+            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+            cursor: Type.Optional(Type.String()),
+          }),
+          response: { 200: ExportList },
+        },
+      },
+      async (request) => {
+        const { project_id } = request.params
+        requireProject(request.principal, project_id)
+        const { status, operator_id, limit = 50, cursor } = request.query as Record<string, never>
+        return exports.list({
+          projectId: project_id,
+          limit: Number(limit),
+          ...(status !== undefined && { status }),
+          ...(operator_id !== undefined && { operatorId: operator_id }),
+          ...(cursor !== undefined && { cursor }),
+        })
+      },
+    )
+
+    app.delete(
+      '/api/exports/:task_id',
+      {
+        schema: {
+          tags,
+          summary: 'Cancel; a shared job stops with its last task',
+          params: OneTask,
+          response: { 202: ExportTask },
+        },
+      },
+      async (request, reply) => {
+        const { task_id } = await find(request)
+        await exports.cancel(task_id)
+        return reply.code(202).send(await exports.get(task_id))
+      },
+    )
+
+    app.post(
+      '/api/exports/:task_id/retry',
+      {
+        schema: {
+          tags,
+          summary: 'Try a failed or cancelled export again',
+          params: OneTask,
+          response: { 202: ExportTask },
+        },
+      },
+      async (request, reply) => {
+        const before = await find(request)
+        await idempotency.answer(request, reply, async (tx) => {
+          await exports.retry(tx, before.task_id)
+          return {
+            status: 202,
+            headers: { 'Retry-After': POLL_AFTER_SECONDS },
+            body: { ...before, ...QUEUED },
+          }
+        })
+      },
+    )
+
+    app.get(
+      '/api/exports/:task_id/events',
+      {
+        config: { access: 'ticket' },
+        schema: {
+          tags,
+          summary: 'Everything that happened to it',
+          params: OneTask,
+          response: { 200: Type.Object({ items: Type.Array(Type.Any()) }) },
+        },
+      },
+      async (request) => {
+        const { task_id } = await find(request)
+        return { items: await eventHistory(engine, { taskId: task_id }) }
+      },
+    )
+
+    app.get(
+      '/api/exports/:task_id/deliveries',
+      { schema: { tags, summary: 'Attempts to call back', params: OneTask, response: { 200: Deliveries } } },
+      async (request) => ({ items: await callbacks.deliveries((await find(request)).task_id) }),
+    )
+
+    app.get(
+      '/api/exports/:task_id/downloads',
+      {
+        schema: {
+          tags,
+          summary: 'Who fetched the file, and when',
+          params: OneTask,
+          response: { 200: Downloads },
+        },
+      },
+      async (request) => ({ items: await exports.downloads((await find(request)).task_id) }),
+    )
+
+    app.get(
+      '/api/exports/:task_id/position',
+      {
+        schema: {
+          tags,
+          summary: 'Its place in the queue, and which limit holds it',
+          params: OneTask,
+          response: { 200: Place },
+        },
+      },
+      async (request) => exports.position((await find(request)).task_id),
+    )
+
+    app.post(
+      '/api/exports/:task_id/ticket',
+      {
+        schema: {
+          tags,
+          summary: "Permission for a browser: this task's events and file only",
+          params: OneTask,
+          response: { 200: TicketView },
+        },
+      },
+      async (request) => exports.ticket((await find(request)).task_id),
+    )
+
+    app.get(
+      '/api/exports/:task_id/file',
+      { config: { access: 'ticket' }, schema: { tags, summary: 'The file', params: OneTask } },
+      async (request, reply) => {
+        const view = await find(request)
+        const who = nameOf(request.principal)
+        return sendArtifact(request, reply, {
+          open: (range) => exports.openFile(view.task_id, range),
+          fileName: view.file?.name ?? 'export',
+          size: view.file?.size ?? 0,
+          onSent: (sent) => void exports.recordDownload(view.task_id, { ...sent, who, address: request.ip }),
+        })
+      },
+    )
+  }
+}
+
+const QUEUED = { status: 'pending', stage: 'queued', error: null, finished_at: null }
+
+function accepted(taskId: string, projectId: string, body: ExportBody): ExportView {
+  return {
+    task_id: taskId,
+    project_id: projectId,
+    operator_id: body.operator_id ?? null,
+    status: 'pending',
+    stage: 'queued',
+    progress: { fetched: 0, total: null },
+    file: null,
+    download_url: null,
+    error: null,
+    warnings: [],
+    attempts: 0,
+    created_at: new Date().toISOString(),
+    started_at: null,
+    finished_at: null,
+    expires_at: null,
+  }
+}
+
+/** The order of keys carries meaning in templates and headers; `JSON.parse` would sort the ones that look like numbers. */
+function keepKeyOrder(app: FastifyInstance): void {
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    async (_request: FastifyRequest, text: string) => (text === '' ? undefined : parseKeepingOrder(text)),
+  )
+}
+
+function projectOf(principal: Principal | null, { project_id }: ExportBody): string {
+  if (principal?.role === 'project') {
+    if (project_id !== undefined) requireProject(principal, project_id)
+    return principal.project.id
+  }
+  if (project_id === undefined)
+    throw new AppError(ERRORS.REQUEST_INVALID, 'body must have project_id with the admin token')
+  return project_id
+}
+
+function nameOf(principal: Principal | null): string {
+  if (principal?.role === 'project') return `project ${principal.project.name}`
+  return principal?.role ?? 'nobody'
+}
+
+async function answerWithFile(
+  { exports }: HttpDeps,
+  projectId: string,
+  body: ExportBody,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  await exports.sync(projectId, body, abortedWith(request), async ({ path, fileName, contentType }) => {
+    reply.headers({
+      'Content-Type': contentType,
+      'Content-Length': (await stat(path)).size,
+      'Content-Disposition': contentDisposition(fileName),
+    })
+    await reply.send(createReadStream(path))
+  })
+}
+
+/** A caller that has gone wants nothing any more. */
+function abortedWith(request: FastifyRequest): AbortSignal {
+  const abort = new AbortController()
+  request.raw.socket.once('close', () =>
+    abort.abort(new AppError(ERRORS.SHUTTING_DOWN, 'the caller has gone')),
+  )
+  return abort.signal
+}

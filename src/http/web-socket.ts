@@ -1,0 +1,130 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Engine } from '../engine/index.ts'
+import { AppError, ERRORS, type Log } from '../kernel/index.ts'
+import { eventStream, type TaskViews } from '../notify/index.ts'
+import { type Authenticator, allow, type Principal, requireTask } from './auth.ts'
+import { PROBLEM_TYPE, toAppError, toProblem } from './problem.ts'
+import { filterFor } from './routes/events.ts'
+
+export interface WebSocketDeps {
+  engine: Engine
+  authenticator: Authenticator
+  views: TaskViews
+  stopping: AbortSignal
+  log: Log
+}
+
+const PING_MS = 30_000
+/** A reader that is this far behind is let go; it comes back and asks for what it missed. */
+const MAX_BUFFERED = 4 * 1024 * 1024
+const GOING_AWAY = 1001
+const TOO_SLOW = 1013
+
+/** `GET /ws?task_id=…` or `?project_id=…`: the same messages as SSE, and the present state at once for a task. */
+export class EventSockets {
+  readonly #deps: WebSocketDeps
+  readonly #server = new WebSocketServer({ noServer: true, maxPayload: 16 * 1024 })
+
+  constructor(deps: WebSocketDeps) {
+    this.#deps = deps
+  }
+
+  attach(server: Server): void {
+    server.on('upgrade', (request, socket, head) => {
+      void this.#upgrade(request, socket, head).catch((error) => refuse(socket, toAppError(error)))
+    })
+    this.#deps.stopping.addEventListener('abort', () => {
+      for (const client of this.#server.clients) client.close(GOING_AWAY, 'shutting down')
+    })
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    if (url.pathname !== '/ws')
+      throw new AppError(ERRORS.NOT_FOUND, `there is no WebSocket at ${url.pathname}`)
+    const parameter = (name: string) => url.searchParams.get(name) ?? undefined
+    const principal = await this.#deps.authenticator.identify({
+      authorization: request.headers.authorization,
+      token: parameter('token') ?? parameter('ticket'),
+    })
+    allow(principal, 'ticket')
+    const taskId = parameter('task_id')
+    const filter = filterFor(principal, { taskId, projectId: parameter('project_id') })
+    // Read before the state: an event that falls in between is then sent twice rather than never.
+    const seq = await this.#deps.engine.events.last()
+    const state = taskId === undefined ? undefined : await this.#state(principal, taskId, seq)
+    const after = parameter('after')
+    this.#server.handleUpgrade(request, socket, head, (client) => {
+      this.#serve(client, { after: after === undefined ? seq : Number(after) || 0, filter, state }).catch(
+        (error) => {
+          this.#deps.log.warn({ err: error }, 'a WebSocket ended with an error')
+          client.terminate()
+        },
+      )
+    })
+  }
+
+  async #state(principal: Principal | null, taskId: string, seq: number): Promise<object> {
+    const found = await this.#deps.engine.jobs.task(taskId)
+    if (!found) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${taskId}`)
+    requireTask(principal, { id: taskId, projectId: found.task.projectId })
+    const { kind } = found.task
+    const view = await this.#deps.views[kind]?.(taskId)
+    return {
+      ...view,
+      seq,
+      prev_seq: seq,
+      type: `${kind}.${String(view?.status ?? 'state')}`,
+      task_id: taskId,
+    }
+  }
+
+  async #serve(
+    client: WebSocket,
+    {
+      after,
+      filter,
+      state,
+    }: { after: number; filter: ReturnType<typeof filterFor>; state: object | undefined },
+  ): Promise<void> {
+    const gone = new AbortController()
+    client.on('close', () => gone.abort())
+    client.on('error', () => client.terminate())
+    keepAlive(client, gone.signal)
+    if (state) client.send(JSON.stringify(state))
+    const signal = AbortSignal.any([gone.signal, this.#deps.stopping])
+    for await (const message of eventStream(this.#deps.engine, { after, filter, signal })) {
+      if (client.bufferedAmount > MAX_BUFFERED)
+        return client.close(TOO_SLOW, 'too slow; come back with after=SEQ')
+      client.send(JSON.stringify(message))
+    }
+  }
+}
+
+/** Finds out about peers that vanished without a word. */
+function keepAlive(client: WebSocket, gone: AbortSignal): void {
+  let alive = true
+  client.on('pong', () => {
+    alive = true
+  })
+  const timer = setInterval(() => {
+    if (!alive) return client.terminate()
+    alive = false
+    client.ping()
+  }, PING_MS)
+  timer.unref()
+  gone.addEventListener('abort', () => clearInterval(timer))
+}
+
+function refuse(socket: Duplex, error: AppError): void {
+  const body = JSON.stringify(toProblem(error, 'websocket'))
+  const head = [
+    `HTTP/1.1 ${error.kind.http} ${error.kind.title}`,
+    `Content-Type: ${PROBLEM_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}

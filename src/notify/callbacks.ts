@@ -1,0 +1,165 @@
+import type { Ended, Engine, JobContext, JobKind, Ledger, ProjectStore, Tx } from '../engine/index.ts'
+import { newId, now } from '../engine/index.ts'
+import { AppError, type Clock, ERRORS, isAppError, messageOf } from '../kernel/index.ts'
+import { type HttpClient, signCallback } from '../net/index.ts'
+
+/** What a callback carries of a task: the same that a GET would answer. */
+export type TaskViews = Record<string, (taskId: string) => Promise<Record<string, unknown> | undefined>>
+
+export interface CallbackDeps {
+  engine: Engine
+  ledger: Ledger
+  projects: ProjectStore
+  http: HttpClient
+  clock: Clock
+  views: TaskViews
+}
+
+interface CallbackPayload {
+  taskId: string
+  projectId: string
+  kind: string
+  type: string
+  url: string
+  /** Stays the same over all attempts, so that the receiver can tell a repetition. */
+  webhookId: string
+}
+
+export interface Delivery {
+  attempt: number
+  at: string
+  url: string
+  type: string
+  status: number | null
+  error: string | null
+  delivered: boolean
+}
+
+const KIND = 'callback'
+/** 5 s, 15 s, 45 s … up to six hours apart: about two days of trying. */
+const BACKOFF = { base: 5_000, factor: 3, max: 6 * 3_600_000, jitter: 0.1 }
+const MAX_ATTEMPTS = 15
+const TIMEOUTS = { headersMs: 15_000, bodyMs: 15_000, totalMs: 20_000 }
+
+/**
+ * Tells business systems of the end of their tasks, by Standard Webhooks. The job that tells is written in the
+ * transaction that ends the task, so no end is ever untold; a callback that fails for days fails nothing but itself.
+ */
+export class Callbacks {
+  readonly #deps: CallbackDeps
+
+  constructor(deps: CallbackDeps) {
+    this.#deps = deps
+  }
+
+  define(): void {
+    const kind: JobKind<CallbackPayload, null> = {
+      name: KIND,
+      pool: 'callbacks',
+      maxAttempts: MAX_ATTEMPTS,
+      backoff: BACKOFF,
+      run: (context) => this.#deliver(context),
+    }
+    this.#deps.engine.define(kind)
+  }
+
+  /** For `onEnded` of a kind whose tasks may have a callback. */
+  async announce(tx: Tx, kind: string, { jobId, taskId, change }: Ended): Promise<void> {
+    let query = tx.db
+      .selectFrom('tasks')
+      .select(['id', 'project_id', 'callback'])
+      .where('callback', 'is not', null)
+      .where('job_id', '=', jobId)
+    query = taskId === undefined ? query.where('cancelled_at', 'is', null) : query.where('id', '=', taskId)
+    for (const task of await query.execute()) {
+      const payload: CallbackPayload = {
+        taskId: task.id,
+        projectId: task.project_id ?? '',
+        kind,
+        type: `${kind}.${change.what}`,
+        url: task.callback ?? '',
+        webhookId: `msg_${newId()}`,
+      }
+      await this.#deps.engine.enqueue(tx, { kind: KIND, payload })
+    }
+  }
+
+  /** Every attempt at telling of this task, oldest first. */
+  async deliveries(taskId: string): Promise<Delivery[]> {
+    const rows = await this.#deps.ledger.db
+      .selectFrom('deliveries')
+      .selectAll()
+      .where('task_id', '=', taskId)
+      .orderBy('at')
+      .orderBy('id')
+      .execute()
+    return rows.map((row) => ({
+      attempt: row.attempt,
+      at: new Date(row.at).toISOString(),
+      url: row.url,
+      type: row.event_type,
+      status: row.status,
+      error: row.error,
+      delivered: row.delivered === 1,
+    }))
+  }
+
+  async #deliver({ job, signal }: JobContext<CallbackPayload>): Promise<null> {
+    const { payload, attempts } = job
+    try {
+      const status = await this.#post(payload, signal)
+      const delivered = status >= 200 && status < 300
+      await this.#record(payload, attempts, { status, error: null, delivered })
+      if (delivered) return null
+      throw new AppError(ERRORS.CALLBACK_REFUSED, `the callback answered with status ${status}`)
+    } catch (error) {
+      if (!isAppError(error, ERRORS.CALLBACK_REFUSED) && !signal.aborted) {
+        await this.#record(payload, attempts, { status: null, error: messageOf(error), delivered: false })
+      }
+      throw error
+    }
+  }
+
+  async #post(
+    { taskId, projectId, kind, type, url, webhookId }: CallbackPayload,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const view = await this.#deps.views[kind]?.(taskId)
+    if (!view) throw new AppError(ERRORS.TASK_NOT_FOUND, `task ${taskId} is gone`, { retryable: false })
+    const at = this.#deps.clock.now()
+    const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data: view })
+    const secrets = await this.#deps.projects.webhookSecrets(projectId)
+    const response = await this.#deps.http.request({
+      url,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      sign: () => signCallback(secrets, { id: webhookId, now: at, body }),
+      body,
+      signal,
+      timeouts: TIMEOUTS,
+    })
+    response.body.destroy()
+    return response.status
+  }
+
+  async #record(
+    payload: CallbackPayload,
+    attempt: number,
+    outcome: { status: number | null; error: string | null; delivered: boolean },
+  ): Promise<void> {
+    await this.#deps.ledger.db
+      .insertInto('deliveries')
+      .values({
+        id: newId(),
+        task_id: payload.taskId,
+        event_type: payload.type,
+        url: payload.url,
+        attempt,
+        at: now,
+        status: outcome.status,
+        error: outcome.error,
+        delivered: outcome.delivered ? 1 : 0,
+      })
+      .execute()
+  }
+}

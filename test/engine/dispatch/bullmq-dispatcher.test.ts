@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { BullMqDispatcher } from '../../../src/engine/dispatch/bullmq-dispatcher.ts'
+import { silentLog } from '../../support/backends.ts'
+import { startRedis } from '../../support/redis-server.ts'
+import { until } from '../../support/until.ts'
+import { dispatcherContract } from '../dispatcher.contract.ts'
+
+const shared = inject('redisUrl')
+const wake = (id: string) => ({ id, pool: 'default', delayMs: 0 })
+
+if (shared) {
+  dispatcherContract('BullMQ on Redis', async () => {
+    const prefix = `t${randomBytes(4).toString('hex')}`
+    return {
+      instance: async () => new BullMqDispatcher(silentLog, { url: shared, prefix }),
+      remove: async () => undefined,
+    }
+  })
+}
+
+describe.runIf(shared)('BullMQ on a Redis that comes and goes', () => {
+  test('publishing fails while Redis is away, and consumers come back by themselves', async ({ skip }) => {
+    const redis = await startRedis()
+    if (!redis) return skip('needs the program redis-server')
+    onTestFinished(() => redis.remove())
+    const one = new BullMqDispatcher(silentLog, { url: redis.url })
+    const two = new BullMqDispatcher(silentLog, { url: redis.url })
+    onTestFinished(async () => {
+      await one.close()
+      await two.close()
+    })
+    const seen: string[] = []
+    one.consume('default', 2, async (id) => void seen.push(id))
+    two.consume('default', 2, async (id) => void seen.push(id))
+    await one.publish([wake('before')])
+    await until('consumers are up', () => seen.length === 1)
+    expect([await one.forgot(), await two.forgot()]).toEqual([true, false])
+
+    await redis.stop()
+    // A server that has gone away is noticed with the closed connection; then nothing waits for its return.
+    await until('publishing fails', () =>
+      one.publish([wake('lost')]).then(
+        () => false,
+        () => true,
+      ),
+    )
+    await expect(one.forgot()).rejects.toThrow()
+
+    await redis.start()
+    seen.length = 0
+    await until('publishing works again', () =>
+      one.publish([wake('after')]).then(
+        () => true,
+        () => false,
+      ),
+    )
+    await until('a consumer is back', () => seen.length === 1)
+    expect(seen).toEqual(['after'])
+    await until('the other instance is connected', () =>
+      two.publish([wake('other')]).then(
+        () => true,
+        () => false,
+      ),
+    )
+    await until('a consumer has it', () => seen.length === 2)
+    // What was published is gone with the memory of Redis: exactly one instance is told so.
+    expect([await two.forgot(), await one.forgot(), await two.forgot()]).toEqual([true, false, false])
+  })
+
+  test('handled wakes leave nothing behind in Redis', async () => {
+    const prefix = `t${randomBytes(4).toString('hex')}`
+    const dispatcher = new BullMqDispatcher(silentLog, { url: shared as string, prefix })
+    const redis = new Redis(shared as string)
+    onTestFinished(async () => {
+      await dispatcher.close()
+      redis.disconnect()
+    })
+    const seen: string[] = []
+    const consumer = dispatcher.consume('default', 4, async (id) => void seen.push(id))
+    await dispatcher.publish(Array.from({ length: 40 }, (_, index) => wake(`job-${index}`)))
+    await until('every id has arrived', () => seen.length === 40)
+    const left = async () => {
+      const keys = await redis.keys(`${prefix}:wake-default:*`)
+      return keys.filter((key) => /:(\d+|active|wait|completed|failed)(:lock)?$/.test(key))
+    }
+    await until('Redis is empty', async () => (await left()).length === 0)
+    await consumer.stop()
+    expect(await left()).toEqual([])
+  })
+
+  test('a consumer that stops under load gives back what it had fetched but not handed over', async () => {
+    const prefix = `t${randomBytes(4).toString('hex')}`
+    const dispatcher = new BullMqDispatcher(silentLog, { url: shared as string, prefix })
+    const redis = new Redis(shared as string)
+    onTestFinished(async () => {
+      await dispatcher.close()
+      redis.disconnect()
+    })
+    const seen: string[] = []
+    const wanted = Array.from({ length: 120 }, (_, index) => `job-${index}`)
+    await dispatcher.publish(wanted.map(wake))
+    // Stopped again and again in the middle of fetching.
+    for (let round = 1; round <= 10; round++) {
+      const consumer = dispatcher.consume('default', 2, async (id) => void seen.push(id))
+      await until('some have arrived', () => seen.length >= round * 5)
+      await consumer.stop()
+    }
+    dispatcher.consume('default', 2, async (id) => void seen.push(id))
+    await until('every id has arrived', () => new Set(seen).size === wanted.length)
+    expect(seen.toSorted()).toEqual(wanted.toSorted())
+    await until(
+      'nothing is held as under way',
+      async () => (await redis.llen(`${prefix}:wake-default:active`)) === 0,
+    )
+  })
+})

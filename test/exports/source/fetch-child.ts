@@ -1,0 +1,19 @@
+import { Agent } from 'undici'
+import { fetchToSpool } from '../../../src/exports/source/index.ts'
+import { systemClock } from '../../../src/kernel/index.ts'
+import { httpSource } from './http-source.ts'
+
+/** A process of its own that fetches, so that a test can kill it: `fetch-child.ts URL FOLDER`. */
+const [url = '', directory = ''] = process.argv.slice(2)
+const dispatcher = new Agent()
+await fetchToSpool(
+  { source: httpSource(url, dispatcher), clock: systemClock },
+  {
+    directory,
+    columnsOf: () => ({ fields: ['id', 'name', 'amount'] }),
+    pageSize: 100,
+    signal: new AbortController().signal,
+    checkpointEveryMs: 1,
+  },
+)
+await dispatcher.close()

@@ -1,0 +1,72 @@
+"""Reads the workbooks named on standard input (a JSON list) with openpyxl and prints what it saw as a JSON list."""
+import datetime
+import json
+import re
+import sys
+
+import openpyxl
+
+ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+
+
+def unescape(text):
+    # openpyxl leaves ST_Xstring escapes as they are; Excel undoes them.
+    return ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), text)
+
+
+def value_of(cell):
+    value = cell.value
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+        return {"date": value.isoformat()}
+    if isinstance(value, str):
+        # Escapes may form surrogate halves; JSON can carry those.
+        return unescape(value)
+    return value
+
+
+def color(value):
+    return value.rgb[2:] if value is not None and isinstance(value.rgb, str) else None
+
+
+def look(cell):
+    found = {
+        "format": cell.number_format,
+        "bold": bool(cell.font.b),
+        "italic": bool(cell.font.i),
+        "underline": cell.font.u is not None,
+        "size": cell.font.sz,
+        "color": color(cell.font.color) if cell.font.color is not None and cell.font.color.type == "rgb" else None,
+        "bgColor": color(cell.fill.fgColor) if cell.fill.patternType == "solid" else None,
+        "align": cell.alignment.horizontal,
+        "vAlign": cell.alignment.vertical,
+        "wrap": bool(cell.alignment.wrap_text),
+    }
+    return found
+
+
+def dump(path):
+    book = openpyxl.load_workbook(path)
+    sheets = []
+    for sheet in book.worksheets:
+        cells = {}
+        for row in sheet._cells.values():
+            if row.__class__.__name__ == "MergedCell":
+                continue
+            if row.value is None and not row.has_style:
+                continue
+            cells[row.coordinate] = {"type": row.data_type, "value": value_of(row), "look": look(row)}
+        sheets.append(
+            {
+                "name": sheet.title,
+                "cells": cells,
+                "merges": sorted(str(merge) for merge in sheet.merged_cells.ranges),
+                "widths": {name: column.width for name, column in sheet.column_dimensions.items()},
+                "heights": {str(n): row.height for n, row in sheet.row_dimensions.items() if row.height is not None},
+                "freeze": sheet.freeze_panes,
+                "rows": sheet.max_row,
+            }
+        )
+    return sheets
+
+
+json.dump([dump(path) for path in json.load(sys.stdin)], sys.stdout)

@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { excelSerialMillis, readIsoDate } from '../../../src/exports/xlsx/encode/iso-date.ts'
+import { Timezone } from '../../../src/exports/xlsx/encode/timezone.ts'
+
+const read = (text: string, zone = 'UTC') => {
+  const bytes = Buffer.from(text)
+  return readIsoDate(bytes, 0, bytes.length, new Timezone(zone))
+}
+
+test('every ISO instant is read as JavaScript reads it', () => {
+  const dates = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+  fc.assert(
+    fc.property(dates, (date) => {
+      expect(read(date.toISOString())).toBe(date.getTime())
+    }),
+  )
+})
+
+test('the clock of a zone agrees with Intl at every instant', () => {
+  const zones = [
+    'Asia/Shanghai',
+    'America/New_York',
+    'Australia/Lord_Howe',
+    'Asia/Kathmandu',
+    'Africa/Casablanca',
+  ]
+  const dates = fc.date({ min: new Date('1900-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
+  fc.assert(
+    fc.property(fc.constantFrom(...zones), dates, (timeZone, date) => {
+      const shown = new Date(read(date.toISOString(), timeZone)).toISOString().slice(0, 19)
+      const parts = new Intl.DateTimeFormat('sv-SE', {
+        timeZone,
+        dateStyle: 'short',
+        timeStyle: 'medium',
+      }).format(date)
+      expect(shown.replace('T', ' ')).toBe(parts)
+    }),
+  )
+})
+
+test('what is no date is none', () => {
+  const texts = [
+    '2024-02-30',
+    '2023-02-29',
+    '2024-13-01',
+    '2024-00-10',
+    '24-01-01',
+    '2024/01/01',
+    '2024-01-01T',
+    '2024-01-01T10',
+    '2024-01-01T10:60',
+    '2024-01-01T24:00',
+    '2024-01-01T10:00:60',
+    '2024-01-01T10:00:00.',
+    '2024-01-01T10:00:00+8',
+    '2024-01-01T10:00:00Zz',
+    '2024-01-01x10:00:00',
+    '2024-01-011',
+    'hello world',
+  ]
+  expect(texts.filter((text) => !Number.isNaN(read(text)))).toEqual([])
+})
+
+test('serials count the leap day that 1900 never had', () => {
+  const serial = (text: string) => excelSerialMillis(read(text)) / 86_400_000
+  expect(['1900-01-01', '1900-02-28', '1900-03-01', '1970-01-01', '9999-12-31'].map(serial)).toEqual([
+    1, 59, 61, 25_569, 2_958_465,
+  ])
+  expect(serial('1899-12-31')).toBeNaN()
+  expect(serial('2024-01-01T12:00:00')).toBe(45_292.5)
+})

@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CellStyle, FixedCell } from '../../../src/exports/xlsx/index.ts'
+import { readWorkbooks } from './foreign-reader.ts'
+import { column, EMPTY, plan, type Row, setup } from './spool-fixture.ts'
+
+let bench: ReturnType<typeof setup>
+beforeAll(() => {
+  bench = setup()
+})
+afterAll(() => bench.close())
+
+function cell(row: number, at: number, value: FixedCell['value'], more: Partial<FixedCell> = {}): FixedCell {
+  return { row, column: at, rowSpan: 1, columnSpan: 1, value, style: {}, ...more }
+}
+
+async function open(sheets: Parameters<typeof bench.write>[0]['sheets']) {
+  const { files } = await bench.write({ sheets })
+  expect(files).toHaveLength(1)
+  return readWorkbooks([files[0]!.path])[0]!
+}
+
+test('an export without rows has its header and its footer', async () => {
+  const top = { rows: 1, heights: [], cells: [cell(0, 0, 'Name')] }
+  const bottom = { rows: 1, heights: [], cells: [cell(0, 0, 'signed')] }
+  const [sheet] = await open([{ plan: plan([column(0)], { top, bottom }), segments: [] }])
+  expect(sheet!.cells.A1!.value).toBe('Name')
+  expect(sheet!.cells.A2!.value).toBe('signed')
+  expect(sheet!.freeze).toBe('A2')
+})
+
+test('a sheet may have no columns and no rows at all', async () => {
+  const [sheet] = await open([{ plan: plan([]), segments: [] }])
+  expect(sheet!.cells).toEqual({})
+})
+
+test('fixed areas stand above and below the data, merged, with their heights', async () => {
+  const top = {
+    rows: 3,
+    heights: [30, undefined, 18.5],
+    cells: [
+      cell(0, 0, 'Orders', {
+        columnSpan: 3,
+        style: { bold: true, size: 16, align: 'center', vAlign: 'middle' },
+      }),
+      cell(1, 0, 'Key', { rowSpan: 2 }),
+      cell(1, 1, 'Sums', { columnSpan: 2 }),
+      cell(2, 1, 'net'),
+      cell(2, 2, 42),
+    ],
+  }
+  const bottom = { rows: 2, heights: [], cells: [cell(1, 0, ' total ', { columnSpan: 2 }), cell(1, 2, true)] }
+  const columns = [column(0), column(1), column(2)]
+  const rows: Row[] = [
+    ['a', 1, 2],
+    ['b', 3, 4],
+  ]
+  const [sheet] = await open([
+    { plan: plan(columns, { top, bottom, rowHeight: 22 }), segments: [bench.spool(rows)] },
+  ])
+  expect(sheet!.merges).toEqual(['A1:C1', 'A2:A3', 'A7:B7', 'B2:C2'])
+  expect(sheet!.heights).toEqual({ 1: 30, 3: 18.5, 4: 22, 5: 22 })
+  expect(sheet!.freeze).toBe('A4')
+  expect(sheet!.cells.A1!.look).toMatchObject({ bold: true, size: 16, align: 'center', vAlign: 'center' })
+  expect(sheet!.cells.C3!.value).toBe(42)
+  expect(sheet!.cells.C5!.value).toBe(4)
+  expect(sheet!.cells.A7!.value).toBe(' total ')
+  expect(sheet!.cells.C7!.value).toBe(true)
+})
+
+test('rich text keeps its text and opens without complaint', async () => {
+  const runs = [
+    { text: 'bold ', bold: true },
+    { text: '<red>\n', color: 'FF0000' },
+    { text: 'plain' },
+    { text: '' },
+  ]
+  const top = { rows: 1, heights: [], cells: [cell(0, 0, runs, { style: { wrap: true } }), cell(0, 1, [])] }
+  const [sheet] = await open([{ plan: plan([column(0)], { top }), segments: [] }])
+  expect(sheet!.cells.A1!.value).toBe('bold <red>\nplain')
+  expect(sheet!.cells.A1!.look.wrap).toBe(true)
+})
+
+test('a column style reaches every cell, and its background the empty ones too', async () => {
+  const style: CellStyle = {
+    italic: true,
+    underline: true,
+    size: 9,
+    color: 'ff00aa',
+    bgColor: '00FF00',
+    align: 'right',
+    vAlign: 'top',
+    wrap: true,
+    format: '0.000',
+  }
+  const columns = [column(0, 'auto', { style }), column(1, 'auto', { style: { bold: true } })]
+  const [sheet] = await open([
+    { plan: plan(columns), segments: [bench.spool([[1.5, null], [null, 'x'], ['']])] },
+  ])
+  const expected = {
+    italic: true,
+    underline: true,
+    bold: false,
+    size: 9,
+    color: 'FF00AA',
+    bgColor: '00FF00',
+    align: 'right',
+    vAlign: 'top',
+    wrap: true,
+    format: '0.000',
+  }
+  for (const at of ['A1', 'A2', 'A3']) expect(sheet!.cells[at]!.look).toEqual(expected)
+  expect(sheet!.cells.A2!.value).toBeNull()
+  expect(sheet!.cells.B1).toBeUndefined()
+  expect(sheet!.cells.B2!.look.bold).toBe(true)
+})
+
+test('a format that Excel could not read is left out', async () => {
+  const columns = ['0.00"open', '[Red', 'a;b;c;d;e', '¥#,##0.00;[Red]-¥#,##0.00', '"是";;"否"'].map(
+    (format) => column(0, 'money', { style: { format } }),
+  )
+  const [sheet] = await open([{ plan: plan(columns), segments: [bench.spool([[1]])] }])
+  expect(['A1', 'B1', 'C1', 'D1', 'E1'].map((at) => sheet!.cells[at]!.look.format)).toEqual([
+    '#,##0.00',
+    '#,##0.00',
+    '#,##0.00',
+    '¥#,##0.00;[Red]-¥#,##0.00',
+    '"是";;"否"',
+  ])
+})
+
+test('the first condition that holds decides the look of a cell', async () => {
+  const amount = column(0, 'number', {
+    style: { color: '111111', bold: true },
+    conditions: [
+      { when: { op: '>=', value: 100 }, style: { color: 'FF0000' } },
+      {
+        when: { op: 'or', left: { op: '<', value: 0 }, right: { op: '=', value: 7 } },
+        style: { bgColor: 'FFFF00', format: '0.0' },
+      },
+    ],
+  })
+  const status = column(1, 'auto', {
+    conditions: [
+      { when: { op: 'in', values: ['已退款', 'late "x"'] }, style: { color: '0000FF' } },
+      { when: { op: 'like', pattern: 'pa%' }, style: { italic: true } },
+      { when: { op: '=', value: null }, style: { bgColor: 'EEEEEE' } },
+    ],
+  })
+  const rows: Row[] = [
+    [100, '已退款'],
+    ['250', 'late "x"'],
+    [-1, 'paid'],
+    [7, null],
+    [50, 'other'],
+    [null, '已退款'],
+  ]
+  const [sheet] = await open([{ plan: plan([amount, status]), segments: [bench.spool(rows)] }])
+  const { cells } = sheet!
+  const colors = rows.map((_, n) => cells[`A${n + 1}`]?.look.color)
+  expect(colors).toEqual(['FF0000', 'FF0000', '111111', '111111', '111111', undefined])
+  expect(rows.map((_, n) => cells[`A${n + 1}`]?.look.bgColor)).toEqual([
+    null,
+    null,
+    'FFFF00',
+    'FFFF00',
+    null,
+    undefined,
+  ])
+  expect(cells.A3!.look).toMatchObject({ bold: true, format: '0.0' })
+  expect([1, 2, 6].map((row) => cells[`B${row}`]!.look.color)).toEqual(['0000FF', '0000FF', '0000FF'])
+  expect(cells.B3!.look.italic).toBe(true)
+  expect(cells.B4).toMatchObject({ value: null, look: { bgColor: 'EEEEEE' } })
+  expect(cells.B5!.look.color).toBeNull()
+})
+
+test('columns are as wide as the plan says, or as their content needs', async () => {
+  const top = { rows: 1, heights: [], cells: [cell(0, 3, '客户名称与联系电话')] }
+  const columns = [column(0, 'auto', { width: 33 }), column(1), column(2), column(3), column(4)]
+  const [sheet] = await open([{ plan: plan(columns, { top }), segments: [], widths: [5, 18, 900, 3] }])
+  const { widths } = sheet!
+  expect(widths.A).toBeCloseTo(33.71, 2)
+  expect(widths.B).toBeCloseTo(20.71, 2)
+  expect(widths.C).toBeCloseTo(60.71, 2)
+  expect(widths.D).toBeCloseTo(20.71, 2)
+  expect(widths.E).toBeCloseTo(9.14, 2)
+})
+
+test('sheet names are made fit for Excel and kept apart', async () => {
+  const names = ['a/b:c', 'A_B_C', '', "'quoted'", '很'.repeat(40), '很'.repeat(40), 'History', '&<"']
+  const sheets = await open(
+    names.map((name) => ({ plan: plan([column(0)], { name }), segments: [bench.spool([[name]])] })),
+  )
+  expect(sheets.map(({ name }) => name)).toEqual([
+    'a_b_c',
+    'A_B_C (2)',
+    'Sheet3',
+    '_quoted_',
+    '很'.repeat(31),
+    `${'很'.repeat(27)} (2)`,
+    'History_',
+    '&<"',
+  ])
+  expect(sheets.map(({ cells }) => cells.A1?.value ?? '')).toEqual(names)
+})
+
+test('row headers are merged over their groups, and reserved rows stay free', async () => {
+  const style: CellStyle = { bgColor: 'DDDDDD' }
+  const label = (level: number, groups: number, title: string, levels = 1) => ({
+    level,
+    levels,
+    groups,
+    title,
+    style,
+  })
+  const rowHeads = {
+    columns: [0, 1],
+    groups: [
+      { name: 'wx', labels: [label(0, 2, 'Online'), label(1, 1, '微信')] },
+      { name: 'ali', reserve: 3, labels: [label(1, 1, 'Ali')] },
+      { name: 'cash', labels: [label(0, 1, 'Cash', 2)] },
+      { name: 'none', labels: [label(0, 1, 'None', 2)] },
+    ],
+  }
+  const columns = [column(null), column(null), column(0), column(1)]
+  const segments = [
+    bench.spool(
+      [
+        ['w1', 1],
+        ['w2', 2],
+      ],
+      { group: 'wx', slice: 1 },
+    ),
+    bench.spool([['a1', 3]], { group: 'ali' }),
+    bench.spool([['c1', 4]], { group: 'cash' }),
+  ]
+  const bottom = { rows: 1, heights: [], cells: [cell(0, 0, 'end')] }
+  const [sheet] = await open([{ plan: plan(columns, { rowHeads, bottom }), segments }])
+  expect(sheet!.merges).toEqual(['A1:A5', 'A6:B6', 'A7:B7', 'B1:B2', 'B3:B5'])
+  const values = Object.fromEntries(Object.entries(sheet!.cells).map(([at, { value }]) => [at, value]))
+  expect(values).toEqual({
+    A1: 'Online',
+    B1: '微信',
+    C1: 'w1',
+    D1: 1,
+    C2: 'w2',
+    D2: 2,
+    B3: 'Ali',
+    C3: 'a1',
+    D3: 3,
+    A6: 'Cash',
+    C6: 'c1',
+    D6: 4,
+    A7: 'None',
+    A8: 'end',
+  })
+})
+
+test('rows of a group that no row header names are refused', async () => {
+  const rowHeads = { columns: [0], groups: [{ name: 'a', labels: [] }] }
+  const sheet = {
+    plan: plan([column(null), column(0)], { rowHeads }),
+    segments: [bench.spool([[1]], { group: 'b' })],
+  }
+  await expect(bench.write({ sheets: [sheet] })).rejects.toThrow('"b"')
+})
+
+test('a sheet without a fixed area has nothing frozen', async () => {
+  const [sheet] = await open([{ plan: plan([column(0)], { top: EMPTY }), segments: [bench.spool([[1]])] }])
+  expect(sheet!.freeze).toBeNull()
+})

@@ -1,0 +1,11 @@
+import { openSqliteLedger } from '../../src/engine/ledger/open-sqlite.ts'
+import { isAppError, systemClock } from '../../src/kernel/index.ts'
+
+/** Run as a process of its own: takes the data dir given as argument, says how that went, and keeps it. */
+try {
+  openSqliteLedger(process.argv[2] as string, systemClock)
+  console.log('open')
+  setInterval(() => undefined, 60_000)
+} catch (error) {
+  console.log(isAppError(error) ? error.code : String(error))
+}

@@ -1,0 +1,29 @@
+import type { Consumer, Dispatcher, Wake } from '../../src/engine/index.ts'
+
+/** Passes on to a real dispatcher, remembers what was published, and can lose it on the way. */
+export class WatchedDispatcher implements Dispatcher {
+  readonly published: Wake[] = []
+  loses = false
+  readonly #inner: Dispatcher
+
+  constructor(inner: Dispatcher) {
+    this.#inner = inner
+  }
+
+  async publish(wakes: readonly Wake[]): Promise<void> {
+    this.published.push(...wakes)
+    if (!this.loses) await this.#inner.publish(wakes)
+  }
+
+  consume(pool: string, slots: number, take: (id: string) => Promise<void>): Consumer {
+    return this.#inner.consume(pool, slots, take)
+  }
+
+  forgot(): Promise<boolean> {
+    return this.#inner.forgot()
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close()
+  }
+}
