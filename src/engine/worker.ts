@@ -22,7 +22,7 @@ export interface WorkerDeps {
   leases: Leases
   clock: Clock
   log: Log
-  /** Publishes what may start now. */
+  /** Publishes what may start now, and tells listeners of what has just been written. */
   wake(wakes: Wake[]): void
 }
 
@@ -95,7 +95,9 @@ export class Worker implements Duty {
     this.#claiming++
     try {
       const job = await this.#deps.leases.claim(id, this.#deps.id)
-      return job && this.#work(job)
+      if (!job) return undefined
+      this.#deps.wake([])
+      return this.#work(job)
     } finally {
       this.#claiming--
       if (this.#claiming === 0) this.#cancelledEarly.clear()
@@ -169,10 +171,13 @@ export class Worker implements Duty {
   async #runAndSettle(kind: DefinedKind, job: Job, abort: AbortController): Promise<void> {
     const log = this.#deps.log.child({ jobId: job.id, kind: job.kind, attempt: job.attempts })
     const progress = new ProgressThrottle(this.#deps.clock, (value) =>
-      this.#deps.leases.progress(job, value).catch((error) => {
-        if (isAppError(error, ERRORS.JOB_LEASE_LOST)) abort.abort(error)
-        else log.warn({ err: error }, 'progress was not written')
-      }),
+      this.#deps.leases.progress(job, value).then(
+        () => this.#deps.wake([]),
+        (error) => {
+          if (isAppError(error, ERRORS.JOB_LEASE_LOST)) abort.abort(error)
+          else log.warn({ err: error }, 'progress was not written')
+        },
+      ),
     )
     const outcome = await this.#run(kind, job, abort, progress, log)
     const rest = await progress.close()
