@@ -188,7 +188,11 @@ function openHttpClient(config: Config, clock: Clock, ownAddress: () => string):
       : parseAllowHosts(config.WHARF_ALLOW_HOSTS)
   return new HttpClient(
     { guard: new AddressGuard(allowed), clock },
-    { userAgent: `wharf/${VERSION}`, alwaysAllowed: (url) => ownSamples(ownAddress())(url) },
+    {
+      userAgent: `wharf/${VERSION}`,
+      connectionsPerOrigin: 64,
+      alwaysAllowed: (url) => ownSamples(ownAddress())(url),
+    },
   )
 }
 

@@ -82,6 +82,8 @@ export class RunWalk {
       await this.#connections.idle()
       this.#signal.throwIfAborted()
     } catch (error) {
+      // A feed that fails takes nothing back of what it has listed: files under way may end.
+      if (isFeedError(error)) await this.#connections.idle()
       if (!this.#signal.aborted) this.#broken.abort(error)
       await this.#connections.idle()
       throw this.#signal.reason
@@ -212,4 +214,8 @@ export class RunWalk {
     const { cursor } = this.#book.checkpoint
     return { ...this.#book.counts, rate: this.#rate.rate(), page: this.#book.page, cursor }
   }
+}
+
+function isFeedError(error: unknown): boolean {
+  return isAppError(error, ERRORS.FEED_FAILED) || isAppError(error, ERRORS.FEED_INVALID)
 }
