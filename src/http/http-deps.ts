@@ -19,7 +19,7 @@ export interface HttpServerDeps {
   views: TaskViews
   adminTokenHash: string
   log: Log
-  runs?: Runs
+  runs: Runs
 }
 
 /** What routes are made from. */

@@ -108,7 +108,7 @@ export class HttpServer implements Part {
     await app.register(exportRoutes(this.#deps))
     await app.register(eventRoutes(this.#deps))
     new EventSockets({ ...this.#deps, authenticator: this.#authenticator }).attach(app.server)
-    if (this.#deps.runs) await app.register(runRoutes(this.#deps, this.#deps.runs))
+    await app.register(runRoutes(this.#deps))
     await app.ready()
     return this.#app
   }

@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS, isAppError } from '../../kernel/index.ts'
-import type { Runs } from '../../runs/index.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { prefersChinese } from '../language.ts'
 import { Account, NewAccount, OneAccount, OneRun, Params, Run, ShortRun } from './run-schemas.ts'
@@ -11,7 +10,7 @@ const config = { access: 'admin' } as const
 const tags = ['runs']
 
 /** Accounts and their runs: one list for the whole installation. */
-export function runRoutes({ ledger, idempotency }: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox {
+export function runRoutes({ ledger, idempotency, runs }: HttpDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.put(
       '/api/accounts/:handle',
