@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { isActive, type Ledger, now, type Schema, type Tx } from '../engine/index.ts'
+import { type Ledger, now, type Schema, type Tx } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { AccountParams } from './feed/item-filter.ts'
 
@@ -56,15 +56,19 @@ export class AccountStore {
     return toAccount(row)
   }
 
-  async #refuseLocked(tx: Tx, handle: string): Promise<void> {
-    const jobs = await tx.db
+  async isLocked(tx: Tx, handle: string): Promise<boolean> {
+    const job = await tx.db
       .selectFrom('jobs')
-      .select('state')
+      .select('id')
       .where('kind', '=', 'run')
       .where('owner', '=', handle)
       .where('state', 'in', ['waiting', 'pending', 'running'])
-      .execute()
-    if (jobs.some(({ state }) => isActive(state)))
+      .executeTakeFirst()
+    return job !== undefined
+  }
+
+  async #refuseLocked(tx: Tx, handle: string): Promise<void> {
+    if (await this.isLocked(tx, handle))
       throw new AppError(
         ERRORS.ACCOUNT_LOCKED,
         `the account '${handle}' is locked while its run is queued or running; cancel the run first`,

@@ -120,6 +120,9 @@ export class Runs {
 
   async #enqueue(tx: Tx, order: RunOrder, account: Account): Promise<string> {
     const { run_id, handle } = order
+    // The index decides. Looking first only spares a wait: an insert that meets a job which its worker is just writing
+    // to must wait for that worker, who may be waiting for this account.
+    if (await this.#accounts.isLocked(tx, handle)) throw runActive(account)
     try {
       const { jobId } = await this.#deps.engine.enqueue(tx, {
         kind: RUN_KIND,
@@ -130,14 +133,7 @@ export class Runs {
       return jobId
     } catch (error) {
       if (!isAppError(error, ERRORS.JOB_REFUSED)) throw error
-      throw new AppError(
-        ERRORS.RUN_ACTIVE,
-        `the account '${handle}' already has a run that is queued or running`,
-        {
-          cause: error,
-          details: { handle, run_id: account.runId },
-        },
-      )
+      throw runActive(account)
     }
   }
 
@@ -153,6 +149,14 @@ export class Runs {
     await events.appendOne(tx, { type, kind: RUN_KIND, projectId: null, taskId: null, jobId: null, data })
     tx.afterCommit(() => feed.notify())
   }
+}
+
+function runActive({ handle, runId }: Account): AppError {
+  return new AppError(
+    ERRORS.RUN_ACTIVE,
+    `the account '${handle}' already has a run that is queued or running`,
+    { details: { handle, run_id: runId } },
+  )
 }
 
 function runNotFound(runId: string): AppError {
