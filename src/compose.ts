@@ -88,7 +88,8 @@ async function startOn(
   const pool = new XlsxPool()
   // The server's own address is known only once it listens; nothing asks for it before.
   const ownAddress = () => http.address
-  const outgoing = openHttpClient(config, clock, ownAddress)
+  let listening = false
+  const outgoing = openHttpClient(config, clock, () => (listening ? ownAddress() : undefined))
   const views: TaskViews = {}
   const callbacks = new Callbacks({ engine, ledger, projects, http: outgoing, clock, views })
   const shared = { engine, ledger, projects, sealer, tickets, http: outgoing, store, pool, clock, log }
@@ -133,6 +134,7 @@ async function startOn(
     engine,
     http,
   ])
+  listening = true
   return {
     address: http.address,
     adminTokenFile: installation.adminTokenFile,
@@ -179,7 +181,7 @@ function excelLimits(config: Config) {
   return { maxRows: config.WHARF_EXCEL_MAX_ROWS, maxBytes: config.WHARF_EXCEL_MAX_BYTES }
 }
 
-function openHttpClient(config: Config, clock: Clock, ownAddress: () => string): HttpClient {
+function openHttpClient(config: Config, clock: Clock, ownAddress: () => string | undefined): HttpClient {
   const allowed =
     config.WHARF_ALLOW_HOSTS === null
       ? config.isLoopback
@@ -191,9 +193,15 @@ function openHttpClient(config: Config, clock: Clock, ownAddress: () => string):
     {
       userAgent: `wharf/${VERSION}`,
       connectionsPerOrigin: 64,
-      alwaysAllowed: (url) => ownSamples(ownAddress())(url),
+      alwaysAllowed: (url) => isOwnSample(url, ownAddress),
     },
   )
+}
+
+/** Work that goes on after a restart asks before the server listens; then nothing is its own yet. */
+function isOwnSample(url: URL, ownAddress: () => string | undefined): boolean {
+  const own = ownAddress()
+  return own !== undefined && ownSamples(own)(url)
 }
 
 async function openStore(config: Config, clock: Clock): Promise<ArtifactStore> {
