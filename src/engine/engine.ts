@@ -96,7 +96,7 @@ export class Engine implements Part {
     this.events = new EventLog(ledger)
     this.feed = new EventFeed({ events: this.events, signal, clock, log })
     this.lanes = new Lanes(ledger, kinds)
-    const shared = { ledger, kinds, lanes: this.lanes, events: this.events }
+    const shared = { ledger, kinds, lanes: this.lanes }
     this.jobs = new JobStore(shared)
     const leases = new Leases(shared, leaseMs)
     this.worker = new Worker(

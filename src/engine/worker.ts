@@ -9,6 +9,7 @@ import {
   messageOf,
 } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
+import { Gather } from './gather.ts'
 import type { Job } from './job.ts'
 import { Completed, type DefinedKind, type KindRegistry } from './kind.ts'
 import type { Leases, Outcome } from './lease.ts'
@@ -52,12 +53,14 @@ export class Worker implements Duty {
   readonly #taking = new Set<Promise<void>>()
   /** Cancels heard of jobs that are not running here: one of them may be in the middle of its claim. */
   readonly #cancelledEarly = new Set<string>()
+  readonly #claims: Gather<string, Job | undefined>
   #claiming = 0
   #renewedAt: number
   #draining: 'no' | 'waits' | 'aborts' = 'no'
 
   constructor(deps: WorkerDeps, { leaseMs, abortGraceMs = 5_000 }: WorkerOptions) {
     this.#deps = deps
+    this.#claims = new Gather((ids) => deps.leases.claimAll(ids, deps.id))
     this.#leaseMs = leaseMs
     this.#abortGraceMs = abortGraceMs
     this.#renewedAt = deps.clock.now()
@@ -94,7 +97,7 @@ export class Worker implements Duty {
   async #claim(id: string): Promise<Running | undefined> {
     this.#claiming++
     try {
-      const job = await this.#deps.leases.claim(id, this.#deps.id)
+      const job = await this.#claims.add(id)
       if (!job) return undefined
       this.#deps.wake([])
       return this.#work(job)

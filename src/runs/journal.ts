@@ -91,7 +91,7 @@ export class Journal {
     line: { level: string; message: string },
   ): Promise<void> {
     const { run_id, handle } = this.#order
-    await this.#deps.engine.events.appendOne(tx, {
+    await this.#deps.engine.events.append(tx, {
       type: 'run_log',
       kind: 'run',
       projectId: null,

@@ -146,7 +146,7 @@ export class Runs {
 
   async #tell(tx: Tx, type: string, data: Record<string, unknown>): Promise<void> {
     const { events, feed } = this.#deps.engine
-    await events.appendOne(tx, { type, kind: RUN_KIND, projectId: null, taskId: null, jobId: null, data })
+    await events.append(tx, { type, kind: RUN_KIND, projectId: null, taskId: null, jobId: null, data })
     tx.afterCommit(() => feed.notify())
   }
 }

@@ -205,11 +205,11 @@ async function heldBack() {
   const claimed: string[] = []
   const state = { away: false }
   class HeldBackLeases extends Leases {
-    override async claim(id: string, worker: string): Promise<Job | undefined> {
-      const job = await super.claim(id, worker)
-      claimed.push(id)
+    override async claimAll(ids: readonly string[], worker: string): Promise<(Job | undefined)[]> {
+      const jobs = await super.claimAll(ids, worker)
+      claimed.push(...ids)
       await answers.passed
-      return job
+      return jobs
     }
 
     override renew(worker: string, ids: string[]) {

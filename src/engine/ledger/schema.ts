@@ -60,6 +60,8 @@ export interface JobsTable {
   started_at: number | null
   finished_at: number | null
   delete_after: number | null
+  event_type: string | null
+  event_data: string | null
 }
 
 export interface TasksTable {
@@ -72,6 +74,8 @@ export interface TasksTable {
   created_at: number
   cancelled_at: number | null
   callback: string | null
+  event_type: string | null
+  event_data: string | null
 }
 
 export interface EventsTable {
