@@ -14,6 +14,7 @@ import { exportRoutes } from './routes/exports.ts'
 import { healthRoutes } from './routes/health.ts'
 import { homeRoutes } from './routes/home.ts'
 import { projectRoutes } from './routes/projects.ts'
+import { runRoutes } from './routes/runs.ts'
 import { sampleRoutes } from './routes/samples.ts'
 import { EventSockets } from './web-socket.ts'
 
@@ -109,6 +110,7 @@ export class HttpServer implements Part {
     await app.register(exportRoutes(this.#deps))
     await app.register(eventRoutes(this.#deps))
     new EventSockets({ ...this.#deps, authenticator: this.#authenticator }).attach(app.server)
+    await app.register(runRoutes(this.#deps))
     await app.ready()
     return this.#app
   }
