@@ -128,6 +128,7 @@ export class Leases {
   async settle(job: Claim, outcome: Outcome, progress?: unknown): Promise<Wake[]> {
     const kind = this.#deps.kinds.get(job.kind)
     return this.#deps.ledger.transaction(async (tx) => {
+      const lane = job.lane === null ? undefined : await this.#deps.lanes.lock(tx, job.lane)
       let move = this.#resolve(kind, job, outcome)
       const expired = outcome.what === 'abandoned'
       if (!(await this.#write(tx, job, move, progress, { cancelRequested: 0, expired }))) {
@@ -139,7 +140,7 @@ export class Leases {
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
       await this.#deps.events.append(tx, kind, job.id, move.change)
       if (move.delayMs !== undefined) return [{ id: job.id, pool: kind.pool, delayMs: move.delayMs }]
-      return job.lane === null ? [] : this.#deps.lanes.admit(tx, job.lane)
+      return job.lane === null ? [] : this.#deps.lanes.admit(tx, job.lane, lane)
     })
   }
 
