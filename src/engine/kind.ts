@@ -97,6 +97,10 @@ export class KindRegistry {
     return kind
   }
 
+  names(): string[] {
+    return [...this.#kinds.keys()]
+  }
+
   all(): DefinedKind[] {
     return [...this.#kinds.values()]
   }
