@@ -227,7 +227,12 @@ export class JobStore {
 
   async #lockJob(tx: Tx, id: string): Promise<Selectable<JobsTable>> {
     let query = tx.db.selectFrom('jobs').selectAll().where('id', '=', id)
-    if (this.#deps.ledger.dialect === 'postgres') query = query.forUpdate()
+    if (this.#deps.ledger.dialect === 'postgres') {
+      // Only a job that waits can be admitted by others while this one is after it.
+      const found = await query.executeTakeFirst()
+      if (found?.state === 'waiting' && found.lane !== null) await this.#deps.lanes.lock(tx, found.lane)
+      query = query.forUpdate()
+    }
     const row = await query.executeTakeFirst()
     if (!row) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no job ${id}`)
     return row

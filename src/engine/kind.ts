@@ -109,6 +109,10 @@ export class KindRegistry {
     return kind
   }
 
+  names(): string[] {
+    return [...this.#kinds.keys()]
+  }
+
   all(): DefinedKind[] {
     return [...this.#kinds.values()]
   }

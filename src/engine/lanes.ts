@@ -3,6 +3,12 @@ import type { Wake } from './dispatch/dispatcher.ts'
 import type { KindRegistry, Lane } from './kind.ts'
 import { type Ledger, now, type Tx } from './ledger/ledger.ts'
 
+/** A lane as it stands for as long as the transaction lasts that has locked it. */
+export interface LockedLane {
+  limit: number | null
+  policy: Lane['policy']
+}
+
 /** How long after its due time the leader publishes a pending job again. */
 export const WAKE_GRACE_MS = 5_000
 
@@ -70,8 +76,8 @@ export class Lanes {
   }
 
   /** Moves jobs from `waiting` to `pending` while the lane has room. */
-  async admit(tx: Tx, name: string): Promise<Wake[]> {
-    const lane = await this.#lock(tx, name)
+  async admit(tx: Tx, name: string, locked?: LockedLane): Promise<Wake[]> {
+    const lane = locked ?? (await this.lock(tx, name))
     if (!lane) return []
     const inLane = sql`jobs.lane = ${name}`
     const rank = rankBy(lane.policy, name)
@@ -83,7 +89,7 @@ export class Lanes {
     const { rows } = await sql<{ id: string; kind: string; delay: number; created_at: number; rank: number }>`
       update jobs set state = 'pending', wake_at =
         (case when due_at > wharf_now() then due_at else wharf_now() end) + ${WAKE_GRACE_MS}
-      where id in (
+      where state = 'waiting' and id in (
         select id from (
           select id, created_at, ${rank} as rank from jobs where ${inLane} and state = 'waiting'
         ) as ranked order by rank, created_at, id limit ${room})
@@ -106,8 +112,12 @@ export class Lanes {
     return row?.policy ?? 'fifo'
   }
 
-  /** The row's lock lets one transaction at a time count and admit. SQLite has but one writer anyway. */
-  async #lock(tx: Tx, name: string): Promise<{ limit: number | null; policy: string } | undefined> {
+  /**
+   * The row's lock lets one transaction at a time count and admit. SQLite has but one writer anyway.
+   *
+   * Locks are taken in one order, or transactions block each other: the lane first, then its jobs.
+   */
+  async lock(tx: Tx, name: string): Promise<LockedLane | undefined> {
     let query = tx.db.selectFrom('lanes').select(['max_running as limit', 'policy']).where('name', '=', name)
     if (this.#ledger.dialect === 'postgres') query = query.forUpdate()
     return query.executeTakeFirst()

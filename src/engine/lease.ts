@@ -152,6 +152,7 @@ export class Leases {
       // Cancelled meanwhile, or the claim is over: the long way finds out.
     }
     return this.#deps.ledger.transaction(async (tx) => {
+      const lane = job.lane === null ? undefined : await this.#deps.lanes.lock(tx, job.lane)
       let move = this.#resolve(kind, job, outcome)
       const expired = outcome.what === 'abandoned'
       if (!(await this.#write(tx, job, move, progress, { cancelRequested: 0, expired }))) {
@@ -163,7 +164,7 @@ export class Leases {
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
       if (move.delayMs !== undefined) return [{ id: job.id, pool: kind.pool, delayMs: move.delayMs }]
       await kind.onEnded?.(tx, { jobId: job.id, change: move.change })
-      return job.lane === null ? [] : this.#deps.lanes.admit(tx, job.lane)
+      return job.lane === null ? [] : this.#deps.lanes.admit(tx, job.lane, lane)
     })
   }
 

@@ -11,6 +11,7 @@ export interface Part {
 export class Lifecycle {
   readonly #log: Log
   readonly #started: Part[] = []
+  #stopping: Promise<void> | undefined
 
   constructor(log: Log) {
     this.#log = log
@@ -28,7 +29,15 @@ export class Lifecycle {
     }
   }
 
-  async stop(): Promise<void> {
+  /** Asked again while it is under way, it is the same stop: two would overtake each other. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stopAll().finally(() => {
+      this.#stopping = undefined
+    })
+    return this.#stopping
+  }
+
+  async #stopAll(): Promise<void> {
     for (let part = this.#started.pop(); part; part = this.#started.pop()) {
       try {
         await part.stop?.()

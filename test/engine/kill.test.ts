@@ -116,7 +116,7 @@ describe.each(availableBackends())('killed processes on %s', (name) => {
     for (let kill = 0; kill < KILLS; kill++) {
       while (crew.length < size) crew.push(await next())
       const [victim] = crew.splice(kill % size, 1) as [Process]
-      const some = victim.accepted + Math.floor(Math.random() * 16)
+      const some = victim.accepted + Math.floor(Math.random() * 10)
       await until('it has accepted some work', () => victim.accepted >= some)
       // Not a wait, but a random moment between two steps of the victim.
       await delay(Math.random() * 20)
@@ -130,7 +130,7 @@ describe.each(availableBackends())('killed processes on %s', (name) => {
     const done = await watch(backend, survivors)
     await checkLedger(done, accepted)
     await done.close()
-  })
+  }, 180_000)
 })
 
 /** Waits until nothing is left to do. A data dir has one process at a time, so there the file itself is read. */

@@ -56,10 +56,11 @@ function embedded(): Backend {
   }
 }
 
-async function scaledOut(): Promise<Backend> {
-  const database = await createDatabase()
+/** On the shared services of the test run, unless a test brings its own to stop and start. */
+export async function scaledOut(own: { postgresUrl?: string; redisUrl?: string } = {}): Promise<Backend> {
+  const database = await createDatabase(own.postgresUrl)
   const folder = mkdtempSync(join(tmpdir(), 'wharf-test-'))
-  const redisUrl = inject('redisUrl') as string
+  const redisUrl = own.redisUrl ?? (inject('redisUrl') as string)
   const prefix = `t${randomBytes(4).toString('hex')}`
   return {
     name: 'postgres + redis',
@@ -88,8 +89,9 @@ async function scaledOut(): Promise<Backend> {
   }
 }
 
-export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
-  const admin = inject('postgresUrl') as string
+export async function createDatabase(
+  admin = inject('postgresUrl') as string,
+): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `wharf_${randomBytes(6).toString('hex')}`
   await runSql(admin, `create database ${name}`)
   const url = new URL(admin)

@@ -29,21 +29,21 @@ interface LedgerTime {
  * when the test moves that clock or calls `runOnce`. So a worker is made to miss its renewals simply by moving the
  * ledger's time alone. Embedded, the instances share one ledger, dispatcher and signal inside the test's process.
  */
-export async function fleet(name: BackendName) {
-  const backend = await openBackend(name)
+export async function fleet(ground: BackendName | Backend) {
+  const backend = typeof ground === 'string' ? await openBackend(ground) : ground
   const closers: (() => Promise<void>)[] = []
   onTestFinished(async () => {
     for (const close of closers.reverse()) await close()
     await backend.remove()
   })
   const time = await ledgerTime(backend)
-  const ground = backend.shared ? undefined : await openGround(backend, time.clock)
-  if (ground) closers.push(ground.close)
+  const shared = backend.shared ? undefined : await openGround(backend, time.clock)
+  if (shared) closers.push(shared.close)
   return {
     backend,
     advance: time.advance,
     async instance(kinds: Kinds, { prepare, ...options }: InstanceOptions = {}) {
-      const { ledger, dispatcher, signal, close } = ground ?? (await openGround(backend, time.clock))
+      const { ledger, dispatcher, signal, close } = shared ?? (await openGround(backend, time.clock))
       const watched = new WatchedDispatcher(dispatcher)
       const clock = new ManualClock()
       const engine = new Engine(
@@ -58,7 +58,7 @@ export async function fleet(name: BackendName) {
         // Handlers that a failed test left behind get their time to stop, too.
         await until('the instance has stopped', () => stopped || clock.advance(1_000))
         await stopping
-        if (!ground) await close()
+        if (!shared) await close()
       })
       await engine.start()
       // The first pass of each duty is over and all of them sleep: from here on only the test moves things.

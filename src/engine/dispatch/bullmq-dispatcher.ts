@@ -74,6 +74,8 @@ export class BullMqDispatcher implements Dispatcher {
         stop.abort()
         this.#consumers.delete(consumer)
         worker.interrupt()
+        // The loop hands out nothing from here on. Usually it ends at once, but a fetch that was under way when Redis
+        // went away may never be answered.
         const over = new AbortController()
         await Promise.race([
           loop,
@@ -81,7 +83,6 @@ export class BullMqDispatcher implements Dispatcher {
         ])
         over.abort()
         await worker.end()
-        await loop
       },
     }
     this.#consumers.add(consumer)

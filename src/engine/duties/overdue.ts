@@ -25,7 +25,8 @@ export interface OverdueDeps {
  * The leader's safety net: takes back jobs whose lease ran out, and publishes again what is pending for too long.
  *
  * An idle look is one statement, which also tells when the next one is worth it. A job that is published again and
- * again (its pool is simply busy) waits longer each time.
+ * again (its pool is simply busy) waits longer each time. Kinds that this version does not know (a newer one runs
+ * beside it) are left to an instance that does.
  */
 export class OverdueDuty implements Duty {
   readonly name = 'overdue-jobs'
@@ -74,9 +75,12 @@ export class OverdueDuty implements Duty {
   }
 
   async #nextTimes(): Promise<{ wake: number; lease: number }> {
+    const kinds = this.#deps.kinds.names()
+    if (kinds.length === 0) return { wake: Number.POSITIVE_INFINITY, lease: Number.POSITIVE_INFINITY }
+    const mine = sql`kind in (${sql.join(kinds)})`
     const { rows } = await sql<{ wake: number | null; lease: number | null }>`select
-      (select min(wake_at) from jobs where state = 'pending') - wharf_now() as wake,
-      (select min(lease_until) from jobs where state = 'running') - wharf_now() as lease`.execute(
+      (select min(wake_at) from jobs where state = 'pending' and ${mine}) - wharf_now() as wake,
+      (select min(lease_until) from jobs where state = 'running' and ${mine}) - wharf_now() as lease`.execute(
       this.#deps.ledger.db,
     )
     const orNever = (value: number | null | undefined) =>
@@ -92,6 +96,7 @@ export class OverdueDuty implements Duty {
         .selectAll()
         .where('state', '=', 'running')
         .where('lease_until', '<=', sql<number>`wharf_now()`)
+        .where('kind', 'in', this.#deps.kinds.names())
         .orderBy('lease_until')
         .limit(BATCH)
         .execute()
@@ -121,6 +126,7 @@ export class OverdueDuty implements Duty {
         .select(['id', 'kind', sql<number>`due_at - wharf_now()`.as('delay')])
         .where('state', '=', 'pending')
         .where('wake_at', '<=', sql<number>`wharf_now()`)
+        .where('kind', 'in', this.#deps.kinds.names())
         .orderBy('wake_at')
         .limit(BATCH)
         .execute()

@@ -6,6 +6,7 @@ import type { KindRegistry } from '../kind.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 
 const BATCH = 200
+const EVENTS_BATCH = 5_000
 
 export interface RetentionOptions {
   eventsMs: number
@@ -30,7 +31,9 @@ export class RetentionDuty implements Duty {
   async runOnce(signal: AbortSignal): Promise<{ jobs: number; events: number }> {
     const { ledger, events } = this.#deps
     const jobs = await this.#deleteJobs(signal)
-    const forgotten = await events.forget(this.#options.eventsMs)
+    let forgotten = 0
+    for (let batch = EVENTS_BATCH; batch === EVENTS_BATCH && !signal.aborted; forgotten += batch)
+      batch = await events.forget(this.#options.eventsMs, EVENTS_BATCH)
     await ledger.db
       .deleteFrom('idempotency')
       .where('created_at', '<', sql<number>`wharf_now() - ${this.#options.idempotencyMs}`)
@@ -45,12 +48,21 @@ export class RetentionDuty implements Duty {
   /** Safe to repeat: what belongs to a job is removed before its rows are. */
   async #deleteJobs(signal: AbortSignal): Promise<number> {
     let deleted = 0
+    // Goes on behind what could not be removed, which is tried again in the next pass.
+    let last = { delete_after: 0, id: '' }
     while (!signal.aborted) {
       const rows = await this.#deps.ledger.db
         .selectFrom('jobs')
         .selectAll()
         .where('delete_after', '<=', sql<number>`wharf_now()`)
+        .where((eb) =>
+          eb.or([
+            eb('delete_after', '>', last.delete_after),
+            eb.and([eb('delete_after', '=', last.delete_after), eb('id', '>', last.id)]),
+          ]),
+        )
         .orderBy('delete_after')
+        .orderBy('id')
         .limit(BATCH)
         .execute()
       const gone: string[] = []
@@ -67,7 +79,9 @@ export class RetentionDuty implements Duty {
       }
       if (gone.length > 0) await this.#deps.ledger.db.deleteFrom('jobs').where('id', 'in', gone).execute()
       deleted += gone.length
-      if (gone.length < BATCH) break
+      const end = rows.at(-1)
+      if (!end || rows.length < BATCH) break
+      last = { delete_after: end.delete_after ?? 0, id: end.id }
     }
     return deleted
   }

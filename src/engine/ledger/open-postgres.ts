@@ -2,11 +2,11 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { AppError, ERRORS, type Log } from '../../kernel/index.ts'
 import { Ledger } from './ledger.ts'
+import { OnlyInstanceLock } from './only-instance-lock.ts'
 import { OutageAwareDriver } from './outage.ts'
 import type { Schema } from './schema.ts'
 
 const BIGINT = 20
-const WHARF_LOCK = 0x77_68_61_72
 
 export interface PostgresOptions {
   connections?: number
@@ -33,7 +33,17 @@ export async function openPostgresLedger(
     },
   })
   pool.on('error', (error) => log.warn({ err: error }, 'a connection to PostgreSQL was lost'))
-  const instanceLock = onlyInstance ? await lockInstance(url, pool) : undefined
+  // The pool listens to idle connections only. One that breaks between two statements of a transaction would be an
+  // uncaught exception; the next statement on it says so anyway.
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  const lock = onlyInstance ? new OnlyInstanceLock(url, log) : undefined
+  if (lock && !(await lock.take())) {
+    await pool.end()
+    throw new AppError(
+      ERRORS.SINGLE_INSTANCE,
+      'another Wharf already runs on this DATABASE_URL; to run several instances, set REDIS_URL on each of them',
+    )
+  }
   const dialect = new PostgresDialect({ pool })
   const db = new Kysely<Schema>({
     dialect: {
@@ -44,26 +54,6 @@ export async function openPostgresLedger(
     },
   })
   return new Ledger(db, 'postgres', async () => {
-    await instanceLock?.end().catch(() => undefined)
+    await lock?.release()
   })
-}
-
-async function lockInstance(url: string, pool: pg.Pool): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'wharf-only-instance',
-    keepAlive: true,
-  })
-  client.on('error', () => undefined)
-  await client.connect()
-  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
-    WHARF_LOCK,
-  ])
-  if (rows[0]?.locked) return client
-  await client.end()
-  await pool.end()
-  throw new AppError(
-    ERRORS.SINGLE_INSTANCE,
-    'another Wharf already runs on this DATABASE_URL; to run several instances, set REDIS_URL on each of them',
-  )
 }

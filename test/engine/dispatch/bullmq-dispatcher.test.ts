@@ -69,6 +69,27 @@ describe.runIf(shared)('BullMQ on a Redis that comes and goes', () => {
     expect([await two.forgot(), await one.forgot(), await two.forgot()]).toEqual([true, false, false])
   })
 
+  test('consumers can be stopped while Redis is away, and right after it came back', async ({ skip }) => {
+    const redis = await startRedis()
+    if (!redis) return skip('needs the program redis-server')
+    onTestFinished(() => redis.remove())
+    const dispatcher = new BullMqDispatcher(silentLog, { url: redis.url })
+    const seen: string[] = []
+    const consume = () => dispatcher.consume('default', 2, async (id) => void seen.push(id))
+    const first = consume()
+    await dispatcher.publish([wake('a')])
+    await until('it is up', () => seen.length === 1)
+    await redis.stop()
+    await redis.start()
+    await first.stop()
+    const second = consume()
+    await redis.stop()
+    await second.stop()
+    await consume().stop()
+    await dispatcher.close()
+    expect(seen).toEqual(['a'])
+  })
+
   test('handled wakes leave nothing behind in Redis', async () => {
     const prefix = `t${randomBytes(4).toString('hex')}`
     const dispatcher = new BullMqDispatcher(silentLog, { url: shared as string, prefix })
