@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { openPostgresLedger } from '../../src/engine/index.ts'
+import { openPostgresLedger } from '../../src/engine/ledger/open-postgres.ts'
 import { createDatabase, runSql, scaledOut, silentLog } from '../support/backends.ts'
 import { eventually } from '../support/engines.ts'
 import { fleet, submit } from '../support/fleet.ts'

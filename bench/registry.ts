@@ -1,0 +1,9 @@
+import type { Benchmark } from './benchmark.ts'
+
+/** Loaded only when asked for: each benchmark brings its own peers. */
+export const benchmarks: Record<string, () => Promise<Benchmark>> = {
+  herd: () => import('./herd/index.ts'),
+  throughput: () => import('./throughput/index.ts'),
+  footprint: () => import('./footprint/index.ts'),
+  exports: () => import('./exports/index.ts'),
+}

@@ -1,0 +1,44 @@
+// `npm run bench` runs every benchmark, `npm run bench -- NAME …` only those; words that start with `--` go to them.
+import { availableParallelism, loadavg } from 'node:os'
+import { benchmarks } from './registry.ts'
+
+const args = process.argv.slice(2)
+const options = args.filter((arg) => arg.startsWith('-'))
+const names = args.filter((arg) => !arg.startsWith('-'))
+
+if (options.includes('--help') || options.includes('-h')) await help()
+else process.exitCode = (await runAll(names)) ? 0 : 1
+
+async function help(): Promise<void> {
+  console.log('usage: npm run bench [-- NAME … [--quick]]\n')
+  for (const [name, load] of Object.entries(benchmarks)) {
+    console.log(`  ${name.padEnd(12)} ${(await load()).description}`)
+  }
+  console.log(`
+--quick       fewer samples: good to see that it works, too few to quote
+--only=WORD   herd: some of poll, lock, shards, backoff, deaf, wharf, lane; throughput: engines whose name has WORD
+--statements  herd: what exactly was sent, statement by statement`)
+}
+
+async function runAll(asked: string[]): Promise<boolean> {
+  const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name))
+  if (unknown.length > 0) {
+    console.error(`there is no benchmark '${unknown.join("', '")}'; there are: ${list()}`)
+    return false
+  }
+  if (asked.length === 0) console.log(`benchmarks: ${list()}`)
+  // Whoever reads a latency should know how busy the machine was with other things.
+  console.log(`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)} before the start`)
+  let passed = true
+  for (const name of asked.length > 0 ? asked : Object.keys(benchmarks)) {
+    const benchmark = await benchmarks[name]?.()
+    if (!benchmark) continue
+    console.log(`\n## ${name}: ${benchmark.description}`)
+    passed = (await benchmark.run(options)) && passed
+  }
+  return passed
+}
+
+function list(): string {
+  return Object.keys(benchmarks).join(', ')
+}

@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { printTable, ratio } from '../report.ts'
+import { type Services, startServices } from '../services.ts'
+import { bullmq } from './bullmq.ts'
+import { CONCURRENCY, type Contestant } from './contestant.ts'
+import { graphile, graphileBatched } from './graphile-worker.ts'
+import { pgBossLoop, pgBossWork } from './pg-boss.ts'
+import { wharfEmbedded, wharfScaledOut } from './wharf.ts'
+
+export const description =
+  'no-op jobs a second, in and through: Wharf beside BullMQ, pg-boss, graphile-worker'
+
+const CONTESTANTS = [wharfEmbedded, wharfScaledOut, graphile, graphileBatched, pgBossLoop, pgBossWork, bullmq]
+/** Rounds go round the contestants, so that a busy moment of the machine does not hit only one of them. */
+const ROUNDS = 3
+const PATIENCE_MS = 120_000
+
+interface Speed {
+  in: number
+  through: number
+}
+
+export async function run(args: readonly string[]): Promise<boolean> {
+  const quick = args.includes('--quick')
+  const only = args.find((arg) => arg.startsWith('--only='))?.slice('--only='.length)
+  const contestants = CONTESTANTS.filter(
+    ({ name }) => !only || name.toLowerCase().includes(only.toLowerCase()),
+  )
+  const jobs = quick ? 300 : 3_000
+  const services = await startServices()
+  const best = new Map<Contestant, Speed>()
+  try {
+    for (let round = 0; round < (quick ? 1 : ROUNDS); round++) {
+      for (const contestant of contestants) {
+        // work() takes 64 jobs a second whatever their number.
+        const count = contestant === pgBossWork ? Math.min(jobs, 300) : jobs
+        const speed = await race(services, contestant, count)
+        const before = best.get(contestant) ?? speed
+        best.set(contestant, {
+          in: Math.max(before.in, speed.in),
+          through: Math.max(before.through, speed.through),
+        })
+      }
+    }
+  } finally {
+    await services.stop()
+  }
+  print(best)
+  return true
+}
+
+async function race(services: Services, contestant: Contestant, jobs: number): Promise<Speed> {
+  await services.emptyRedis()
+  let done = 0
+  const opened = await contestant.open(services, () => done++)
+  try {
+    const inMs = await timed(() => enqueueAll(jobs, opened.enqueue))
+    const throughMs = await timed(async () => {
+      await opened.work()
+      const deadline = performance.now() + PATIENCE_MS
+      while (done < jobs) {
+        if (performance.now() > deadline) throw new Error(`${contestant.name} did ${done} of ${jobs} jobs`)
+        await sleep(2)
+      }
+      await opened.settled?.()
+    })
+    return { in: (jobs * 1_000) / inMs, through: (jobs * 1_000) / throughMs }
+  } finally {
+    await opened.close()
+  }
+}
+
+/** One call a job, as when requests come in one by one, a fixed number of them under way. */
+async function enqueueAll(jobs: number, enqueue: () => Promise<void>): Promise<void> {
+  let left = jobs
+  const producer = async () => {
+    while (left-- > 0) await enqueue()
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, producer))
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+function print(speeds: Map<Contestant, Speed>): void {
+  const base = speeds.get(wharfScaledOut)
+  printTable(
+    ['engine', 'in/s', 'to Wharf', 'through/s', 'to Wharf', 'what survives a power cut'],
+    [...speeds].map(([{ name, durable }, speed]) => [
+      name,
+      speed.in,
+      ratio(speed.in, base?.in),
+      speed.through,
+      ratio(speed.through, base?.through),
+      durable,
+    ]),
+  )
+  console.log(
+    `\nOne process for each, ${CONCURRENCY} jobs in hand, best of the rounds; "to Wharf" is to Wharf on PostgreSQL + Redis.`,
+  )
+}
