@@ -6,6 +6,9 @@ import { createLog, systemClock } from '../../src/kernel/index.ts'
 import { AddressGuard, HttpClient, LOOPBACK_ONLY } from '../../src/net/index.ts'
 import { Runs } from '../../src/runs/index.ts'
 
+// As `wharf serve` does.
+process.env.UV_THREADPOOL_SIZE ??= '16'
+
 const [folder = '', url = '', connections = '', count = ''] = process.argv.slice(2)
 const log = createLog({ level: 'error' })
 const clock = systemClock
