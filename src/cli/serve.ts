@@ -7,6 +7,9 @@ export interface ServeOptions {
 
 /** Runs until a signal: the first one drains and ends with 0, a second one ends at once. */
 export async function serve(options: ServeOptions): Promise<void> {
+  // Bringing a file to the disk blocks a thread of libuv. With its default of four, runs and exports wait for one another;
+  // the number is read when the first of them is needed, which is later than this.
+  process.env.UV_THREADPOOL_SIZE ??= '16'
   const config = loadConfig(process.env)
   const wharf = await startWharf(config)
   const stopped = untilSignal(async () => {
