@@ -24,6 +24,7 @@ import {
   parseAllowHosts,
 } from './net/index.ts'
 import { Callbacks, type TaskViews } from './notify/index.ts'
+import { Runs } from './runs/index.ts'
 import type { ArtifactStore } from './storage/index.ts'
 import { VERSION } from './version.ts'
 
@@ -87,7 +88,8 @@ async function startOn(
   const pool = new XlsxPool()
   // The server's own address is known only once it listens; nothing asks for it before.
   const ownAddress = () => http.address
-  const outgoing = openHttpClient(config, clock, ownAddress)
+  let listening = false
+  const outgoing = openHttpClient(config, clock, () => (listening ? ownAddress() : undefined))
   const views: TaskViews = {}
   const callbacks = new Callbacks({ engine, ledger, projects, http: outgoing, clock, views })
   const shared = { engine, ledger, projects, sealer, tickets, http: outgoing, store, pool, clock, log }
@@ -105,9 +107,18 @@ async function startOn(
     ),
   )
   engine.addLeaderDuty(new ExpirySweeper({ ledger, store }), 5 * MINUTE)
+  const runs = new Runs(
+    { engine, net: outgoing, clock, log },
+    {
+      folder: join(config.WHARF_DATA_DIR, 'accounts'),
+      connections: config.WHARF_RUN_CONNECTIONS,
+      alone: backend.sole,
+    },
+  )
+  views.run = async (taskId) => ({ ...(await runs.run(taskId)) })
   const spools = new DutyLoop(new SpoolSweeper({ ledger, folders }), { clock, log }, { everyMs: HOUR })
   const http: HttpServer = new HttpServer(
-    { ...shared, callbacks, exports, views, adminTokenHash: installation.adminTokenHash },
+    { ...shared, callbacks, exports, runs, views, adminTokenHash: installation.adminTokenHash },
     {
       host: config.WHARF_HOST,
       port: config.WHARF_PORT,
@@ -123,6 +134,7 @@ async function startOn(
     engine,
     http,
   ])
+  listening = true
   return {
     address: http.address,
     adminTokenFile: installation.adminTokenFile,
@@ -141,7 +153,8 @@ function engineOptions(config: Config, sole: boolean) {
     drainMs: config.WHARF_DRAIN_SECONDS * 1000,
     eventsKeptMs: config.WHARF_EVENT_TTL_HOURS * HOUR,
     defaultSlots: config.WHARF_SLOTS,
-    slots: { export: config.WHARF_EXPORT_CONCURRENCY },
+    // Runs have a limit of their own over all instances, which may be moved at any time.
+    slots: { export: config.WHARF_EXPORT_CONCURRENCY, runs: 1_000 },
   }
 }
 
@@ -168,7 +181,7 @@ function excelLimits(config: Config) {
   return { maxRows: config.WHARF_EXCEL_MAX_ROWS, maxBytes: config.WHARF_EXCEL_MAX_BYTES }
 }
 
-function openHttpClient(config: Config, clock: Clock, ownAddress: () => string): HttpClient {
+function openHttpClient(config: Config, clock: Clock, ownAddress: () => string | undefined): HttpClient {
   const allowed =
     config.WHARF_ALLOW_HOSTS === null
       ? config.isLoopback
@@ -177,8 +190,18 @@ function openHttpClient(config: Config, clock: Clock, ownAddress: () => string):
       : parseAllowHosts(config.WHARF_ALLOW_HOSTS)
   return new HttpClient(
     { guard: new AddressGuard(allowed), clock },
-    { userAgent: `wharf/${VERSION}`, alwaysAllowed: (url) => ownSamples(ownAddress())(url) },
+    {
+      userAgent: `wharf/${VERSION}`,
+      connectionsPerOrigin: 64,
+      alwaysAllowed: (url) => isOwnSample(url, ownAddress),
+    },
   )
+}
+
+/** Work that goes on after a restart asks before the server listens; then nothing is its own yet. */
+function isOwnSample(url: URL, ownAddress: () => string | undefined): boolean {
+  const own = ownAddress()
+  return own !== undefined && ownSamples(own)(url)
 }
 
 async function openStore(config: Config, clock: Clock): Promise<ArtifactStore> {

@@ -68,6 +68,7 @@ export const SETTINGS = {
   WHARF_DRAIN_SECONDS: whole(10, 0, 3_600),
   WHARF_EVENT_TTL_HOURS: whole(168, 1, 87_600),
   WHARF_SLOTS: whole(16, 1, 1_000),
+  WHARF_RUN_CONNECTIONS: whole(8, 1, 64),
   WHARF_REDIS_PREFIX: setting('wharf', 'letters, digits and dashes', (value) =>
     /^[\w-]{1,40}$/.test(value) ? value : undefined,
   ),

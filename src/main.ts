@@ -1,9 +1,13 @@
+import { enableCompileCache } from 'node:module'
 import { Command } from 'commander'
 import { addDoctorCommand } from './cli/doctor.ts'
 import { addExportCommand } from './cli/export.ts'
 import { Interrupted } from './cli/interrupt.ts'
 import { isAppError } from './kernel/index.ts'
 import { VERSION } from './version.ts'
+
+// Threads and later starts find their code compiled: it halves the time to the first file.
+enableCompileCache()
 
 const program = new Command('wharf')
   .description('A self-hosted download center: slow work that ends in a file.')

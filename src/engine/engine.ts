@@ -39,7 +39,9 @@ export interface EngineOptions {
 }
 
 const RENEWALS_PER_LEASE = 3
-const LEADERSHIP_EVERY_MS = 10_000
+/** A dead leader must not be what a dead worker's job waits for: it is replaced before that job's lease is out. */
+const LONGEST_LEADERSHIP_MS = 20_000
+const LEADERSHIP_PER_LEASE = 2 / 3
 const HEARTBEAT_EVERY_MS = 30_000
 const RETENTION_EVERY_MS = 5 * 60_000
 const CAPACITY_EVERY_MS = 60_000
@@ -94,16 +96,20 @@ export class Engine implements Part {
     this.events = new EventLog(ledger)
     this.feed = new EventFeed({ events: this.events, signal, clock, log })
     this.lanes = new Lanes(ledger, kinds)
-    const shared = { ledger, kinds, lanes: this.lanes, events: this.events }
+    const shared = { ledger, kinds, lanes: this.lanes }
     this.jobs = new JobStore(shared)
     const leases = new Leases(shared, leaseMs)
     this.worker = new Worker(
       { id: this.instance, ledger, kinds, leases, clock, log, wake: (wakes) => this.#afterChange(wakes) },
       { leaseMs },
     )
-    this.leadership = new Leadership({ ledger, instance: this.instance, log }, { sole })
+    const leadershipMs = Math.min(LONGEST_LEADERSHIP_MS, leaseMs * LEADERSHIP_PER_LEASE)
+    this.leadership = new Leadership(
+      { ledger, instance: this.instance, log },
+      { sole, leaseMs: Math.round(leadershipMs) },
+    )
     this.leadership.onChange((leads) => void this.#lead(leads))
-    this.overdue = new OverdueDuty({ ledger, kinds, leases, dispatcher, log })
+    this.overdue = new OverdueDuty({ ledger, kinds, leases, dispatcher, log }, { leaseMs })
     this.retention = new RetentionDuty(
       { ledger, kinds, events: this.events, log },
       { eventsMs: eventsKeptMs },
@@ -124,7 +130,7 @@ export class Engine implements Part {
       new DutyLoop(duty, { clock, log }, { everyMs })
     this.#loops = [
       loop(this.#heartbeat, HEARTBEAT_EVERY_MS),
-      loop(this.leadership, LEADERSHIP_EVERY_MS),
+      loop(this.leadership, leadershipMs / 2),
       loop(this.worker, leaseMs / RENEWALS_PER_LEASE),
     ]
   }
@@ -223,7 +229,8 @@ export class Engine implements Part {
 
   async #lead(leads: boolean): Promise<void> {
     const old = this.#leaderLoops.splice(0)
-    for (const loop of old) await loop.stop()
+    // All at once: none may go on because another one takes its time to end.
+    await Promise.all(old.map((loop) => loop.stop()))
     if (!leads) return
     const { clock, log } = this.#deps
     this.#leaderLoops = this.#leaderDuties.map(

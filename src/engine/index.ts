@@ -5,7 +5,15 @@ export { newId } from './id.ts'
 export { type Installation, keepSecret, openInstallation, readSecret } from './installation.ts'
 export { isActive, type Job } from './job.ts'
 export type { Enqueued, NewJob, NewTask, Task } from './job-store.ts'
-export { type Change, Completed, type Ended, type JobContext, type JobKind, type Lane } from './kind.ts'
+export {
+  type Change,
+  Completed,
+  type Described,
+  type Ended,
+  type JobContext,
+  type JobKind,
+  type Lane,
+} from './kind.ts'
 export { type Ledger, now, type Tx } from './ledger/ledger.ts'
 export type { JobState, Schema } from './ledger/schema.ts'
 export { type Backend, type BackendOptions, openBackend } from './open-backend.ts'

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
-import type { EventLog } from './events/event-log.ts'
+import { type Telling, telling } from './events/telling.ts'
 import { newId } from './id.ts'
 import { ACTIVE_STATES, isActive, type Job, toJob } from './job.ts'
 import type { KindRegistry } from './kind.ts'
@@ -52,9 +52,9 @@ export interface Task {
 
 /** Writes requests into the ledger, and takes them back. Workers' side of a job is in `lease.ts`. */
 export class JobStore {
-  readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes; events: EventLog }
+  readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }
 
-  constructor(deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes; events: EventLog }) {
+  constructor(deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }) {
     this.#deps = deps
   }
 
@@ -77,10 +77,10 @@ export class JobStore {
             created_at: now,
             cancelled_at: null,
             callback: task.callback ?? null,
+            ...this.#pending(job),
           })),
         )
         .execute()
-      await this.#appendPending(tx, job.kind, jobId, tasks)
     }
     return { jobId, taskIds, joined, wakes: joined ? [] : await this.#wakes(tx, job, jobId) }
   }
@@ -118,22 +118,17 @@ export class JobStore {
       throw new AppError(ERRORS.TASK_FINISHED, `task ${id} has already ended`)
     }
     if (job.live_tasks <= 1) return this.#cancelLocked(tx, job)
-    await tx.db.updateTable('tasks').set({ cancelled_at: now }).where('id', '=', id).execute()
+    const kind = this.#deps.kinds.get(job.kind)
+    await tx.db
+      .updateTable('tasks')
+      .set({ cancelled_at: now, ...telling(kind, toJob(job), { what: 'cancelled' }) })
+      .where('id', '=', id)
+      .execute()
     await tx.db
       .updateTable('jobs')
       .set({ live_tasks: sql<number>`live_tasks - 1` })
       .where('id', '=', job.id)
       .execute()
-    const kind = this.#deps.kinds.get(job.kind)
-    const { type, data } = kind.describe({ what: 'cancelled' })
-    await this.#deps.events.appendOne(tx, {
-      type,
-      data,
-      kind: job.kind,
-      projectId: task.project_id,
-      taskId: id,
-      jobId: job.id,
-    })
     await kind.onEnded?.(tx, { jobId: job.id, taskId: id, change: { what: 'cancelled' } })
     return { wakes: [] }
   }
@@ -159,10 +154,11 @@ export class JobStore {
       ...(old.share_key !== null && { shareKey: old.share_key }),
     }
     const { jobId, joined } = await this.#joinOrInsert(tx, job, 1)
-    await tx.db.updateTable('tasks').set({ job_id: jobId, cancelled_at: null }).where('id', '=', id).execute()
-    await this.#appendPending(tx, job.kind, jobId, [
-      { id, ...(task.project_id && { projectId: task.project_id }) },
-    ])
+    await tx.db
+      .updateTable('tasks')
+      .set({ job_id: jobId, cancelled_at: null, ...this.#pending(job) })
+      .where('id', '=', id)
+      .execute()
     return { jobId, taskIds: [id], joined, wakes: joined ? [] : await this.#wakes(tx, job, jobId) }
   }
 
@@ -171,8 +167,14 @@ export class JobStore {
       const shared = job.shareKey === undefined ? undefined : await this.#join(tx, job.shareKey, taskCount)
       if (shared) return { jobId: shared, joined: true }
       const inserted = await this.#insert(tx, job, taskCount)
-      // Nothing inserted: somebody else with the same key was faster, so there is a job to join now.
       if (inserted) return { jobId: inserted, joined: false }
+      // Nothing inserted: somebody else with the same key was faster, so there is a job to join now. Without a key it
+      // was a rule of the kind's own (a unique index), and waiting would not change that.
+      if (job.shareKey === undefined)
+        throw new AppError(
+          ERRORS.JOB_REFUSED,
+          `the ledger takes no further '${job.kind}' job of this owner now`,
+        )
     }
   }
 
@@ -218,23 +220,9 @@ export class JobStore {
     return [{ id: jobId, pool: kind.pool, delayMs }]
   }
 
-  async #appendPending(
-    tx: Tx,
-    kindName: string,
-    jobId: string,
-    tasks: (NewTask & { id: string })[],
-  ): Promise<void> {
-    const { type, data } = this.#deps.kinds.get(kindName).describe({ what: 'pending' })
-    const rows = tasks.map((task) => ({
-      type,
-      kind: kindName,
-      project_id: task.projectId ?? null,
-      task_id: task.id,
-      job_id: jobId,
-      data: JSON.stringify(data),
-      at: now,
-    }))
-    await tx.db.insertInto('events').values(rows).execute()
+  #pending(job: NewJob): Telling {
+    const described = { owner: job.owner ?? null, payload: job.payload, startedAt: null }
+    return telling(this.#deps.kinds.get(job.kind), described, { what: 'pending' })
   }
 
   async #lockJob(tx: Tx, id: string): Promise<Selectable<JobsTable>> {
@@ -259,10 +247,10 @@ export class JobStore {
         finished_at: now,
         wake_at: null,
         delete_after: sql<number>`wharf_now() + ${kind.keepMs}`,
+        ...telling(kind, toJob(job), { what: 'cancelled' }),
       })
       .where('id', '=', job.id)
       .execute()
-    await this.#deps.events.append(tx, kind, job.id, { what: 'cancelled' })
     await kind.onEnded?.(tx, { jobId: job.id, change: { what: 'cancelled' } })
     return { wakes: job.lane === null ? [] : await this.#deps.lanes.admit(tx, job.lane) }
   }

@@ -33,6 +33,9 @@ export interface Change {
   error?: { code: string; message: string }
 }
 
+/** Of which job something happened, for the words of its event. */
+export type Described<P = unknown> = Pick<Job<P>, 'owner' | 'payload' | 'startedAt'>
+
 /** The end of a job for all its tasks, or of one task alone. */
 export interface Ended {
   jobId: string
@@ -63,7 +66,7 @@ export interface JobKind<P = unknown, R = unknown> {
   /** How long rows stay after the end. */
   keepMs?: number
   /** The event that a change appends for each task of the job. */
-  describe?(change: Change): { type: string; data: Record<string, unknown> }
+  describe?(change: Change, job: Described<P>): { type: string; data: Record<string, unknown> }
   /** Called in the transaction that ends the job, or takes one task out of it: what must follow is enqueued here. */
   onEnded?(tx: Tx, ended: Ended): Promise<void>
   /** Called before the rows of an ended job are deleted; must be safe to repeat. */

@@ -1,7 +1,8 @@
 import { sql, type UpdateObject } from 'kysely'
 import { AppError, backoffDelay, ERRORS } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
-import type { EventLog } from './events/event-log.ts'
+import { telling } from './events/telling.ts'
+import { Gather } from './gather.ts'
 import { type Job, toJob } from './job.ts'
 import type { Change, DefinedKind, KindRegistry } from './kind.ts'
 import { type Lanes, WAKE_GRACE_MS } from './lanes.ts'
@@ -19,7 +20,16 @@ export type Outcome =
   | { what: 'abandoned' }
 
 /** What is known of a job since its claim: nobody else changes these while the claim holds. */
-export type Claim = Pick<Job, 'id' | 'kind' | 'lane' | 'fence' | 'attempts' | 'crashes'>
+export type Claim = Pick<
+  Job,
+  'id' | 'kind' | 'lane' | 'fence' | 'attempts' | 'crashes' | 'owner' | 'payload' | 'startedAt'
+>
+
+interface Success {
+  job: Claim
+  kind: DefinedKind
+  result: unknown
+}
 
 interface Move {
   change: Change
@@ -30,21 +40,24 @@ interface Move {
 
 /** A worker's side of a job: claim, renew, report, let go. Every write shows the fence of the claim. */
 export class Leases {
-  readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes; events: EventLog }
+  readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }
   readonly #leaseMs: number
+  readonly #successes = new Gather<Success, boolean>((ends) => this.#succeed(ends))
 
-  constructor(
-    deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes; events: EventLog },
-    leaseMs: number,
-  ) {
+  constructor(deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }, leaseMs: number) {
     this.#deps = deps
     this.#leaseMs = leaseMs
   }
 
   /** Makes the job this worker's own, or answers undefined when it is not to be had (taken, ended, not yet due). */
   async claim(id: string, worker: string): Promise<Job | undefined> {
-    return this.#deps.ledger.transaction(async (tx) => {
-      const row = await tx.db
+    return (await this.claimAll([id], worker))[0]
+  }
+
+  /** The same for several jobs in one transaction. An id that comes twice is claimed for the first. */
+  async claimAll(ids: readonly string[], worker: string): Promise<(Job | undefined)[]> {
+    const claimed = await this.#deps.ledger.transaction(async (tx) => {
+      const rows = await tx.db
         .updateTable('jobs')
         .set({
           state: 'running',
@@ -55,15 +68,30 @@ export class Leases {
           started_at: sql<number>`coalesce(started_at, wharf_now())`,
           wake_at: null,
         })
-        .where('id', '=', id)
+        .where('id', 'in', ids)
         .where('state', '=', 'pending')
         .where('due_at', '<=', now)
         .returningAll()
-        .executeTakeFirst()
-      if (!row) return undefined
-      await this.#deps.events.append(tx, this.#deps.kinds.get(row.kind), id, { what: 'running' })
-      return toJob(row)
+        .execute()
+      const jobs = rows.map((row) => toJob(row))
+      if (jobs.length > 0) await this.#tellRunning(tx, jobs)
+      return new Map(jobs.map((job) => [job.id, job]))
     })
+    return ids.map((id) => {
+      const job = claimed.get(id)
+      claimed.delete(id)
+      return job
+    })
+  }
+
+  /** A statement of its own: what a claim has to tell is known only once the row is. */
+  async #tellRunning(tx: Tx, jobs: Job[]): Promise<void> {
+    const values = jobs.map((job) => {
+      const { event_type, event_data } = telling(this.#deps.kinds.get(job.kind), job, { what: 'running' })
+      return sql`(cast(${job.id} as text), cast(${event_type} as text), cast(${event_data} as text))`
+    })
+    await sql`update jobs set event_type = told.column2, event_data = told.column3
+      from (values ${sql.join(values)}) as told where jobs.id = told.column1`.execute(tx.db)
   }
 
   /** A wake that came too early is put back for the rest of the time. */
@@ -78,13 +106,20 @@ export class Leases {
     return { id, pool: this.#deps.kinds.get(row.kind).pool, delayMs: Math.max(1, Number(row.delay)) }
   }
 
-  /** One statement for all that this worker has in hand; what does not come back is no longer its own. */
-  async renew(worker: string): Promise<Map<string, { fence: number; cancelRequested: boolean }>> {
+  /**
+   * One statement for all that this worker has in hand; what does not come back is no longer its own. What the
+   * ledger calls its own but is not in its hand (the answer to a claim was lost) is left to run out.
+   */
+  async renew(
+    worker: string,
+    ids: string[],
+  ): Promise<Map<string, { fence: number; cancelRequested: boolean }>> {
     const rows = await this.#deps.ledger.db
       .updateTable('jobs')
       .set({ lease_until: sql<number>`wharf_now() + ${this.#leaseMs}` })
       .where('worker', '=', worker)
       .where('state', '=', 'running')
+      .where('id', 'in', ids)
       .returning(['id', 'fence', 'cancel_requested'])
       .execute()
     return new Map(
@@ -93,13 +128,10 @@ export class Leases {
   }
 
   /** Throws JOB_LEASE_LOST, and thereby rolls back, unless the claim still holds. */
-  async hold(tx: Tx, job: Job, progress?: unknown): Promise<void> {
+  async hold(tx: Pick<Tx, 'db'> | Ledger, job: Job, set: UpdateObject<Schema, 'jobs'> = {}): Promise<void> {
     const result = await tx.db
       .updateTable('jobs')
-      .set({
-        lease_until: sql<number>`wharf_now() + ${this.#leaseMs}`,
-        ...(progress !== undefined && { progress: JSON.stringify(progress) }),
-      })
+      .set({ ...set, lease_until: sql<number>`wharf_now() + ${this.#leaseMs}` })
       .where('id', '=', job.id)
       .where('fence', '=', job.fence)
       .where('state', '=', 'running')
@@ -108,31 +140,49 @@ export class Leases {
   }
 
   async progress(job: Job, value: unknown): Promise<void> {
-    await this.#deps.ledger.transaction(async (tx) => {
-      await this.hold(tx, job, value)
-      await this.#deps.events.append(tx, this.#deps.kinds.get(job.kind), job.id, {
-        what: 'progress',
-        progress: value,
-      })
-    })
+    const told = telling(this.#deps.kinds.get(job.kind), job, { what: 'progress', progress: value })
+    await this.hold(this.#deps.ledger, job, { progress: JSON.stringify(value), ...told })
   }
 
   /** Ends the claim. Returns what may start now: this job again, or the next ones of its lane. */
   async settle(job: Claim, outcome: Outcome, progress?: unknown): Promise<Wake[]> {
     const kind = this.#deps.kinds.get(job.kind)
+    if (outcome.what === 'succeeded' && isPlain(kind, job, outcome, progress)) {
+      if (await this.#successes.add({ job, kind, result: outcome.result })) return []
+      // Cancelled meanwhile, or the claim is over: the long way finds out.
+    }
     return this.#deps.ledger.transaction(async (tx) => {
       let move = this.#resolve(kind, job, outcome)
-      if (!(await this.#write(tx, job, move, progress, { cancelRequested: 0 }))) {
+      const expired = outcome.what === 'abandoned'
+      if (!(await this.#write(tx, job, move, progress, { cancelRequested: 0, expired }))) {
         // Either somebody asked for a cancel meanwhile, which wins over every other end, or the claim is over.
         move = this.#ended(kind, 'cancelled', { what: 'cancelled' })
-        if (!(await this.#write(tx, job, move, progress, { cancelRequested: 1 }))) throw leaseLost(job)
+        if (!(await this.#write(tx, job, move, progress, { cancelRequested: 1, expired })))
+          throw leaseLost(job)
       }
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
-      await this.#deps.events.append(tx, kind, job.id, move.change)
       if (move.delayMs !== undefined) return [{ id: job.id, pool: kind.pool, delayMs: move.delayMs }]
       await kind.onEnded?.(tx, { jobId: job.id, change: move.change })
       return job.lane === null ? [] : this.#deps.lanes.admit(tx, job.lane)
     })
+  }
+
+  /** Ends several claims with one statement; answers for each whether it went through. */
+  async #succeed(ends: readonly Success[]): Promise<boolean[]> {
+    const values = ends.map(({ job, kind, result }) => {
+      const { event_type, event_data } = telling(kind, job, { what: 'succeeded', result })
+      return sql`(cast(${job.id} as text), cast(${job.fence} as bigint), cast(${JSON.stringify(result ?? null)} as text),
+        cast(${kind.keepMs} as bigint), cast(${event_type} as text), cast(${event_data} as text))`
+    })
+    const { rows } = await sql<{ id: string }>`update jobs set state = 'succeeded', result = ended.column3,
+        error_code = null, error_message = null, worker = null, lease_until = null, finished_at = wharf_now(),
+        delete_after = wharf_now() + ended.column4, event_type = ended.column5, event_data = ended.column6
+      from (values ${sql.join(values)}) as ended
+      where jobs.id = ended.column1 and jobs.fence = ended.column2
+        and jobs.state = 'running' and jobs.cancel_requested = 0
+      returning jobs.id as id`.execute(this.#deps.ledger.db)
+    const ended = new Set(rows.map(({ id }) => id))
+    return ends.map(({ job }) => ended.has(job.id))
   }
 
   async #write(
@@ -140,12 +190,15 @@ export class Leases {
     job: Claim,
     move: Move,
     progress: unknown,
-    { cancelRequested }: { cancelRequested: 0 | 1 },
+    { cancelRequested, expired }: { cancelRequested: 0 | 1; expired: boolean },
   ) {
-    const result = await tx.db
+    // The last value of all may not have been told yet; whoever follows the events must not be left with an older one.
+    const change = progress === undefined ? move.change : { ...move.change, progress }
+    let update = tx.db
       .updateTable('jobs')
       .set({
         ...move.set,
+        ...telling(this.#deps.kinds.get(job.kind), job, change),
         ...(progress !== undefined && { progress: JSON.stringify(progress) }),
         worker: null,
         lease_until: null,
@@ -154,8 +207,9 @@ export class Leases {
       .where('fence', '=', job.fence)
       .where('state', '=', 'running')
       .where('cancel_requested', '=', cancelRequested)
-      .executeTakeFirst()
-    return result.numUpdatedRows > 0n
+    // The worker may have renewed its lease since somebody saw it run out.
+    if (expired) update = update.where('lease_until', '<=', now)
+    return (await update.executeTakeFirst()).numUpdatedRows > 0n
   }
 
   /** What an outcome means for a job with this history: its next state, its event, and when it runs again. */
@@ -219,6 +273,16 @@ export class Leases {
       },
     }
   }
+}
+
+/** A success that changes nothing but its own row may be written together with others. */
+function isPlain(
+  kind: DefinedKind,
+  job: Claim,
+  { commit }: { commit?: unknown },
+  progress: unknown,
+): boolean {
+  return !commit && !kind.onEnded && job.lane === null && progress === undefined
 }
 
 function leaseLost(job: Pick<Job, 'id' | 'fence'>): AppError {

@@ -9,6 +9,7 @@ import {
   messageOf,
 } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
+import { Gather } from './gather.ts'
 import type { Job } from './job.ts'
 import { Completed, type DefinedKind, type KindRegistry } from './kind.ts'
 import type { Leases, Outcome } from './lease.ts'
@@ -22,7 +23,7 @@ export interface WorkerDeps {
   leases: Leases
   clock: Clock
   log: Log
-  /** Publishes what may start now. */
+  /** Publishes what may start now, and tells listeners of what has just been written. */
   wake(wakes: Wake[]): void
 }
 
@@ -46,14 +47,20 @@ export class Worker implements Duty {
   readonly #deps: WorkerDeps
   readonly #leaseMs: number
   readonly #abortGraceMs: number
-  readonly #running = new Map<string, Running>()
+  /** Not by job id: a job that was taken away from a stalled run may well come back to this very process. */
+  readonly #running = new Set<Running>()
+  /** Every id that was handed over and has not left its slot yet, claimed or not. */
+  readonly #taking = new Set<Promise<void>>()
   /** Cancels heard of jobs that are not running here: one of them may be in the middle of its claim. */
   readonly #cancelledEarly = new Set<string>()
+  readonly #claims: Gather<string, Job | undefined>
   #claiming = 0
   #renewedAt: number
+  #draining: 'no' | 'waits' | 'aborts' = 'no'
 
   constructor(deps: WorkerDeps, { leaseMs, abortGraceMs = 5_000 }: WorkerOptions) {
     this.#deps = deps
+    this.#claims = new Gather((ids) => deps.leases.claimAll(ids, deps.id))
     this.#leaseMs = leaseMs
     this.#abortGraceMs = abortGraceMs
     this.#renewedAt = deps.clock.now()
@@ -65,9 +72,17 @@ export class Worker implements Duty {
 
   /** Claims and works on one job; resolves when its slot is free again. Never rejects. */
   async take(id: string): Promise<void> {
+    if (this.#draining !== 'no') return
+    const taking = this.#take(id)
+    this.#taking.add(taking)
+    await taking
+    this.#taking.delete(taking)
+  }
+
+  async #take(id: string): Promise<void> {
     try {
-      const job = await this.#claim(id)
-      if (job) await this.#work(job)
+      const running = await this.#claim(id)
+      if (running) await running.done
       else {
         const later = await this.#deps.leases.notYetDue(id)
         if (later) this.#deps.wake([later])
@@ -78,12 +93,17 @@ export class Worker implements Duty {
     }
   }
 
-  async #claim(id: string): Promise<Job | undefined> {
+  /** Until the job is under way, a cancel that comes for it must not be forgotten. */
+  async #claim(id: string): Promise<Running | undefined> {
     this.#claiming++
     try {
-      return await this.#deps.leases.claim(id, this.#deps.id)
+      const job = await this.#claims.add(id)
+      if (!job) return undefined
+      this.#deps.wake([])
+      return this.#work(job)
     } finally {
       this.#claiming--
+      if (this.#claiming === 0) this.#cancelledEarly.clear()
     }
   }
 
@@ -93,10 +113,13 @@ export class Worker implements Duty {
       this.#renewedAt = this.#deps.clock.now()
       return
     }
-    const before = [...this.#running.values()]
+    const before = [...this.#running]
     const started = this.#deps.clock.now()
     try {
-      const held = await this.#deps.leases.renew(this.#deps.id)
+      const held = await this.#deps.leases.renew(
+        this.#deps.id,
+        before.map(({ job }) => job.id),
+      )
       this.#renewedAt = started
       for (const { job, abort } of before) {
         const mine = held.get(job.id)
@@ -110,20 +133,25 @@ export class Worker implements Duty {
   }
 
   abort(jobId: string): void {
-    const running = this.#running.get(jobId)
-    if (running) running.abort.abort(cancelled(running.job))
-    else if (this.#claiming > 0) this.#cancelledEarly.add(jobId)
+    for (const { job, abort } of this.#running) if (job.id === jobId) abort.abort(cancelled(job))
+    if (this.#claiming > 0) this.#cancelledEarly.add(jobId)
   }
 
-  /** Waits up to `graceMs` for running jobs, then tells them to stop; they go back to `pending`. */
+  /**
+   * Takes nothing more, waits up to `graceMs` for what is under way, then tells it to stop. Jobs that did not end by
+   * themselves go back to `pending`, those included whose claim was answered only now.
+   */
   async drain(graceMs: number): Promise<void> {
-    const all = () => Promise.all([...this.#running.values()].map(({ done }) => done))
+    this.#draining = 'waits'
     const over = new AbortController()
-    await Promise.race([all(), this.#deps.clock.sleep(graceMs, over.signal).catch(() => undefined)])
+    await Promise.race([
+      Promise.all(this.#taking),
+      this.#deps.clock.sleep(graceMs, over.signal).catch(() => undefined),
+    ])
     over.abort()
-    const shutdown = new AppError(ERRORS.SHUTTING_DOWN, 'this instance is shutting down')
-    for (const { abort } of this.#running.values()) abort.abort(shutdown)
-    await all()
+    this.#draining = 'aborts'
+    for (const { abort } of this.#running) abort.abort(shuttingDown())
+    await Promise.all(this.#taking)
   }
 
   /** While the ledger is away nobody can take the jobs over, but once it is back somebody may: stop in time. */
@@ -132,27 +160,27 @@ export class Worker implements Duty {
     for (const { job, abort } of running) abort.abort(leaseLost(job))
   }
 
-  async #work(job: Job): Promise<void> {
+  #work(job: Job): Running {
     const kind = this.#deps.kinds.get(job.kind)
     const abort = new AbortController()
-    const done = this.#runAndSettle(kind, job, abort)
-    this.#running.set(job.id, { job, abort, done })
+    const running: Running = { job, abort, done: this.#runAndSettle(kind, job, abort) }
+    this.#running.add(running)
+    running.done = running.done.finally(() => this.#running.delete(running))
     if (this.#cancelledEarly.delete(job.id)) abort.abort(cancelled(job))
-    if (this.#claiming === 0) this.#cancelledEarly.clear()
-    try {
-      await done
-    } finally {
-      this.#running.delete(job.id)
-    }
+    if (this.#draining === 'aborts') abort.abort(shuttingDown())
+    return running
   }
 
   async #runAndSettle(kind: DefinedKind, job: Job, abort: AbortController): Promise<void> {
     const log = this.#deps.log.child({ jobId: job.id, kind: job.kind, attempt: job.attempts })
     const progress = new ProgressThrottle(this.#deps.clock, (value) =>
-      this.#deps.leases.progress(job, value).catch((error) => {
-        if (isAppError(error, ERRORS.JOB_LEASE_LOST)) abort.abort(error)
-        else log.warn({ err: error }, 'progress was not written')
-      }),
+      this.#deps.leases.progress(job, value).then(
+        () => this.#deps.wake([]),
+        (error) => {
+          if (isAppError(error, ERRORS.JOB_LEASE_LOST)) abort.abort(error)
+          else log.warn({ err: error }, 'progress was not written')
+        },
+      ),
     )
     const outcome = await this.#run(kind, job, abort, progress, log)
     const rest = await progress.close()
@@ -225,9 +253,14 @@ export class Worker implements Duty {
         return
       } catch (error) {
         if (isAppError(error, ERRORS.JOB_LEASE_LOST)) return log.warn('another worker has taken the job over')
-        if (!isAppError(error, ERRORS.LEDGER_UNAVAILABLE) || attempt > 60) {
-          return log.error({ err: error }, 'the end of a job could not be written; its lease will run out')
+        if (!isAppError(error, ERRORS.LEDGER_UNAVAILABLE)) {
+          log.error({ err: error }, 'the end of a job could not be written')
+          // What the handler handed over is at fault, so the job has failed; without it the end can be written.
+          if (outcome.what === 'succeeded') return this.#settle(job, failed(error), undefined, log)
+          return
         }
+        if (attempt > 60)
+          return log.error({ err: error }, 'the ledger is away for too long; the lease will run out')
         await this.#deps.clock.sleep(backoffDelay(attempt, { base: 200, factor: 2, max: 5_000, jitter: 0.2 }))
       }
     }
@@ -238,6 +271,10 @@ function outcomeOf(error: unknown): Outcome | 'lost' {
   if (isAppError(error, ERRORS.JOB_LEASE_LOST)) return 'lost'
   if (isAppError(error, ERRORS.JOB_CANCELLED)) return { what: 'cancelled' }
   if (isAppError(error, ERRORS.SHUTTING_DOWN)) return { what: 'released' }
+  return failed(error)
+}
+
+function failed(error: unknown): Outcome {
   if (error instanceof AppError) return { what: 'failed', error, final: !error.retryable }
   return {
     what: 'failed',
@@ -252,4 +289,8 @@ function leaseLost(job: Job): AppError {
 
 function cancelled(job: Job): AppError {
   return new AppError(ERRORS.JOB_CANCELLED, `job ${job.id} was cancelled`)
+}
+
+function shuttingDown(): AppError {
+  return new AppError(ERRORS.SHUTTING_DOWN, 'this instance is shutting down')
 }

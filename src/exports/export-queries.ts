@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Ledger, newId, now } from '../engine/index.ts'
+import { type Ledger, newId, now, type Tx } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import { EXPORT_KIND } from './export-job.ts'
 import type { ExportRow, ExportStatus } from './export-view.ts'
@@ -53,8 +53,9 @@ export class ExportQueries {
     return { rows: page, nextCursor: rows.length > options.limit && last ? writeCursor(last) : null }
   }
 
-  async countActive(projectId: string): Promise<number> {
-    const row = await this.#ledger.db
+  /** In the caller's transaction: a second connection taken inside one can wait for itself. */
+  async countActive(tx: Tx, projectId: string): Promise<number> {
+    const row = await tx.db
       .selectFrom('tasks')
       .innerJoin('jobs', 'jobs.id', 'tasks.job_id')
       .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -115,9 +116,8 @@ export class ExportQueries {
         'export_files.expires_at',
         'export_files.removed_at',
         'export_files.artifact_key',
-        sql<number>`(select count(*) from deliveries where deliveries.task_id = tasks.id and delivered = 1)`.as(
-          'told',
-        ),
+        sql<number>`(select count(*) from deliveries where deliveries.task_id = tasks.id and delivered = 1
+          and deliveries.at >= coalesce(tasks.cancelled_at, jobs.finished_at))`.as('told'),
       ])
       .where('tasks.kind', '=', EXPORT_KIND)
   }

@@ -50,7 +50,7 @@ const MAX_SHEETS = 50
 /** Checks what a schema cannot: one clear problem for each kind of mistake, and each before anything is stored. */
 export function readRequest(
   body: ExportBody,
-  { now, checkUrl }: { now: number; checkUrl(url: string): void },
+  { now, checkUrl }: { now: number; checkUrl(url: string, headers?: Record<string, string>): void },
 ): ExportRequest {
   const type = body.type ?? 'csv'
   const tables = readTables(body, type)
@@ -59,6 +59,7 @@ export function readRequest(
     checkAddress(table.sourceUrl, `${path}source_url`, checkUrl)
     parseTemplate(table.template, { path: `${path}template` })
   }
+  checkHeaders(body.source_headers, (headers) => checkUrl(tables[0]?.sourceUrl ?? '', headers))
   if (body.callback !== undefined) checkAddress(body.callback, 'callback', checkUrl)
   parseHeader(body.header, 'header')
   parseHeader(body.footer, 'footer')
@@ -102,6 +103,24 @@ function checkAddress(url: string, path: string, checkUrl: (url: string) => void
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     throw new AppError(error.kind, `${path}: ${error.message}`, { cause: error, details: { path } })
+  }
+}
+
+/** Wharf signs its pulls; a caller who could set these would speak in its name. */
+const SIGNATURE = /^webhook-(?:id|timestamp|signature)$/i
+
+function checkHeaders(
+  headers: Record<string, string> | undefined,
+  check: (headers: Record<string, string>) => void,
+): void {
+  const signature = Object.keys(headers ?? {}).find((name) => SIGNATURE.test(name))
+  if (signature !== undefined)
+    throw invalid('source_headers', `must not have ${signature}: Wharf signs itself`)
+  try {
+    check(headers ?? {})
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw invalid('source_headers', `are not good: ${error.message}`, error)
   }
 }
 

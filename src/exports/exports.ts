@@ -63,7 +63,8 @@ export class Exports {
   /** Accepts a request, in the caller's transaction. Equal requests of a project share a job that is not done yet. */
   async submit(tx: Tx, projectId: string, body: ExportBody): Promise<string> {
     const request = this.#read(body)
-    await this.#checkLimit(projectId)
+    await this.#deps.projects.require(tx, projectId)
+    await this.#checkLimit(tx, projectId)
     const headers = body.source_headers ?? {}
     const sourceHeaders = Object.keys(headers).length > 0 ? JSON.stringify(headers) : null
     const payload: ExportPayload = {
@@ -179,11 +180,14 @@ export class Exports {
   }
 
   #read(body: ExportBody) {
-    return readRequest(body, { now: this.#deps.clock.now(), checkUrl: (url) => this.#deps.http.check(url) })
+    return readRequest(body, {
+      now: this.#deps.clock.now(),
+      checkUrl: (url, headers) => this.#deps.http.check(url, headers),
+    })
   }
 
-  async #checkLimit(projectId: string): Promise<void> {
-    const active = await this.#queries.countActive(projectId)
+  async #checkLimit(tx: Tx, projectId: string): Promise<void> {
+    const active = await this.#queries.countActive(tx, projectId)
     if (active < this.#options.projectLimit) return
     const message = `this project has ${active} unfinished exports, and may have ${this.#options.projectLimit}; wait for some to end`
     throw new AppError(ERRORS.EXPORT_LIMIT, message, { retryAfter: 10 })

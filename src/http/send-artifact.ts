@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { ByteRange, OpenedArtifact } from '../storage/index.ts'
@@ -16,12 +17,7 @@ export async function sendArtifact(
   reply: FastifyReply,
   options: SendOptions,
 ): Promise<FastifyReply> {
-  const wanted = parseRange(request.headers.range, options.size)
-  let artifact = await options.open(wanted)
-  if (wanted && !rangeStillHolds(request, artifact)) {
-    artifact.stream.destroy()
-    artifact = await options.open()
-  }
+  const artifact = await openWanted(request, options)
   reply.headers({
     ETag: artifact.etag,
     'Accept-Ranges': 'bytes',
@@ -39,7 +35,8 @@ export async function sendArtifact(
   reply.headers({ 'Content-Length': length, 'Content-Type': contentType })
   if (request.method === 'HEAD') {
     artifact.stream.destroy()
-    return reply.send()
+    // An empty stream: for no payload at all, Fastify would say that the file has no bytes.
+    return reply.send(Readable.from([]))
   }
   let bytes = 0
   artifact.stream.on('data', (chunk: Buffer) => {
@@ -49,6 +46,18 @@ export async function sendArtifact(
   return reply.send(artifact.stream)
 }
 
+/** The range, or the whole file where the reader's part of it is of another one (`If-Range`). */
+async function openWanted({ headers }: FastifyRequest, options: SendOptions): Promise<OpenedArtifact> {
+  const condition = headers['if-range']
+  if (headers.range === undefined || typeof condition !== 'string')
+    return options.open(parseRange(headers.range, options.size))
+  const whole = await options.open()
+  const holds = condition === whole.etag || condition === new Date(whole.modifiedAt).toUTCString()
+  if (!holds) return whole
+  whole.stream.destroy()
+  return options.open(parseRange(headers.range, options.size))
+}
+
 /** One range; several at once are answered with the whole file, as the standard allows. */
 function parseRange(header: string | undefined, size: number): ByteRange | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
@@ -56,14 +65,10 @@ function parseRange(header: string | undefined, size: number): ByteRange | undef
   const [, start = '', end = ''] = match
   if (start === '') return { start: Math.max(0, size - Number(end)) }
   if (end !== '' && Number(end) < Number(start))
-    throw new AppError(ERRORS.RANGE_NOT_SATISFIABLE, `'${header}' ends before it starts`)
+    throw new AppError(ERRORS.RANGE_NOT_SATISFIABLE, `'${header}' ends before it starts`, {
+      details: { size },
+    })
   return { start: Number(start), ...(end !== '' && { end: Number(end) }) }
-}
-
-function rangeStillHolds(request: FastifyRequest, { etag, modifiedAt }: OpenedArtifact): boolean {
-  const condition = request.headers['if-range']
-  if (typeof condition !== 'string') return true
-  return condition === etag || condition === new Date(modifiedAt).toUTCString()
 }
 
 function matches(header: string | undefined, etag: string): boolean {

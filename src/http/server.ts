@@ -14,6 +14,7 @@ import { exportRoutes } from './routes/exports.ts'
 import { healthRoutes } from './routes/health.ts'
 import { homeRoutes } from './routes/home.ts'
 import { projectRoutes } from './routes/projects.ts'
+import { runRoutes } from './routes/runs.ts'
 import { sampleRoutes } from './routes/samples.ts'
 import { EventSockets } from './web-socket.ts'
 
@@ -83,6 +84,8 @@ export class HttpServer implements Part {
 
   async stop(): Promise<void> {
     this.#stop.abort()
+    // A connection that is still answering falls idle only after `close` has looked for idle ones.
+    if (this.#app) this.#app.server.keepAliveTimeout = 1
     await this.#app?.close()
   }
 
@@ -107,6 +110,7 @@ export class HttpServer implements Part {
     await app.register(exportRoutes(this.#deps))
     await app.register(eventRoutes(this.#deps))
     new EventSockets({ ...this.#deps, authenticator: this.#authenticator }).attach(app.server)
+    await app.register(runRoutes(this.#deps))
     await app.ready()
     return this.#app
   }

@@ -50,7 +50,8 @@ export class EventSockets {
       token: parameter('token') ?? parameter('ticket'),
     })
     allow(principal, 'ticket')
-    const taskId = parameter('task_id')
+    // A ticket names its task by itself.
+    const taskId = parameter('task_id') ?? (principal?.role === 'ticket' ? principal.taskId : undefined)
     const filter = filterFor(principal, { taskId, projectId: parameter('project_id') })
     // Read before the state: an event that falls in between is then sent twice rather than never.
     const seq = await this.#deps.engine.events.last()

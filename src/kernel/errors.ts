@@ -92,6 +92,7 @@ export const ERRORS = {
   JOB_TIMED_OUT: kind('JOB_TIMED_OUT', 504, DEADLINE_EXCEEDED, 'The job took longer than it may'),
   JOB_LEASE_LOST: kind('JOB_LEASE_LOST', 409, ABORTED, 'Another worker has taken the job over'),
   JOB_WORKER_LOST: kind('JOB_WORKER_LOST', 500, ABORTED, 'The worker of this job died too often'),
+  JOB_REFUSED: kind('JOB_REFUSED', 409, FAILED_PRECONDITION, 'Such a job is already under way'),
   JOB_FAILED: kind('JOB_FAILED', 500, INTERNAL, 'The job failed'),
 
   // net
@@ -185,6 +186,28 @@ export const ERRORS = {
     'The files do not fit into one zip archive',
   ),
   OUTPUT_UNUSABLE: kind('OUTPUT_UNUSABLE', 500, FAILED_PRECONDITION, 'The output file cannot be written'),
+
+  // runs
+  HANDLE_INVALID: kind('HANDLE_INVALID', 400, INVALID_ARGUMENT, 'This is no handle for an account'),
+  ACCOUNT_NOT_FOUND: kind('ACCOUNT_NOT_FOUND', 404, NOT_FOUND, 'There is no such account'),
+  ACCOUNT_LOCKED: kind('ACCOUNT_LOCKED', 409, FAILED_PRECONDITION, 'The account has a run under way'),
+  RUN_ACTIVE: kind('RUN_ACTIVE', 409, FAILED_PRECONDITION, 'The account already has a run under way'),
+  RUN_NOT_FOUND: kind('RUN_NOT_FOUND', 404, NOT_FOUND, 'There is no such run'),
+  RUN_ENDED: kind('RUN_ENDED', 409, FAILED_PRECONDITION, 'The run has already ended'),
+  FEED_INVALID: kind('FEED_INVALID', 502, FAILED_PRECONDITION, 'The feed does not have the right form'),
+  FEED_FAILED: kind('FEED_FAILED', 502, UNAVAILABLE, 'The feed keeps failing'),
+  FILE_INCOMPLETE: kind(
+    'FILE_INCOMPLETE',
+    502,
+    UNAVAILABLE,
+    'The file does not have the size it should have',
+  ),
+  ACCOUNT_FOLDER_UNSAFE: kind(
+    'ACCOUNT_FOLDER_UNSAFE',
+    500,
+    FAILED_PRECONDITION,
+    'The folder of the account is not a plain folder',
+  ),
 } as const satisfies Record<string, ErrorKind>
 
 export interface AppErrorOptions {

@@ -91,9 +91,9 @@ export class HttpClient {
     this.#timeouts = { ...TIMEOUTS, ...options.timeouts }
   }
 
-  /** Throws for a URL that can never be asked; host names are judged later, when they are resolved. */
-  check(url: string | URL): URL {
-    const hop = firstHop({ url }, this.#options.userAgent, ACCEPT_ENCODING)
+  /** Throws for what can never be asked; host names are judged later, when they are resolved. */
+  check(url: string | URL, headers: Record<string, string> = {}): URL {
+    const hop = firstHop({ url, headers }, this.#options.userAgent, ACCEPT_ENCODING)
     if (!this.#options.alwaysAllowed(hop.url)) refuseLiteral(this.#guard, hop.url)
     return hop.url
   }
@@ -153,7 +153,8 @@ export class HttpClient {
     // Also when nobody ever reads: an unread body would keep its connection and the deadline's timer.
     body.once('close', () => {
       deadline.clear()
-      source.destroy()
+      // Nobody listens any more: what an answer that was cut short has to say must not end the process.
+      source.on('error', () => undefined).destroy()
     })
     return { status: answer.statusCode, headers, body, url: hop.url }
   }

@@ -14,13 +14,4 @@ export { ownSamples } from './request-check.ts'
 export { type ResolvedAddress, type Resolver, systemResolver } from './resolver.ts'
 export { type RetryOptions, withRetry } from './retry.ts'
 export { parseRetryAfter, RETRY_AFTER_CAP_SECONDS } from './retry-after.ts'
-export {
-  goodSecrets,
-  newWebhookSecret,
-  ROTATION_OVERLAP_MS,
-  rotateSecret,
-  type SignatureHeaders,
-  signCallback,
-  signPull,
-  type WebhookSecret,
-} from './signing.ts'
+export { type SignatureHeaders, signCallback, signPull } from './signing.ts'

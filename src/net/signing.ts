@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { AppError, ERRORS } from '../kernel/index.ts'
 
@@ -7,30 +7,6 @@ export interface SignatureHeaders extends Record<string, string> {
   'webhook-id': string
   'webhook-timestamp': string
   'webhook-signature': string
-}
-
-/** A secret of a project. One that was rotated out stays good until `goodUntil`, so that receivers can follow. */
-export interface WebhookSecret {
-  readonly secret: string
-  readonly goodUntil: number | null
-}
-
-export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000
-
-export function newWebhookSecret(): string {
-  return `whsec_${randomBytes(24).toString('base64')}`
-}
-
-/** Puts a new secret in front; the one before stays good for a day, older ones end when they were to end. */
-export function rotateSecret(kept: readonly WebhookSecret[], now: number): WebhookSecret[] {
-  const before = kept.map((entry) => ({ ...entry, goodUntil: entry.goodUntil ?? now + ROTATION_OVERLAP_MS }))
-  return [{ secret: newWebhookSecret(), goodUntil: null }, ...before.filter((entry) => entry.goodUntil > now)]
-}
-
-export function goodSecrets(kept: readonly WebhookSecret[], now: number): string[] {
-  return kept
-    .filter((entry) => entry.goodUntil === null || entry.goodUntil > now)
-    .map((entry) => entry.secret)
 }
 
 /** Signs the body of a callback. The id stays the same when a delivery is tried again; the time does not. */

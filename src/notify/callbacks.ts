@@ -126,6 +126,10 @@ export class Callbacks {
   ): Promise<number> {
     const view = await this.#deps.views[kind]?.(taskId)
     if (!view) throw new AppError(ERRORS.TASK_NOT_FOUND, `task ${taskId} is gone`, { retryable: false })
+    if (type !== `${kind}.${String(view.status)}`) {
+      const message = `task ${taskId} was tried again; its new end is told instead`
+      throw new AppError(ERRORS.TASK_NOT_FINISHED, message, { retryable: false })
+    }
     const at = this.#deps.clock.now()
     const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data: view })
     const secrets = await this.#deps.projects.webhookSecrets(projectId)

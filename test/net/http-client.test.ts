@@ -14,8 +14,8 @@ import {
   type Resolver,
   readAll,
 } from '../../src/net/index.ts'
+import { ManualClock } from '../support/manual-clock.ts'
 import { startLoopback } from './loopback-server.ts'
-import { ManualClock } from './manual-clock.ts'
 
 interface Setup extends HttpClientOptions {
   allow?: AllowList

@@ -2,9 +2,19 @@ import { onTestFinished } from 'vitest'
 import { Engine, type EngineOptions, type JobKind, type Ledger } from '../../src/engine/index.ts'
 import { type Backend, type BackendName, openBackend, runSql, silentLog } from './backends.ts'
 import { ManualClock } from './manual-clock.ts'
+import { until } from './until.ts'
 import { WatchedDispatcher } from './watched-dispatcher.ts'
 
 type Kinds = JobKind<never, unknown>[]
+
+/** Duties of every instance (heartbeat, leadership, leases), and those of the leader (overdue jobs, retention). */
+const EVERY_INSTANCE = 3
+const LEADER = 2
+
+type InstanceOptions = Partial<EngineOptions> & {
+  /** Called between the definition of the kinds and the start. */
+  prepare?(engine: Engine): void
+}
 
 /** The ledger's clock, which stands still until the test moves it. */
 interface LedgerTime {
@@ -32,7 +42,7 @@ export async function fleet(name: BackendName) {
   return {
     backend,
     advance: time.advance,
-    async instance(kinds: Kinds, options: Partial<EngineOptions> = {}) {
+    async instance(kinds: Kinds, { prepare, ...options }: InstanceOptions = {}) {
       const { ledger, dispatcher, signal, close } = ground ?? (await openGround(backend, time.clock))
       const watched = new WatchedDispatcher(dispatcher)
       const clock = new ManualClock()
@@ -41,11 +51,19 @@ export async function fleet(name: BackendName) {
         { version: 'test', sole: false, drainMs: 0, ...options },
       )
       for (const kind of kinds) engine.define(kind)
-      await engine.start()
+      prepare?.(engine)
       closers.push(async () => {
-        await engine.stop()
+        let stopped = false
+        const stopping = engine.stop().finally(() => (stopped = true))
+        // Handlers that a failed test left behind get their time to stop, too.
+        await until('the instance has stopped', () => stopped || clock.advance(1_000))
+        await stopping
         if (!ground) await close()
       })
+      await engine.start()
+      // The first pass of each duty is over and all of them sleep: from here on only the test moves things.
+      const duties = () => EVERY_INSTANCE + (engine.leadership.leads ? LEADER : 0)
+      await until('its duties sleep', () => clock.sleeping >= duties())
       return { engine, ledger, dispatcher: watched, signal, clock }
     },
   }

@@ -1,14 +1,15 @@
 import type { Clock } from '../../src/kernel/index.ts'
 
 interface Sleeper {
-  at: number
+  due: number
   wake(): void
 }
 
 /** A clock that stands still until the test moves it. */
 export class ManualClock implements Clock {
   #now: number
-  #sleepers: Sleeper[] = []
+  readonly #sleepers = new Set<Sleeper>()
+  #watchers: (() => void)[] = []
 
   constructor(now = Date.UTC(2026, 0, 1)) {
     this.#now = now
@@ -18,26 +19,39 @@ export class ManualClock implements Clock {
     return this.#now
   }
 
-  get sleeping(): number {
-    return this.#sleepers.length
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    if (signal?.aborted) reject(signal.reason)
+    else if (ms <= 0) resolve()
+    else this.#add({ due: this.#now + ms, wake: resolve }, reject, signal)
+    return promise
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason)
-      const sleeper: Sleeper = { at: this.#now + ms, wake: resolve }
-      this.#sleepers.push(sleeper)
-      signal?.addEventListener('abort', () => {
-        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
-        reject(signal.reason)
-      })
+  #add(sleeper: Sleeper, reject: (reason: unknown) => void, signal?: AbortSignal): void {
+    this.#sleepers.add(sleeper)
+    signal?.addEventListener('abort', () => {
+      this.#sleepers.delete(sleeper)
+      reject(signal.reason)
     })
+    for (const watcher of this.#watchers.splice(0)) watcher()
+  }
+
+  get sleeping(): number {
+    return this.#sleepers.size
+  }
+
+  /** Resolves as soon as somebody sleeps. */
+  async untilAsleep(): Promise<void> {
+    if (this.#sleepers.size > 0) return
+    await new Promise<void>((resolve) => this.#watchers.push(resolve))
   }
 
   advance(ms: number): void {
     this.#now += ms
-    const due = this.#sleepers.filter(({ at }) => at <= this.#now).sort((a, b) => a.at - b.at)
-    this.#sleepers = this.#sleepers.filter(({ at }) => at > this.#now)
-    for (const sleeper of due) sleeper.wake()
+    for (const sleeper of [...this.#sleepers].sort((a, b) => a.due - b.due)) {
+      if (sleeper.due > this.#now) continue
+      this.#sleepers.delete(sleeper)
+      sleeper.wake()
+    }
   }
 }

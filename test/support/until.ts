@@ -1,4 +1,4 @@
-const DEADLINE_MS = 30_000
+const DEADLINE_MS = 120_000
 
 /**
  * Resolves with the first truthy answer of `condition`. The deadline only turns a hang into a message; no promise of

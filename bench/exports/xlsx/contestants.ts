@@ -26,9 +26,15 @@ const node = (script: string, ...args: string[]): [string, ...string[]] => [
   ...args,
 ]
 
-export const CONTESTANTS: Contestant[] = [
-  { name: 'wharf, plain', command: ({ index }, target) => node('ours.ts', index, target, 'plain') },
-  { name: 'wharf, styled', command: ({ index }, target) => node('ours.ts', index, target, 'styled') },
+export const PLAIN: Contestant = {
+  name: 'wharf, plain',
+  command: ({ index }, target) => node('ours.ts', index, target, 'plain'),
+}
+export const STYLED: Contestant = {
+  name: 'wharf, styled',
+  command: ({ index }, target) => node('ours.ts', index, target, 'styled'),
+}
+export const PEERS: Contestant[] = [
   {
     name: 'pigz -1, same XML',
     command: ({ xml }, target) =>

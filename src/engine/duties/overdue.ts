@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Duty, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
 import type { Dispatcher, Wake } from '../dispatch/dispatcher.ts'
+import { toJob } from '../job.ts'
 import type { KindRegistry } from '../kind.ts'
 import { WAKE_GRACE_MS } from '../lanes.ts'
 import type { Leases } from '../lease.ts'
@@ -29,18 +30,29 @@ export interface OverdueDeps {
 export class OverdueDuty implements Duty {
   readonly name = 'overdue-jobs'
   readonly #deps: OverdueDeps
+  readonly #longestPauseMs: number
+  #forgot = false
 
-  constructor(deps: OverdueDeps) {
+  constructor(deps: OverdueDeps, { leaseMs }: { leaseMs: number }) {
     this.#deps = deps
+    // Every lease is seen at least once before it runs out, and so its end is known in time.
+    this.#longestPauseMs = Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, leaseMs / 2))
   }
 
   async runOnce(signal: AbortSignal): Promise<{ nextInMs: number; reclaimed: number; published: number }> {
-    if (await this.#deps.dispatcher.forgot().catch(() => false)) await this.wakeAll()
+    // Told only once, so it is kept until the ledger has it.
+    this.#forgot ||= await this.#deps.dispatcher.forgot().catch(() => false)
+    if (this.#forgot) await this.wakeAll()
+    this.#forgot = false
     const { wake, lease } = await this.#nextTimes()
     const reclaimed = lease <= 0 ? await this.#reclaim(signal) : 0
     const published = wake <= 0 || reclaimed > 0 ? await this.#republish(signal) : 0
     const next = published + reclaimed > 0 ? 0 : Math.min(wake, lease)
-    return { nextInMs: Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, next)), reclaimed, published }
+    return {
+      nextInMs: Math.min(this.#longestPauseMs, Math.max(SHORTEST_PAUSE_MS, next)),
+      reclaimed,
+      published,
+    }
   }
 
   /** Makes everything that waits for a wake due for publishing: whoever had been told may have forgotten. */
@@ -77,7 +89,7 @@ export class OverdueDuty implements Duty {
     while (!signal.aborted) {
       const expired = await this.#deps.ledger.db
         .selectFrom('jobs')
-        .select(['id', 'kind', 'lane', 'fence', 'attempts', 'crashes', 'worker'])
+        .selectAll()
         .where('state', '=', 'running')
         .where('lease_until', '<=', sql<number>`wharf_now()`)
         .orderBy('lease_until')
@@ -89,7 +101,7 @@ export class OverdueDuty implements Duty {
           'a lease ran out; the job is free again',
         )
         try {
-          await this.#publish(await this.#deps.leases.settle(job, { what: 'abandoned' }))
+          await this.#publish(await this.#deps.leases.settle(toJob(job), { what: 'abandoned' }))
           reclaimed++
         } catch (error) {
           // Renewed or settled in this very moment: then there is nothing to take back.

@@ -26,10 +26,7 @@ export class EventFeed {
     const { signal, clock } = deps
     this.#unsubscribe = [
       signal.subscribe('events', () => this.#wake()),
-      signal.subscribe(
-        'listening',
-        ({ forMs }) => (this.#wantedUntil = Math.max(this.#wantedUntil, clock.now() + forMs)),
-      ),
+      signal.subscribe('listening', ({ forMs }) => this.#heardOfListener(clock.now(), forMs)),
       signal.subscribe('who-listens', () => this.#announce(true)),
     ]
     signal.publish('who-listens', {})
@@ -67,6 +64,13 @@ export class EventFeed {
 
   close(): void {
     for (const end of this.#unsubscribe) end()
+  }
+
+  /** Whoever begins to listen may have read just before a change that was not announced yet: let it look again. */
+  #heardOfListener(now: number, forMs: number): void {
+    const news = now >= this.#wantedUntil
+    this.#wantedUntil = Math.max(this.#wantedUntil, now + forMs)
+    if (news) this.#deps.signal.publish('events', {})
   }
 
   #wake(): void {

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import type { Change, DefinedKind } from '../kind.ts'
 import { type Ledger, now, type Tx } from '../ledger/ledger.ts'
 import type { Schema } from '../ledger/schema.ts'
 
@@ -34,32 +33,8 @@ export class EventLog {
     this.#ledger = ledger
   }
 
-  /** Appends one event for each task that still belongs to the job. */
-  async append(tx: Tx, kind: DefinedKind, jobId: string, change: Change): Promise<void> {
-    const { type, data } = kind.describe(change)
-    await tx.db
-      .insertInto('events')
-      .columns(['type', 'kind', 'project_id', 'task_id', 'job_id', 'data', 'at'])
-      .expression((eb) =>
-        eb
-          .selectFrom('tasks')
-          .select([
-            sql<string>`cast(${type} as text)`.as('type'),
-            'kind',
-            'project_id',
-            'id',
-            'job_id',
-            sql<string>`cast(${JSON.stringify(data)} as text)`.as('data'),
-            now.as('at'),
-          ])
-          .where('job_id', '=', jobId)
-          .where('cancelled_at', 'is', null),
-      )
-      .execute()
-  }
-
-  /** Appends an event about one task, or about none. */
-  async appendOne(tx: Tx, event: Omit<Event, 'seq' | 'at'>): Promise<void> {
+  /** Appends an event that goes with no change of a job or task; those tell by themselves, see `telling.ts`. */
+  async append(tx: Tx, event: Omit<Event, 'seq' | 'at'>): Promise<void> {
     await tx.db
       .insertInto('events')
       .values({

@@ -14,6 +14,9 @@ export interface Schema {
   export_files: ExportFilesTable
   export_downloads: ExportDownloadsTable
   deliveries: DeliveriesTable
+  accounts: AccountsTable
+  runs: RunsTable
+  account_files: AccountFilesTable
 }
 
 export interface ProjectsTable {
@@ -57,6 +60,8 @@ export interface JobsTable {
   started_at: number | null
   finished_at: number | null
   delete_after: number | null
+  event_type: string | null
+  event_data: string | null
 }
 
 export interface TasksTable {
@@ -69,6 +74,8 @@ export interface TasksTable {
   created_at: number
   cancelled_at: number | null
   callback: string | null
+  event_type: string | null
+  event_data: string | null
 }
 
 export interface EventsTable {
@@ -148,4 +155,34 @@ export interface DeliveriesTable {
   status: number | null
   error: string | null
   delivered: number
+}
+
+export interface AccountsTable {
+  handle: string
+  url: string
+  params: string
+  run_id: string | null
+  cursor: string | null
+  last_run: string | null
+  updated_at: number
+}
+
+export interface RunsTable {
+  id: string
+  job_id: string
+  handle: string
+  checkpoint: string | null
+  cleanup: 'keep' | 'delete' | null
+}
+
+export interface AccountFilesTable {
+  handle: string
+  item_id: string
+  name: string
+  name_key: string
+  run_id: string | null
+  page: number
+  done: number
+  size: number | null
+  validator: string | null
 }

@@ -60,6 +60,17 @@ export class ProjectStore {
     return rows.map(toProject)
   }
 
+  /** Throws unless there is such a project. */
+  async require(tx: Tx, id: string): Promise<void> {
+    const row = await tx.db
+      .selectFrom('projects')
+      .select('id')
+      .where('id', '=', id)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst()
+    if (!row) throw notFound(id)
+  }
+
   /** The project that a key belongs to, if the key is good. */
   async authenticate(apiKey: string): Promise<Project | undefined> {
     const hex = KEY_FORM.exec(apiKey)?.[1]

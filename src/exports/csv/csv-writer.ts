@@ -46,7 +46,9 @@ export class CsvWriter {
     parts: AsyncIterable<CsvPart> | Iterable<CsvPart>,
     signal?: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(`${this.#bom ? BOM : ''}${csvRecord(csvHeader(this.#template))}`)
+    const titles = csvHeader(this.#template)
+    // An empty source without a template has no columns, so there is no header to show either.
+    yield Buffer.from(`${this.#bom ? BOM : ''}${titles.length === 0 ? '' : csvRecord(titles)}`)
     const labels = csvRowLabels(this.#template)
     const shape = shapeOf(this.#template)
     for await (const part of parts) {

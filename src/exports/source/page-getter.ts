@@ -1,9 +1,9 @@
 import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
+import { parseRetryAfter } from '../../net/index.ts'
 import { withDeadline } from './deadline.ts'
 import { isWorthRetrying } from './envelope.ts'
 import { discard, type PageBody } from './page-body.ts'
 import type { PageAnswer, PageSource } from './page-source.ts'
-import { retryAfterMs } from './retry-after.ts'
 
 export interface PageGetterOptions {
   /** A page larger than this ends the fetch. */
@@ -52,8 +52,8 @@ export class PageGetter {
 
   #refused(page: number, { status, headers }: PageAnswer): AppError {
     const now = this.#deps.clock.now()
-    const asked = retryAfterMs(headers['retry-after'], now)
-    const wait = asked === undefined ? undefined : Math.min(asked, this.#options.maxRetryAfterMs)
+    const seconds = parseRetryAfter(headers['retry-after'], now)
+    const wait = seconds === undefined ? undefined : Math.min(seconds * 1_000, this.#options.maxRetryAfterMs)
     if (wait !== undefined && (status === 429 || status === 503))
       this.#notBefore = Math.max(this.#notBefore, now + wait)
     return new AppError(ERRORS.SOURCE_STATUS, `page ${page} was answered with status ${status}`, {

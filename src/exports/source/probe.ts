@@ -1,4 +1,5 @@
 import { isSafeNumber, parse } from 'lossless-json'
+import { markIntegerKeys } from '../template/index.ts'
 import { checkEndOfPage, checkStatus, countOf, startOfPage } from './envelope.ts'
 import { eachElement, eachMember } from './json-members.ts'
 import { OPEN_BRACE, OPEN_BRACKET, skipValue } from './json-scan.ts'
@@ -63,7 +64,8 @@ function optional(input: Buffer, at: number | undefined): unknown {
 
 function valueAt(input: Buffer, at: number): unknown {
   const text = input.toString('utf8', at, skipValue(input, at))
-  return parse(text, undefined, {
+  // The order of keys carries meaning in templates and headers.
+  return parse(markIntegerKeys(text), undefined, {
     parseNumber: (digits) => (isSafeNumber(digits) ? Number(digits) : digits),
     onDuplicateKey: ({ newValue }) => newValue,
   })

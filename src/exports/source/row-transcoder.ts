@@ -1,5 +1,4 @@
 import { copyLiteral, copyNumber, copyPlain, ValueCopier } from './copy-value.ts'
-import { displayWidth, WIDTH_CAP } from './display-width.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -16,6 +15,7 @@ import { ESCAPED, KeyTable } from './key-table.ts'
 import { fault, ShapeFault, UnknownRowHead } from './page-fault.ts'
 import { RowShape } from './row-shape.ts'
 import type { SegmentBuffer } from './segment-buffer.ts'
+import { spoolWidth, WIDTH_CAP } from './spool-width.ts'
 
 /** Key of a flat row that names the row header it belongs to. */
 export const ROW_HEAD = '_row_head_'
@@ -307,7 +307,7 @@ export class RowTranscoder {
   }
 
   #measure(slot: number, bytes: Uint8Array, at: number, end: number): void {
-    this.#widen(slot, displayWidth(bytes, at, end))
+    this.#widen(slot, spoolWidth(bytes, at, end))
   }
 
   /** The collected values as one record, in the columns' order. */

@@ -5,7 +5,7 @@ export type { Condition } from './condition.ts'
 export { CONDITION_LIMITS, parseCondition } from './condition-parser.ts'
 export { csvHeader, csvRowLabels } from './csv-header.ts'
 export { type HeaderContent, type Pair, parseHeader } from './header-pairs.ts'
-export { parseKeepingOrder, plainKey } from './key-order.ts'
+export { markIntegerKeys, parseKeepingOrder, plainKey } from './key-order.ts'
 export { MAX_AREA_COLUMNS, planSheet, type SheetRequest } from './plan-sheet.ts'
 export { type RowNode, rowDepth, rowLeaves } from './row-node.ts'
 export {

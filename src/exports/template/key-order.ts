@@ -18,7 +18,8 @@ export function plainKey(key: string): string {
   return key.startsWith(MARK) ? key.replace(MARKED, '') : key
 }
 
-function markIntegerKeys(text: string): string {
+/** For another parser than `JSON.parse`. */
+export function markIntegerKeys(text: string): string {
   if (!INTEGER_KEY.test(text)) return text
   const parts: string[] = []
   let copied = 0

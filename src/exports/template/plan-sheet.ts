@@ -5,7 +5,7 @@ import { parseHeader } from './header-pairs.ts'
 import { htmlToRuns } from './html-runs.ts'
 import { layoutRowHeads } from './row-heads.ts'
 import type { Template } from './template.ts'
-import { wrappedLines } from './text-width.ts'
+import { wrappedLines } from './wrapped-lines.ts'
 
 export interface SheetRequest {
   name: string

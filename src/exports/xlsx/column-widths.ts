@@ -1,4 +1,4 @@
-import { displayWidth } from './display-width.ts'
+import { displayWidth } from '../display-width.ts'
 import { defaultFormat } from './parts/number-format.ts'
 import type { DataColumn, SheetPlan } from './sheet-plan.ts'
 

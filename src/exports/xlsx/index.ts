@@ -1,4 +1,3 @@
-export { displayWidth } from './display-width.ts'
 export type { SpoolSegment } from './pieces.ts'
 export { XlsxPool } from './pool.ts'
 export type { SheetInput } from './prepare-sheet.ts'

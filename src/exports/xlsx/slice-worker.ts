@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
+import { compileCondition } from '../template/compile-condition.ts'
 import { type EncodedPiece, PieceEncoder, type PieceTask } from './encode/encode-piece.ts'
 import { SpoolBroken } from './encode/spool-broken.ts'
-import { compileCondition } from './evaluate-condition.ts'
 
 export interface WorkerRequest {
   id: number

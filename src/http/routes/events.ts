@@ -9,6 +9,8 @@ import { type Principal, requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 
 const HEARTBEAT_MS = 15_000
+/** After this long a browser that lost its stream comes back. */
+const RETRY_MS = 2_000
 
 /** The event log as it grows, from `after` or `Last-Event-ID` on; from now on when neither is given. */
 export function eventRoutes({ engine, stopping }: HttpDeps): FastifyPluginAsyncTypebox {
@@ -21,7 +23,8 @@ export function eventRoutes({ engine, stopping }: HttpDeps): FastifyPluginAsyncT
       '/api/events',
       {
         config: { access: 'ticket' },
-        sse: true,
+        // Also for clients that accept anything, as curl does.
+        sse: 'only',
         schema: {
           tags: ['events'],
           summary: 'Server-sent events: one JSON message an event, id is its seq',
@@ -45,6 +48,8 @@ export function eventRoutes({ engine, stopping }: HttpDeps): FastifyPluginAsyncT
         const messages = eventStream(engine, { after: start, filter, signal })
         await reply.sse.send(
           (async function* () {
+            // At once, so that a reader knows it is heard, and the heartbeat begins, before anything happens.
+            yield { data: undefined, retry: RETRY_MS }
             for await (const message of messages) yield { id: String(message.seq), data: message }
           })(),
         )

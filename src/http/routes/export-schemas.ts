@@ -27,7 +27,7 @@ export const ExportRequestBody = Type.Object(
     summary: Type.Optional(
       Type.String({ maxLength: 32_767, description: 'HTML subset: b, i, u, br, font color' }),
     ),
-    type: Type.Optional(Type.Union([Type.Literal('csv'), Type.Literal('excel')])),
+    type: Type.Optional(Type.Enum(['csv', 'excel'])),
     operator_id: Type.Optional(Type.String({ maxLength: 200 })),
     template: Type.Optional(Anything),
     header: Type.Optional(Anything),

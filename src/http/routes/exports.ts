@@ -45,7 +45,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           tags,
           summary: 'Ask for an export; with mode=sync the answer is the file itself',
           querystring: Type.Object({
-            mode: Type.Optional(Type.Union([Type.Literal('async'), Type.Literal('sync')])),
+            mode: Type.Optional(Type.Enum(['async', 'sync'])),
           }),
           body: ExportRequestBody,
           response: { 202: ExportTask },
@@ -54,8 +54,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const body = request.body as ExportBody
         const projectId = projectOf(request.principal, body)
-        if (request.query.mode === 'sync')
-          return answerWithFile(deps, projectId, body, request, reply) as never
+        if (request.query.mode === 'sync') return answerWithFile(deps, projectId, body, reply) as never
         await idempotency.answer(request, reply, async (tx) => {
           const taskId = await exports.submit(tx, projectId, body)
           const headers = { Location: `/api/exports/${taskId}`, 'Retry-After': POLL_AFTER_SECONDS }
@@ -74,10 +73,10 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           response: { 200: Preview },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const body = request.body as ExportBody
         const projectId = projectOf(request.principal, body)
-        return { tables: await exports.preview(projectId, body, abortedWith(request)) } as never
+        return { tables: await exports.preview(projectId, body, abortedWith(reply)) } as never
       },
     )
 
@@ -98,13 +97,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           summary: "A project's exports, newest first",
           params: Type.Object({ project_id: Type.String() }),
           querystring: Type.Object({
-            status: Type.Optional(
-              Type.Union(
-                ['pending', 'processing', 'succeeded', 'failed', 'cancelled'].map((value) =>
-                  Type.Literal(value),
-                ),
-              ),
-            ),
+            status: Type.Optional(Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled'])),
             operator_id: Type.Optional(Type.String()),
             limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
             cursor: Type.Optional(Type.String()),
@@ -296,10 +289,9 @@ async function answerWithFile(
   { exports }: HttpDeps,
   projectId: string,
   body: ExportBody,
-  request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  await exports.sync(projectId, body, abortedWith(request), async ({ path, fileName, contentType }) => {
+  await exports.sync(projectId, body, abortedWith(reply), async ({ path, fileName, contentType }) => {
     reply.headers({
       'Content-Type': contentType,
       'Content-Length': (await stat(path)).size,
@@ -310,10 +302,9 @@ async function answerWithFile(
 }
 
 /** A caller that has gone wants nothing any more. */
-function abortedWith(request: FastifyRequest): AbortSignal {
+function abortedWith(reply: FastifyReply): AbortSignal {
   const abort = new AbortController()
-  request.raw.socket.once('close', () =>
-    abort.abort(new AppError(ERRORS.SHUTTING_DOWN, 'the caller has gone')),
-  )
+  // Of the answer, not of the connection: that one carries further requests, and would gather listeners.
+  reply.raw.once('close', () => abort.abort(new AppError(ERRORS.SHUTTING_DOWN, 'the caller has gone')))
   return abort.signal
 }

@@ -59,7 +59,7 @@ export function projectRoutes({ projects, idempotency, ledger }: HttpDeps): Fast
           summary: 'Replace a key or secret; the old one stays good for a day',
           params: OneProject,
           body: Type.Object(
-            { what: Type.Union([Type.Literal('api_key'), Type.Literal('webhook_secret')]) },
+            { what: Type.Enum(['api_key', 'webhook_secret']) },
             { additionalProperties: false },
           ),
           response: {

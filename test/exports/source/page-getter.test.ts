@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { PageBody } from '../../../src/exports/source/page-body.ts'
 import { PageGetter } from '../../../src/exports/source/page-getter.ts'
 import type { PageSource } from '../../../src/exports/source/page-source.ts'
-import { retryAfterMs } from '../../../src/exports/source/retry-after.ts'
 import { chunks, MemorySource } from './memory-source.ts'
 import { PatientClock } from './patient-clock.ts'
 
@@ -51,13 +50,4 @@ test('an answer that comes after its time does not touch the next one', async ()
   late.resolve()
   await new Promise(setImmediate)
   expect(body.bytes.toString('utf8', 0, body.length)).toBe('page 1')
-})
-
-test('Retry-After is seconds or an HTTP date, and nothing else', () => {
-  const now = Date.UTC(2026, 0, 1)
-  expect(retryAfterMs('7', now)).toBe(7_000)
-  expect(retryAfterMs('Thu, 01 Jan 2026 00:00:09 GMT', now)).toBe(9_000)
-  expect(retryAfterMs('Wed, 31 Dec 2025 23:59:59 GMT', now)).toBe(0)
-  for (const value of [undefined, '', '-1', '1.5', '2026-01-01', 'soon'])
-    expect(retryAfterMs(value, now)).toBeUndefined()
 })

@@ -31,14 +31,18 @@ export function blankCell(c: Cursor, column: CompiledColumn, variant: number): v
   if (column.filled[variant]) openCell(c, column, variant * KINDS + BLANK)
 }
 
-/** A cell whose value is the bytes as they stand: digits, or `0` and `1`. */
+/** A cell whose value is the bytes as they stand, such as digits. */
 export function copyCell(c: Cursor, column: CompiledColumn, slot: number, start: number, end: number): void {
   openCell(c, column, slot)
-  const { input, out } = c
-  let o = c.o
-  for (let i = start; i < end; i += 1) {
-    out[o] = input[i]!
-    o += 1
-  }
-  closeCell(c, o)
+  closeCell(c, copyWords(c, start, end, c.o))
+}
+
+/**
+ * Copies `from` to `to` in words of eight bytes and gives the place behind them. The last word may carry bytes too many;
+ * what is written next covers them. Valid UTF-8 holds no word that is a NaN, so none is changed on its way.
+ */
+export function copyWords(c: Cursor, from: number, to: number, at: number): number {
+  const { inputView, view } = c
+  for (let i = from, o = at; i < to; i += 8, o += 8) view.setFloat64(o, inputView.getFloat64(i, true), true)
+  return at + to - from
 }

@@ -2,7 +2,7 @@ import { cutToCell, escapeCellText, hasOuterBlank, MAX_TEXT } from '../xml-text.
 import { AMPERSAND, GREATER, LESS, PLAIN, QUOTE, QUOTE_CLASS, UNDERSCORE } from './byte-classes.ts'
 import { type CompiledColumn, KINDS, TEXT } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
-import { blankCell, closeCell, openCell } from './open-cell.ts'
+import { blankCell, closeCell, copyWords, openCell } from './open-cell.ts'
 import { readText } from './text-variants.ts'
 
 /** Where the quoted text that starts at `from` ends: the place of its closing quote. */
@@ -70,16 +70,6 @@ export function textCell(c: Cursor, column: CompiledColumn): void {
   const end = findTextEnd(input, start, c.end)
   c.i = end + 1
   slowText(c, column, variant, readText(input, start, end))
-}
-
-/**
- * Copies `from` to `to` in words of eight bytes and gives the place behind them. The last word may carry bytes too many;
- * what is written next covers them. Valid UTF-8 holds no word that is a NaN, so none is changed on its way.
- */
-function copyWords(c: Cursor, from: number, to: number, at: number): number {
-  const { inputView, view } = c
-  for (let i = from, o = at; i < to; i += 8, o += 8) view.setFloat64(o, inputView.getFloat64(i, true), true)
-  return at + to - from
 }
 
 /** Bytes that are a number, a boolean or the like in the spool, kept as text. */

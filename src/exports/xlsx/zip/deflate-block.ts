@@ -18,17 +18,21 @@ export function emptyBlock(): DeflatedBlock {
   return { chunks: [], bytes: 0, crc: 0, plainBytes: 0 }
 }
 
+const SHARED = 1 << 16
+
 /** Adds plain bytes to a block. They are compressed before this returns, so their buffer may be used again. */
 export function deflateInto(block: DeflatedBlock, plain: Uint8Array): void {
   if (plain.length === 0) return
   const chunk = deflateRawSync(plain, {
     level: 1,
     memLevel: 9,
-    chunkSize: Math.min(1 << 19, Math.max(1 << 12, plain.length)),
+    // Rows shrink to less than this, as a rule; what does not is put together from several chunks.
+    chunkSize: Math.max(1 << 12, plain.length >> 2),
     finishFlush: constants.Z_SYNC_FLUSH,
   })
-  // A copy of the right size: it may travel to another thread, and holds no more memory than it needs there.
-  block.chunks.push(new Uint8Array(chunk))
+  // Chunks travel to another thread with the memory under them. Small ones may lie in memory that Node shares out among
+  // many buffers, so they get their own.
+  block.chunks.push(chunk.length < SHARED ? new Uint8Array(chunk) : chunk)
   block.bytes += chunk.length
   block.crc = crc32(plain, block.crc)
   block.plainBytes += plain.length

@@ -1,3 +1,5 @@
+import { isWide } from '../display-width.ts'
+
 /** No column is fitted wider than this, so nothing beyond it is measured. */
 export const WIDTH_CAP = 60
 
@@ -5,7 +7,7 @@ export const WIDTH_CAP = 60
  * Characters that a spool string takes on screen: East Asian wide ones count twice, of several lines the longest rules.
  * `at` and `end` are the bytes between the outer quotes, in which a quote is doubled.
  */
-export function displayWidth(bytes: Uint8Array, at: number, end: number): number {
+export function spoolWidth(bytes: Uint8Array, at: number, end: number): number {
   let widest = 0
   let width = 0
   let p = at
@@ -29,19 +31,4 @@ export function displayWidth(bytes: Uint8Array, at: number, end: number): number
     }
   }
   return Math.min(WIDTH_CAP, Math.max(widest, width))
-}
-
-/** The wide blocks of the basic plane; beyond it (emoji, rare ideographs) everything is taken as wide. */
-function isWide(code: number): boolean {
-  if (code < 0x1100) return false
-  return (
-    code <= 0x115f ||
-    (code >= 0x2e80 && code <= 0xa4cf && code !== 0x303f) ||
-    (code >= 0xa960 && code <= 0xa97f) ||
-    (code >= 0xac00 && code <= 0xd7a3) ||
-    (code >= 0xf900 && code <= 0xfaff) ||
-    (code >= 0xfe30 && code <= 0xfe6f) ||
-    (code >= 0xff00 && code <= 0xff60) ||
-    (code >= 0xffe0 && code <= 0xffe6)
-  )
 }

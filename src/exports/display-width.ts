@@ -16,13 +16,16 @@ export function displayWidth(text: string): number {
       widest = Math.max(widest, line)
       line = 0
     } else if (code >= 0x20 && !isMark(code)) {
-      line += code >= 0x1100 && isWide(code) ? 2 : 1
+      line += isWide(code) ? 2 : 1
     }
   }
   return Math.max(widest, line)
 }
 
-function isWide(code: number): boolean {
+/** Whether a code point is drawn two columns wide. */
+export function isWide(code: number): boolean {
+  if (code < 0x1100) return false
+  if (code >= 0x4e00 && code <= 0x9fff) return true
   for (let n = 0; n < WIDE.length && code >= WIDE[n]!; n += 2) if (code <= WIDE[n + 1]!) return true
   return false
 }

@@ -1,0 +1,19 @@
+// `npm pack`: Node runs TypeScript sources as they are, but not below node_modules. So an installed Wharf gets emitted
+// JavaScript, with the files that are read at run time (SQL, Lua) beside it.
+import { spawnSync } from 'node:child_process'
+import { cpSync, rmSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = join(root, 'dist')
+rmSync(dist, { recursive: true, force: true })
+const compiled = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json'], {
+  cwd: root,
+  stdio: 'inherit',
+})
+if (compiled.status !== 0) process.exit(compiled.status ?? 1)
+cpSync(join(root, 'src'), dist, {
+  recursive: true,
+  filter: (path) => ['', '.sql', '.lua'].includes(extname(path)),
+})

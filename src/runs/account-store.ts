@@ -1,0 +1,88 @@
+import type { Selectable } from 'kysely'
+import { type Ledger, now, type Schema, type Tx } from '../engine/index.ts'
+import { AppError, ERRORS } from '../kernel/index.ts'
+import type { AccountParams } from './feed/item-filter.ts'
+
+export interface Account {
+  handle: string
+  url: string
+  params: AccountParams
+  runId: string | null
+  cursor: string | null
+}
+
+/** Accounts can be changed only while no run of theirs is under way. */
+export class AccountStore {
+  readonly #ledger: Ledger
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  async put(tx: Tx, { handle, url, params }: Pick<Account, 'handle' | 'url' | 'params'>): Promise<void> {
+    const values = { url, params: JSON.stringify(params), updated_at: now }
+    const inserted = await tx.db
+      .insertInto('accounts')
+      .values({ handle, ...values, run_id: null, cursor: null, last_run: null })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('handle')
+      .executeTakeFirst()
+    if (inserted) return
+    const before = await this.lock(tx, handle)
+    await this.#refuseLocked(tx, handle)
+    // A cursor means something to the feed that gave it, and nothing to another one.
+    const cursor = before.url === url ? before.cursor : null
+    await tx.db
+      .updateTable('accounts')
+      .set({ ...values, cursor })
+      .where('handle', '=', handle)
+      .execute()
+  }
+
+  /** Takes the account off the list. Its files stay where they are. */
+  async delete(tx: Tx, handle: string): Promise<void> {
+    await this.lock(tx, handle)
+    await this.#refuseLocked(tx, handle)
+    await tx.db.deleteFrom('account_files').where('handle', '=', handle).execute()
+    await tx.db.deleteFrom('accounts').where('handle', '=', handle).execute()
+  }
+
+  /** Reads the account and keeps everybody else from changing it or starting a run until the transaction ends. */
+  async lock(tx: Tx, handle: string): Promise<Account> {
+    let query = tx.db.selectFrom('accounts').selectAll().where('handle', '=', handle)
+    if (this.#ledger.dialect === 'postgres') query = query.forUpdate()
+    const row = await query.executeTakeFirst()
+    if (!row) throw new AppError(ERRORS.ACCOUNT_NOT_FOUND, `there is no account '${handle}'`)
+    return toAccount(row)
+  }
+
+  async isLocked(tx: Tx, handle: string): Promise<boolean> {
+    const job = await tx.db
+      .selectFrom('jobs')
+      .select('id')
+      .where('kind', '=', 'run')
+      .where('owner', '=', handle)
+      .where('state', 'in', ['waiting', 'pending', 'running'])
+      .executeTakeFirst()
+    return job !== undefined
+  }
+
+  async #refuseLocked(tx: Tx, handle: string): Promise<void> {
+    if (await this.isLocked(tx, handle))
+      throw new AppError(
+        ERRORS.ACCOUNT_LOCKED,
+        `the account '${handle}' is locked while its run is queued or running; cancel the run first`,
+        { details: { handle } },
+      )
+  }
+}
+
+function toAccount(row: Selectable<Schema['accounts']>): Account {
+  return {
+    handle: row.handle,
+    url: row.url,
+    params: JSON.parse(row.params) as AccountParams,
+    runId: row.run_id,
+    cursor: row.cursor,
+  }
+}

@@ -1,0 +1,82 @@
+import { constants } from 'node:fs'
+import { copyFile, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError, ERRORS } from '../../kernel/index.ts'
+import { type PartName, partName, readPartName } from './part-name.ts'
+
+/** The folder of one account. Every name it is given has gone through `safeName`; links are never followed. */
+export class AccountFolder {
+  readonly path: string
+
+  constructor(root: string, handle: string) {
+    this.path = join(root, handle)
+  }
+
+  /** Makes the folder. Refuses one that is a link, which could lead anywhere. */
+  async make(): Promise<void> {
+    await mkdir(this.path, { recursive: true })
+    if ((await lstat(this.path)).isDirectory()) return
+    throw new AppError(ERRORS.ACCOUNT_FOLDER_UNSAFE, `${this.path} is a link; put a plain folder there`, {
+      retryable: false,
+    })
+  }
+
+  file(name: string): string {
+    return join(this.path, name)
+  }
+
+  /** What stands under a name: the size of a plain file, `other` for anything else, undefined for nothing. */
+  async look(name: string): Promise<number | 'other' | undefined> {
+    try {
+      const found = await lstat(this.file(name))
+      return found.isFile() ? found.size : 'other'
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw error
+    }
+  }
+
+  /** Downloads that somebody left in flight. */
+  async parts(): Promise<PartName[]> {
+    const names = await readdir(this.path).catch((error) => {
+      if (isMissing(error)) return []
+      throw error
+    })
+    return names.map(readPartName).filter((part) => part !== undefined)
+  }
+
+  /**
+   * Makes somebody's part one's own. On a shared disk its writer may still be at it, so its bytes are copied: a name can
+   * be taken away from a stalled process, an open file cannot.
+   */
+  async takeOver(theirs: PartName, mine: PartName, { alone }: { alone: boolean }): Promise<void> {
+    if (partName(theirs) === partName(mine)) return
+    const from = this.file(partName(theirs))
+    const to = this.file(partName(mine))
+    if (alone) return rename(from, to)
+    await copyFile(from, to, constants.COPYFILE_FICLONE)
+    await this.remove(partName(theirs))
+  }
+
+  /** Removes a file; a folder that somebody put under that name is theirs. */
+  async remove(name: string): Promise<void> {
+    await unlink(this.file(name)).catch((error) => {
+      if (!isMissing(error) && error.code !== 'EISDIR') throw error
+    })
+  }
+
+  /** Makes renames durable. */
+  async sync(): Promise<void> {
+    const handle = await open(this.path, 'r')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as { code?: string }
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}

@@ -1,0 +1,103 @@
+import type { Engine, JobContext } from '../engine/index.ts'
+import { type Clock, ERRORS, isAppError } from '../kernel/index.ts'
+import type { FileRecord, FileRecords } from './file-records.ts'
+import type { AccountFolder } from './files/account-folder.ts'
+import type { Checkpoint, RunOrder, RunStore } from './run-store.ts'
+
+export interface JournalDeps {
+  context: JobContext<RunOrder>
+  engine: Engine
+  records: FileRecords
+  runs: RunStore
+  folder: AccountFolder
+  clock: Clock
+}
+
+/** One file that keeps failing is news; ten thousand of them are a number. */
+const MOST_LOG_LINES = 200
+
+/**
+ * Writes down what a run does, in few transactions: a thousand small files must not cost a thousand commits. Each is
+ * made under the run's lease. What a crash takes away is found again on the disk.
+ */
+export class Journal {
+  readonly #deps: JournalDeps
+  readonly #order: RunOrder
+  #records = new Map<string, FileRecord>()
+  #lines: { level: string; message: string }[] = []
+  #checkpoint: Checkpoint | undefined
+  #saved = ''
+  #logged = 0
+  #flushing: Promise<void> | undefined
+
+  constructor(deps: JournalDeps) {
+    this.#deps = deps
+    this.#order = deps.context.job.payload
+  }
+
+  record(file: FileRecord): void {
+    this.#records.set(file.itemId, file)
+  }
+
+  checkpoint(checkpoint: Checkpoint): void {
+    this.#checkpoint = checkpoint
+  }
+
+  /** A short line for the user. */
+  log(level: 'info' | 'warn', message: string): void {
+    this.#logged++
+    if (this.#logged > MOST_LOG_LINES) return
+    this.#lines.push({ level, message })
+    if (this.#logged === MOST_LOG_LINES)
+      this.#lines.push({ level, message: 'further messages of this run are left out' })
+  }
+
+  async flush(): Promise<void> {
+    while (this.#flushing) await this.#flushing
+    this.#flushing = this.#write().finally(() => (this.#flushing = undefined))
+    await this.#flushing
+  }
+
+  async #write(): Promise<void> {
+    const records = this.#records
+    const lines = this.#lines
+    const checkpoint = this.#checkpoint
+    const text = checkpoint ? JSON.stringify(checkpoint) : this.#saved
+    if (records.size === 0 && lines.length === 0 && text === this.#saved) return
+    this.#records = new Map()
+    this.#lines = []
+    try {
+      // The ledger must not call a file done whose name the disk could still forget.
+      if ([...records.values()].some(({ done }) => done)) await this.#deps.folder.sync()
+      await this.#deps.context.transaction(async (tx) => {
+        await this.#deps.records.write(tx, this.#order.handle, [...records.values()])
+        if (checkpoint && text !== this.#saved)
+          await this.#deps.runs.saveCheckpoint(tx, this.#order, checkpoint)
+        for (const line of lines) await this.#append(tx, line)
+        if (lines.length > 0) tx.afterCommit(() => this.#deps.engine.feed.notify())
+      })
+      this.#saved = text
+    } catch (error) {
+      this.#records = new Map([...records, ...this.#records])
+      this.#lines = [...lines, ...this.#lines]
+      // The lease goes on for a while; if the ledger does not come back in time, the worker stops this run.
+      if (!isAppError(error, ERRORS.LEDGER_UNAVAILABLE)) throw error
+      this.#deps.context.log.warn({ err: error }, 'the journal of a run waits for the ledger')
+    }
+  }
+
+  async #append(
+    tx: Parameters<Parameters<JobContext['transaction']>[0]>[0],
+    line: { level: string; message: string },
+  ): Promise<void> {
+    const { run_id, handle } = this.#order
+    await this.#deps.engine.events.append(tx, {
+      type: 'run_log',
+      kind: 'run',
+      projectId: null,
+      taskId: run_id,
+      jobId: this.#deps.context.job.id,
+      data: { run_id, handle, ...line },
+    })
+  }
+}

@@ -1,0 +1,128 @@
+import type { Ledger, Tx } from '../engine/index.ts'
+import type { AccountParams } from './feed/item-filter.ts'
+import type { Counts } from './run-progress.ts'
+
+/** What a run was asked to do: the account as it was then. Later changes to the account do not touch it. */
+export interface RunOrder {
+  run_id: string
+  handle: string
+  kind: 'start' | 'continue'
+  url: string
+  params: AccountParams
+  /** Where it begins; null: at the beginning of the feed. */
+  cursor: string | null
+}
+
+/** Where a run goes on after a crash: the first page that is not done, with the counts of the pages before it. */
+export interface Checkpoint {
+  cursor: string | null
+  page: number
+  counts: Counts
+  /** True once the whole feed is done: the beginning and the end are both at no cursor. */
+  finished: boolean
+}
+
+export type Cleanup = 'keep' | 'delete'
+
+export interface UncleanRun {
+  id: string
+  handle: string
+  cleanup: Cleanup
+  /** Where the run began. */
+  cursor: string | null
+}
+
+/** What the ledger knows of runs besides their jobs. */
+export class RunStore {
+  readonly #ledger: Ledger
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  async insert(tx: Tx, run: { id: string; jobId: string; handle: string }): Promise<void> {
+    await tx.db
+      .insertInto('runs')
+      .values({ id: run.id, job_id: run.jobId, handle: run.handle, checkpoint: null, cleanup: null })
+      .execute()
+    await tx.db.updateTable('accounts').set({ run_id: run.id }).where('handle', '=', run.handle).execute()
+  }
+
+  async jobOf(tx: Tx, id: string): Promise<string | undefined> {
+    const row = await tx.db.selectFrom('runs').select('job_id').where('id', '=', id).executeTakeFirst()
+    return row?.job_id
+  }
+
+  async checkpoint(id: string): Promise<Checkpoint | undefined> {
+    const row = await this.#ledger.db
+      .selectFrom('runs')
+      .select('checkpoint')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return row?.checkpoint ? (JSON.parse(row.checkpoint) as Checkpoint) : undefined
+  }
+
+  /** Also moves the account's cursor: whoever continues after this run goes on from here. */
+  async saveCheckpoint(tx: Tx, { run_id, handle }: RunOrder, checkpoint: Checkpoint): Promise<void> {
+    await tx.db
+      .updateTable('runs')
+      .set({ checkpoint: JSON.stringify(checkpoint) })
+      .where('id', '=', run_id)
+      .execute()
+    await this.moveCursor(tx, { run_id, handle }, checkpoint.cursor)
+  }
+
+  async moveCursor(tx: Tx, run: Pick<RunOrder, 'run_id' | 'handle'>, cursor: string | null): Promise<void> {
+    await tx.db
+      .updateTable('accounts')
+      .set({ cursor })
+      .where('handle', '=', run.handle)
+      .where('run_id', '=', run.run_id)
+      .execute()
+  }
+
+  async requestCleanup(tx: Tx, id: string, cleanup: Cleanup): Promise<void> {
+    await tx.db.updateTable('runs').set({ cleanup }).where('id', '=', id).execute()
+  }
+
+  /** Cancelled runs that left something to put right; `of` one account or run, or all that have ended. */
+  async unclean(of: { handle?: string; id?: string } = {}): Promise<UncleanRun[]> {
+    let query = this.#ledger.db
+      .selectFrom('runs')
+      .innerJoin('jobs', 'jobs.id', 'runs.job_id')
+      .select(['runs.id', 'runs.handle', 'runs.cleanup', 'jobs.payload'])
+      .where('runs.cleanup', 'is not', null)
+    if (of.id === undefined) query = query.where('jobs.state', '=', 'cancelled')
+    else query = query.where('runs.id', '=', of.id)
+    if (of.handle !== undefined) query = query.where('runs.handle', '=', of.handle)
+    return (await query.execute()).map(({ id, handle, cleanup, payload }) => ({
+      id,
+      handle,
+      cleanup: cleanup as Cleanup,
+      cursor: (JSON.parse(payload) as RunOrder).cursor,
+    }))
+  }
+
+  async cleaned({ id, handle, cleanup, cursor }: UncleanRun): Promise<void> {
+    await this.#ledger.transaction(async (tx) => {
+      await tx.db
+        .updateTable('runs')
+        .set({ cleanup: null })
+        .where('id', '=', id)
+        .where('cleanup', '=', cleanup)
+        .execute()
+      // What was deleted must be found again by whoever continues.
+      if (cleanup === 'delete') await this.moveCursor(tx, { run_id: id, handle }, cursor)
+    })
+  }
+
+  /** Keeps how an account's last run ended beyond the life of its job. */
+  async archive(run: Pick<RunOrder, 'run_id' | 'handle'>, ended: unknown): Promise<void> {
+    await this.#ledger.db
+      .updateTable('accounts')
+      .set({ last_run: JSON.stringify(ended) })
+      .where('handle', '=', run.handle)
+      .where('run_id', '=', run.run_id)
+      .execute()
+  }
+}

@@ -1,0 +1,171 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Schema } from '../engine/index.ts'
+import type { AccountParams } from './feed/item-filter.ts'
+import { NO_PROGRESS, type RunProgress } from './run-progress.ts'
+import { type AccountState, accountState, isLocked, type RunState, runState } from './run-state.ts'
+import type { RunOrder } from './run-store.ts'
+
+export interface AccountView {
+  handle: string
+  url: string
+  params: AccountParams
+  state: AccountState
+  locked: boolean
+  run_id: string | null
+  progress: RunProgress
+  error: { code: string; message: string } | null
+  updated_at: string
+}
+
+export interface RunView {
+  run_id: string
+  handle: string
+  kind: 'start' | 'continue'
+  url: string
+  params: AccountParams
+  state: RunState
+  progress: RunProgress
+  error: { code: string; message: string } | null
+  created_at: string
+  started_at: string | null
+  finished_at: string | null
+}
+
+export interface StateView {
+  max_concurrent: number
+  queue: string[]
+  accounts: AccountView[]
+}
+
+/** What an account keeps of its last run when the job is deleted. */
+export type LastRun = Pick<AccountView, 'state' | 'run_id' | 'progress' | 'error' | 'updated_at'>
+
+type JobRow = Pick<
+  Selectable<Schema['jobs']>,
+  | 'state'
+  | 'progress'
+  | 'error_code'
+  | 'error_message'
+  | 'created_at'
+  | 'started_at'
+  | 'finished_at'
+  | 'payload'
+>
+
+const JOB_COLUMNS = [
+  'jobs.state',
+  'jobs.progress',
+  'jobs.error_code',
+  'jobs.error_message',
+  'jobs.created_at',
+  'jobs.started_at',
+  'jobs.finished_at',
+  'jobs.payload',
+] as const
+
+export async function readRun(db: Kysely<Schema>, id: string): Promise<RunView | undefined> {
+  const row = await db
+    .selectFrom('runs')
+    .innerJoin('jobs', 'jobs.id', 'runs.job_id')
+    .select(JOB_COLUMNS)
+    .where('runs.id', '=', id)
+    .executeTakeFirst()
+  if (!row) return undefined
+  const order = JSON.parse(row.payload) as RunOrder
+  return {
+    run_id: id,
+    handle: order.handle,
+    kind: order.kind,
+    url: order.url,
+    params: order.params,
+    state: runState(row.state),
+    progress: progressOf(row),
+    error: errorOf(row),
+    created_at: isoTime(row.created_at),
+    started_at: row.started_at === null ? null : isoTime(row.started_at),
+    finished_at: row.finished_at === null ? null : isoTime(row.finished_at),
+  }
+}
+
+/** All of it; to be read within one snapshot. */
+export async function readState(db: Kysely<Schema>, lane: string): Promise<StateView> {
+  const limit = await db.selectFrom('lanes').select('max_running').where('name', '=', lane).executeTakeFirst()
+  const queue = await db
+    .selectFrom('jobs')
+    .innerJoin('runs', 'runs.job_id', 'jobs.id')
+    .select('runs.id')
+    .where('jobs.lane', '=', lane)
+    .where('jobs.state', 'in', ['waiting', 'pending'])
+    // Those who have a place already come first; among the others, first come, first served.
+    .orderBy(sql`case when jobs.state = 'pending' then 0 else 1 end`)
+    .orderBy('jobs.created_at')
+    .orderBy('jobs.id')
+    .execute()
+  const accounts = await db.selectFrom('accounts').selectAll().orderBy('handle').execute()
+  const lastRuns = await db
+    .selectFrom('accounts')
+    .innerJoin('runs', 'runs.id', 'accounts.run_id')
+    .innerJoin('jobs', 'jobs.id', 'runs.job_id')
+    .select(['accounts.handle', ...JOB_COLUMNS])
+    .execute()
+  const jobs = new Map(lastRuns.map((row) => [row.handle, row]))
+  return {
+    max_concurrent: limit?.max_running ?? 0,
+    queue: queue.map(({ id }) => id),
+    accounts: accounts.map((row) => toAccountView(row, jobs.get(row.handle))),
+  }
+}
+
+export function lastRunOf(runId: string, job: JobRow): LastRun {
+  const state = accountState({ state: job.state, startedAt: job.started_at })
+  const idle = state === 'Idle'
+  return {
+    state,
+    run_id: idle ? null : runId,
+    progress: idle ? { ...NO_PROGRESS } : progressOf(job),
+    error: errorOf(job),
+    updated_at: isoTime(job.finished_at ?? job.started_at ?? job.created_at),
+  }
+}
+
+function toAccountView(row: Selectable<Schema['accounts']>, job: JobRow | undefined): AccountView {
+  const changed = isoTime(row.updated_at)
+  const last = lastOf(row, job) ?? {
+    state: 'Idle' as const,
+    run_id: null,
+    progress: { ...NO_PROGRESS },
+    error: null,
+    updated_at: changed,
+  }
+  return {
+    handle: row.handle,
+    url: row.url,
+    params: JSON.parse(row.params) as AccountParams,
+    state: last.state,
+    locked: isLocked(last.state),
+    run_id: last.run_id,
+    progress: last.progress,
+    error: last.error,
+    updated_at: [last.updated_at, changed].sort().at(-1) ?? changed,
+  }
+}
+
+function lastOf(row: Selectable<Schema['accounts']>, job: JobRow | undefined): LastRun | undefined {
+  if (job && row.run_id !== null) return lastRunOf(row.run_id, job)
+  return row.last_run === null ? undefined : (JSON.parse(row.last_run) as LastRun)
+}
+
+/** The rate of a run that nobody works on is that of the moment it was left. */
+function progressOf(job: JobRow): RunProgress {
+  const progress = { ...NO_PROGRESS, ...(job.progress === null ? {} : JSON.parse(job.progress)) }
+  return job.state === 'running' ? progress : { ...progress, rate: 0 }
+}
+
+function errorOf(job: JobRow): { code: string; message: string } | null {
+  if (job.error_code === null || job.state !== 'failed') return null
+  return { code: job.error_code, message: job.error_message ?? '' }
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,78 @@
+import { Completed, type Engine, type JobContext } from '../engine/index.ts'
+import { type Clock, ERRORS, isAppError, messageOf } from '../kernel/index.ts'
+import type { HttpClient } from '../net/index.ts'
+import { FeedReader, type FeedReaderOptions } from './feed/feed-reader.ts'
+import type { FileRecords } from './file-records.ts'
+import { AccountFolder } from './files/account-folder.ts'
+import type { FileDownloaderOptions } from './files/file-downloader.ts'
+import type { RunCleaner } from './run-cleaner.ts'
+import type { RunProgress } from './run-progress.ts'
+import type { RunOrder, RunStore } from './run-store.ts'
+import { RunWalk } from './run-walk.ts'
+
+export interface RunnerDeps {
+  engine: Engine
+  net: HttpClient
+  records: FileRecords
+  runs: RunStore
+  cleaner: RunCleaner
+  clock: Clock
+}
+
+export interface RunnerOptions {
+  /** Where the folders of the accounts are. */
+  folder: string
+  /** Files of one run at once. */
+  connections?: number
+  /** True if no other process can be writing to the folder. */
+  alone: boolean
+  /** How often what happened is written down and reported. */
+  journalMs?: number
+  feed?: FeedReaderOptions
+  files?: FileDownloaderOptions
+}
+
+/** Carries out runs: what to do when one begins, ends, or is told to stop. The way through the feed is in `RunWalk`. */
+export class Runner {
+  readonly #deps: RunnerDeps
+  readonly #options: Required<RunnerOptions>
+  readonly #feed: FeedReader
+
+  constructor(deps: RunnerDeps, options: RunnerOptions) {
+    this.#deps = deps
+    this.#options = { connections: 8, journalMs: 250, feed: {}, files: {}, ...options }
+    this.#feed = new FeedReader(deps, this.#options.feed)
+  }
+
+  async run(context: JobContext<RunOrder>): Promise<Completed<RunProgress>> {
+    const { runs, cleaner } = this.#deps
+    const order = context.job.payload
+    const folder = new AccountFolder(this.#options.folder, order.handle)
+    // An earlier run may have ended in the middle of being cancelled.
+    for (const left of await runs.unclean({ handle: order.handle })) await cleaner.clean(left)
+    await folder.make()
+    const from = await runs.checkpoint(order.run_id)
+    const walk = new RunWalk({ ...this.#deps, context, folder, feed: this.#feed }, this.#options, from)
+    try {
+      const progress = await walk.toTheEnd()
+      await cleaner.removeParts(folder)
+      const { cursor } = progress
+      return new Completed(progress, (tx) => runs.moveCursor(tx, order, cursor))
+    } catch (error) {
+      await this.#stopped(context, error)
+      throw error
+    }
+  }
+
+  /** Only a cancel puts the disk in order: whoever goes on after a crash or a shutdown uses what is there. */
+  async #stopped(context: JobContext<RunOrder>, error: unknown): Promise<void> {
+    if (!isAppError(context.signal.reason, ERRORS.JOB_CANCELLED)) return
+    const { runs, cleaner } = this.#deps
+    try {
+      for (const left of await runs.unclean({ id: context.job.payload.run_id })) await cleaner.clean(left)
+    } catch (failure) {
+      // The leader's duty tries again.
+      context.log.warn({ err: failure, after: messageOf(error) }, 'a cancelled run was not cleaned up')
+    }
+  }
+}

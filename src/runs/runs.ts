@@ -1,0 +1,164 @@
+import { type Engine, newId, type Tx } from '../engine/index.ts'
+import { AppError, type Clock, ERRORS, isAppError, type Log } from '../kernel/index.ts'
+import type { HttpClient } from '../net/index.ts'
+import { type Account, AccountStore } from './account-store.ts'
+import type { AccountParams } from './feed/item-filter.ts'
+import { FileRecords } from './file-records.ts'
+import { checkHandle } from './handle.ts'
+import { checkParams } from './params.ts'
+import { RunCleaner } from './run-cleaner.ts'
+import { RUN_KIND, RUN_LANE, runKind } from './run-kind.ts'
+import { type Cleanup, type RunOrder, RunStore } from './run-store.ts'
+import { type RunView, readRun, readState, type StateView } from './run-view.ts'
+import { Runner, type RunnerOptions } from './runner.ts'
+
+export interface RunsDeps {
+  engine: Engine
+  net: HttpClient
+  clock: Clock
+  log: Log
+}
+
+export interface RunsOptions extends RunnerOptions {
+  /** How often the leader looks for cancelled runs that were not cleaned up. */
+  cleanEveryMs?: number
+}
+
+/** Accounts, their runs, and the gate before them. To be made before the engine starts, because it defines a kind. */
+export class Runs {
+  readonly cleaner: RunCleaner
+  readonly #deps: RunsDeps
+  readonly #accounts: AccountStore
+  readonly #runs: RunStore
+
+  constructor(deps: RunsDeps, options: RunsOptions) {
+    const { engine } = deps
+    this.#deps = deps
+    this.#accounts = new AccountStore(engine.ledger)
+    this.#runs = new RunStore(engine.ledger)
+    const records = new FileRecords(engine.ledger)
+    this.cleaner = new RunCleaner({ runs: this.#runs, records }, options)
+    const runner = new Runner({ ...deps, records, runs: this.#runs, cleaner: this.cleaner }, options)
+    engine.define(runKind(runner, this.#runs))
+    engine.addLeaderDuty(this.cleaner, options.cleanEveryMs ?? 10_000)
+  }
+
+  async putAccount(tx: Tx, handle: string, url: string, params: AccountParams): Promise<void> {
+    checkHandle(handle)
+    checkParams(params)
+    this.#deps.net.check(url)
+    await this.#accounts.put(tx, { handle, url, params })
+    await this.#tell(tx, 'account_changed', { handle, url, params })
+  }
+
+  async deleteAccount(tx: Tx, handle: string): Promise<void> {
+    await this.#accounts.delete(tx, handle)
+    await this.#tell(tx, 'account_deleted', { handle })
+  }
+
+  /** Accepts a run. One that is accepted is locked from this moment on, and the account with it. */
+  async start(tx: Tx, handle: string, kind: RunOrder['kind']): Promise<{ runId: string }> {
+    const account = await this.#accounts.lock(tx, handle)
+    const { url, params } = account
+    const order: RunOrder = {
+      run_id: newId(),
+      handle,
+      kind,
+      url,
+      params,
+      cursor: kind === 'continue' ? account.cursor : null,
+    }
+    const jobId = await this.#enqueue(tx, order, account)
+    await this.#runs.insert(tx, { id: order.run_id, jobId, handle })
+    return { runId: order.run_id }
+  }
+
+  /** Takes a queued run out of the queue, or tells a running one to stop; `files` decides about what it has fetched. */
+  async cancel(tx: Tx, runId: string, files: Cleanup): Promise<void> {
+    const jobId = await this.#runs.jobOf(tx, runId)
+    if (jobId === undefined) throw runNotFound(runId)
+    try {
+      await this.#deps.engine.cancelJob(tx, jobId)
+    } catch (error) {
+      if (!isAppError(error, ERRORS.TASK_FINISHED)) throw error
+      throw new AppError(ERRORS.RUN_ENDED, `run ${runId} has already ended`)
+    }
+    const job = await tx.db
+      .selectFrom('jobs')
+      .select(['state', 'started_at'])
+      .where('id', '=', jobId)
+      .executeTakeFirstOrThrow()
+    if (job.started_at === null) return
+    await this.#runs.requestCleanup(tx, runId, files)
+    // It had been running before and waited to go on: there is no worker that could clean up behind it.
+    if (job.state === 'cancelled') tx.afterCommit(() => this.#cleanNow(runId))
+  }
+
+  async setMaxConcurrent(tx: Tx, value: number): Promise<void> {
+    await this.#deps.engine.setLaneLimit(tx, RUN_LANE, value)
+    await this.#tell(tx, 'max_concurrent_changed', { value })
+  }
+
+  async run(runId: string): Promise<RunView> {
+    const run = await readRun(this.#deps.engine.ledger.db, runId)
+    if (!run) throw runNotFound(runId)
+    return run
+  }
+
+  /** The run as this transaction sees it. */
+  async runIn(tx: Tx, runId: string): Promise<RunView> {
+    const run = await readRun(tx.db, runId)
+    if (!run) throw runNotFound(runId)
+    return run
+  }
+
+  /** One consistent view with the `seq` it stands at. */
+  async state(): Promise<{ seq: number } & StateView> {
+    const { seq, value } = await this.#deps.engine.events.snapshot((db) => readState(db, RUN_LANE))
+    return { seq, ...value }
+  }
+
+  async #enqueue(tx: Tx, order: RunOrder, account: Account): Promise<string> {
+    const { run_id, handle } = order
+    // The index decides. Looking first only spares a wait: an insert that meets a job which its worker is just writing
+    // to must wait for that worker, who may be waiting for this account.
+    if (await this.#accounts.isLocked(tx, handle)) throw runActive(account)
+    try {
+      const { jobId } = await this.#deps.engine.enqueue(tx, {
+        kind: RUN_KIND,
+        payload: order,
+        owner: handle,
+        tasks: [{ id: run_id, label: handle }],
+      })
+      return jobId
+    } catch (error) {
+      if (!isAppError(error, ERRORS.JOB_REFUSED)) throw error
+      throw runActive(account)
+    }
+  }
+
+  #cleanNow(runId: string): void {
+    const cleaned = this.#runs.unclean({ id: runId }).then(async (left) => {
+      for (const run of left) await this.cleaner.clean(run)
+    })
+    cleaned.catch((error) => this.#deps.log.warn({ err: error, runId }, 'a cancelled run was not cleaned up'))
+  }
+
+  async #tell(tx: Tx, type: string, data: Record<string, unknown>): Promise<void> {
+    const { events, feed } = this.#deps.engine
+    await events.append(tx, { type, kind: RUN_KIND, projectId: null, taskId: null, jobId: null, data })
+    tx.afterCommit(() => feed.notify())
+  }
+}
+
+function runActive({ handle, runId }: Account): AppError {
+  return new AppError(
+    ERRORS.RUN_ACTIVE,
+    `the account '${handle}' already has a run that is queued or running`,
+    { details: { handle, run_id: runId } },
+  )
+}
+
+function runNotFound(runId: string): AppError {
+  return new AppError(ERRORS.RUN_NOT_FOUND, `there is no run ${runId}, or it was deleted after its time`)
+}
