@@ -42,7 +42,10 @@ module.exports = {
       name: 'cli-imports-config-and-compose',
       severity: 'error',
       from: { path: '^src/(main\\.ts|cli/)' },
-      to: { path: '^src/', pathNot: '^src/(cli/|config\\.ts|compose\\.ts|compose-export\\.ts|version\\.ts|kernel/)' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(cli/|config\\.ts|compose\\.ts|compose-export\\.ts|version\\.ts|kernel/)',
+      },
     },
     {
       name: 'nothing-imports-compose-but-the-command',
