@@ -9,6 +9,12 @@ export interface HttpPageSourceOptions {
   secrets: readonly string[]
 }
 
+/**
+ * A page far down a large table may take the source a minute to find. How long one may take in all is the page getter's
+ * affair, so the client's own, shorter patience must not end it before.
+ */
+const TIMEOUTS = { headersMs: 300_000, bodyMs: 300_000, totalMs: 300_000 }
+
 /** Pages of a `source_url`, whose own query parameters are passed on as they are. */
 export class HttpPageSource implements PageSource {
   readonly #deps: { http: HttpClient; clock: Clock }
@@ -27,6 +33,7 @@ export class HttpPageSource implements PageSource {
       headers: { accept: 'application/json', ...headers },
       ...(secrets.length > 0 && { sign: (hop) => signPull(secrets, { url: hop, now: clock.now() }) }),
       signal,
+      timeouts: TIMEOUTS,
     })
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: answer.body }
   }
