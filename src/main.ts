@@ -13,6 +13,11 @@ program
   .option('--demo', 'make a demo project and print how to use it')
   .action(async (options) => (await import('./cli/serve.ts')).serve(options))
 
+program
+  .command('process')
+  .description('take tasks from Redis and run PROCESSOR_COMMAND on them')
+  .action(async () => (await import('./cli/process.ts')).runProcessor())
+
 try {
   await program.parseAsync()
   process.exit(0)

@@ -1,5 +1,6 @@
 import type { Ledger, ProjectStore, Sealer } from '../engine/index.ts'
 import type { Log } from '../kernel/index.ts'
+import type { Processing } from '../processing/index.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -10,6 +11,7 @@ export interface HttpServerDeps {
   sealer: Sealer
   adminTokenHash: string
   log: Log
+  processing?: Processing
 }
 
 /** What routes are made from. */

@@ -11,6 +11,7 @@ import { sendProblem, toAppError } from './problem.ts'
 import { type RateLimit, RequestLimiter } from './rate-limit.ts'
 import { healthRoutes } from './routes/health.ts'
 import { homeRoutes } from './routes/home.ts'
+import { processingRoutes } from './routes/processing.ts'
 import { projectRoutes } from './routes/projects.ts'
 
 declare module 'fastify' {
@@ -92,6 +93,7 @@ export class HttpServer implements Part {
     await app.register(homeRoutes)
     await app.register(healthRoutes(this.#deps))
     await app.register(projectRoutes(this.#deps))
+    if (this.#deps.processing) await app.register(processingRoutes(this.#deps, this.#deps.processing))
     await app.ready()
     return this.#app
   }

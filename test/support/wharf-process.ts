@@ -34,6 +34,7 @@ export async function serveWharf(env: Record<string, string> = {}, args: string[
   const dataDir = env.WHARF_DATA_DIR ?? temporaryFolder()
   const wharf = runWharf(['serve', ...args], {
     WHARF_PORT: '0',
+    TASK_GRPC_PORT: '0',
     WHARF_DATA_DIR: dataDir,
     WHARF_LOG_LEVEL: 'warn',
     ...env,

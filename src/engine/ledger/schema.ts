@@ -11,6 +11,7 @@ export interface Schema {
   instances: InstancesTable
   leaders: LeadersTable
   idempotency: IdempotencyTable
+  processing_tasks: ProcessingTasksTable
 }
 
 export interface ProjectsTable {
@@ -115,4 +116,25 @@ export interface IdempotencyTable {
   headers: string
   body: string
   created_at: number
+}
+
+export interface ProcessingTasksTable {
+  id: string
+  project_id: string | null
+  file_name: string
+  size: number
+  original_file_path: string
+  /** REVOKED: its creation failed half-way, and what Redis may have of it is still to be taken back. */
+  status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'REVOKED'
+  result_path: Generated<string>
+  error_message: Generated<string>
+  progress: string | null
+  fence: Generated<number>
+  returns: Generated<number>
+  queued_at: number
+  created_at: number
+  updated_at: number
+  seen: Generated<string>
+  seen_at: number
+  expires_at: number
 }
