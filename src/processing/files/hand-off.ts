@@ -3,7 +3,7 @@ import { link, lstat, lutimes, mkdir, readdir, readlink, rename, rm, symlink, un
 import { basename, dirname, join } from 'node:path'
 import { AppError, ERRORS, isAppError, type Log, messageOf } from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
-import { copyWhole, isErrno } from './move-file.ts'
+import { copyWhole, isErrno } from './copy-whole.ts'
 import { badPath, extensionOf, resolveTempPath } from './temp-path.ts'
 
 export interface HandOffOptions {

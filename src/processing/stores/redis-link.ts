@@ -36,16 +36,8 @@ export class RedisLink {
     return this.#connect({})
   }
 
-  /** Resolves when Redis answers, or after a while when it does not: it may come later. */
-  async ready(ms = 2_000): Promise<void> {
-    if (this.redis.status === 'ready') return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.redis.once('ready', () => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
+  async ready(ms?: number): Promise<void> {
+    await untilReady(this.redis, ms)
   }
 
   async run(name: ScriptName, keys: string[], args: (string | number)[]): Promise<unknown> {
@@ -109,6 +101,20 @@ export class RedisLink {
 
 function commandOf(name: ScriptName): string {
   return `wharf_${name.replace('-', '_')}`
+}
+
+/** Resolves when Redis answers, or after a while when it does not: it may come later. */
+export async function untilReady(redis: Redis, ms = 2_000): Promise<void> {
+  if (redis.status === 'ready') return
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      redis.off('ready', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    redis.once('ready', end)
+  })
 }
 
 /** Everything that Redis or the way to it can throw, in the seed's words. */

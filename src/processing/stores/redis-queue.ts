@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { type Clock, type Log, messageOf } from '../../kernel/index.ts'
 import { decodeMessage } from '../task.ts'
-import type { RedisLink } from './redis-link.ts'
+import { type RedisLink, untilReady } from './redis-link.ts'
 import type { Claim, TaskEnd, TaskQueue } from './task-queue.ts'
 
 /** How long one BLMOVE waits. */
@@ -132,19 +132,18 @@ export class RedisTaskQueue implements TaskQueue {
     const stop = () => this.#blocking.disconnect(true)
     signal.addEventListener('abort', stop, { once: true })
     try {
-      if (signal.aborted) return undefined
-      const moved = await this.#blocking.blmove(
-        link.options.queueKey,
-        this.#slot(slot),
-        'LEFT',
-        'RIGHT',
-        BLOCK_SECONDS,
-      )
-      if (moved === null) return undefined
+      await untilReady(this.#blocking)
+      while (!signal.aborted) {
+        const from = link.options.queueKey
+        const moved = await this.#blocking.blmove(from, this.#slot(slot), 'LEFT', 'RIGHT', BLOCK_SECONDS)
+        if (moved === null) return undefined
+        const claim = await this.#begin(slot, false)
+        if (claim) return claim
+      }
+      return undefined
     } finally {
       signal.removeEventListener('abort', stop)
     }
-    return this.#begin(slot, false)
   }
 
   async #begin(slot: number, left: boolean): Promise<RedisClaim | undefined> {

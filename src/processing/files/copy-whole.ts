@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs'
-import { open, rename, rm, unlink } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 
 /**
  * Copies a file so that its target appears whole or not at all, and is on disk before this resolves. What was written
@@ -12,7 +11,7 @@ export async function copyWhole(from: string, to: string, signal?: AbortSignal):
   try {
     const file = await open(part, 'w', 0o644)
     try {
-      await pipeline(createReadStream(from), file.createWriteStream({ autoClose: false }), { signal })
+      await file.writeFile(createReadStream(from, { highWaterMark: 1024 * 1024 }), signal ? { signal } : {})
       await file.sync()
     } finally {
       await file.close()
@@ -22,17 +21,6 @@ export async function copyWhole(from: string, to: string, signal?: AbortSignal):
   } catch (error) {
     await rm(part, { force: true }).catch(() => undefined)
     throw error
-  }
-}
-
-/** Renames, or copies and removes where the two are on different file systems. */
-export async function moveFile(from: string, to: string, signal?: AbortSignal): Promise<void> {
-  try {
-    await rename(from, to)
-  } catch (error) {
-    if (!isErrno(error, 'EXDEV')) throw error
-    await copyWhole(from, to, signal)
-    await unlink(from)
   }
 }
 
