@@ -64,8 +64,13 @@ export class HandOff {
       const path = join(this.folderOf(id), `original${extensionOf(originalFilename)}`)
       await this.#open(id, from)
       try {
-        const size = await this.#move(id, from, path, signal)
-        return { path, size, done: () => this.#forget(id), undo: () => this.#undo(id, from, path) }
+        const { size, copied } = await this.#move(id, from, path, signal)
+        return {
+          path,
+          size,
+          done: () => this.#forget(id, copied ? from : undefined),
+          undo: () => this.#undo(id, from, path),
+        }
       } catch (error) {
         await this.#undo(id, from, path)
         throw error
@@ -94,8 +99,9 @@ export class HandOff {
       const note = join(this.#notes, id)
       const stat = await lstat(note).catch(() => undefined)
       if (!stat?.isSymbolicLink() || stat.mtimeMs > now - graceMs) continue
-      if (await exists(id)) await this.#forget(id)
-      else await this.#undo(id, await readlink(note))
+      const from = await readlink(note)
+      if (await exists(id)) await this.#forget(id, from)
+      else await this.#undo(id, from)
       mended++
     }
     return mended
@@ -113,17 +119,19 @@ export class HandOff {
     }
   }
 
-  /** Answers the size. Only a regular file stays moved. */
-  async #move(id: string, from: string, to: string, signal: AbortSignal | undefined): Promise<number> {
-    try {
-      await rename(from, to)
-    } catch (error) {
-      if (!isErrno(error, 'EXDEV')) throw error
-      await this.#copy(id, from, to, signal)
-    }
+  /** Only a regular file stays moved. */
+  async #move(id: string, from: string, to: string, signal: AbortSignal | undefined) {
+    const copied = await rename(from, to).then(
+      () => false,
+      async (error) => {
+        if (!isErrno(error, 'EXDEV')) throw error
+        await this.#copy(id, from, to, signal)
+        return true
+      },
+    )
     const stat = await lstat(to)
     if (!stat.isFile()) throw badPath()
-    return stat.size
+    return { size: stat.size, copied }
   }
 
   /** Between file systems. The rename before the copy is what makes one of two callers with the same path fail. */
@@ -143,12 +151,10 @@ export class HandOff {
     }
   }
 
-  async #forget(id: string): Promise<void> {
-    const note = join(this.#notes, id)
-    const from = await readlink(note).catch(() => undefined)
-    // Only a copy leaves its source behind.
-    if (from !== undefined) await rm(heldPath(from, id), { force: true })
-    await unlink(note).catch(() => undefined)
+  /** `source` is where the file came from, if it may have been copied: then what was copied is still there. */
+  async #forget(id: string, source: string | undefined): Promise<void> {
+    if (source !== undefined) await rm(heldPath(source, id), { force: true })
+    await unlink(join(this.#notes, id)).catch(() => undefined)
   }
 
   async #undo(id: string, from: string, path?: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Server, ServerCredentials } from '@grpc/grpc-js'
+import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import { AppError, type Clock, DutyLoop, ERRORS, type Log, messageOf, type Part } from '../../kernel/index.ts'
@@ -34,6 +34,8 @@ export class GrpcServer implements Part {
     options: GrpcServerOptions,
   ) {
     this.#options = options
+    // What matters is thrown or answered; its own lines on stderr would only stand beside ours.
+    setLogVerbosity(logVerbosity.NONE)
     this.#server = new Server(options.token === null ? {} : { interceptors: [bearerToken(options.token)] })
     const { definition, TaskService } = loadTaskProto()
     this.#server.addService(TaskService.service, taskHandlers(deps))
@@ -62,7 +64,7 @@ export class GrpcServer implements Part {
     }).catch((cause) => {
       throw new AppError(
         ERRORS.CONFIG_INVALID,
-        `cannot listen on ${host}:${port} for gRPC (${messageOf(cause)}); set TASK_GRPC_HOST or TASK_GRPC_PORT to something else`,
+        `cannot listen on ${host}:${port} for gRPC (${reasonOf(cause)}); set TASK_GRPC_HOST or TASK_GRPC_PORT to something else`,
         { cause },
       )
     })
@@ -92,4 +94,10 @@ export class GrpcServer implements Part {
       throw new AppError(ERRORS.CONFIG_INVALID, `TASK_GRPC_TLS_*: ${messageOf(cause)}`, { cause })
     }
   }
+}
+
+/** The library wraps what the operating system says in words of its own. */
+function reasonOf(cause: unknown): string {
+  const message = messageOf(cause)
+  return /\bE[A-Z]{3,}\b/.exec(message)?.[0] ?? message
 }
