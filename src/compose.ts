@@ -14,7 +14,16 @@ import {
 } from './engine/index.ts'
 import { ExpirySweeper, Exports, exportKind, SpoolFolders, SpoolSweeper, XlsxPool } from './exports/index.ts'
 import { HttpServer } from './http/index.ts'
-import { type Clock, createLog, DutyLoop, Lifecycle, type Log, systemClock } from './kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  createLog,
+  DutyLoop,
+  ERRORS,
+  Lifecycle,
+  type Log,
+  systemClock,
+} from './kernel/index.ts'
 import {
   AddressGuard,
   HttpClient,
@@ -24,6 +33,7 @@ import {
   parseAllowHosts,
 } from './net/index.ts'
 import { Callbacks, type TaskViews } from './notify/index.ts'
+import { openStandaloneProcessor, Processing } from './processing/index.ts'
 import { Runs } from './runs/index.ts'
 import type { ArtifactStore } from './storage/index.ts'
 import { VERSION } from './version.ts'
@@ -31,6 +41,8 @@ import { VERSION } from './version.ts'
 export interface Wharf {
   /** Where HTTP listens. */
   address: string
+  /** Where `task.v1.TaskService` listens. */
+  grpcAddress: string
   adminTokenFile: string | null
   readonly engine: Engine
   readonly projects: ProjectStore
@@ -117,8 +129,9 @@ async function startOn(
   )
   views.run = async (taskId) => ({ ...(await runs.run(taskId)) })
   const spools = new DutyLoop(new SpoolSweeper({ ledger, folders }), { clock, log }, { everyMs: HOUR })
+  const processing = await Processing.open({ engine, clock, log }, processingOptions(config, backend.sole))
   const http: HttpServer = new HttpServer(
-    { ...shared, callbacks, exports, runs, views, adminTokenHash: installation.adminTokenHash },
+    { ...shared, callbacks, exports, runs, processing, views, adminTokenHash: installation.adminTokenHash },
     {
       host: config.WHARF_HOST,
       port: config.WHARF_PORT,
@@ -132,11 +145,13 @@ async function startOn(
     { name: 'xlsx threads', stop: () => pool.close() },
     { name: 'spool sweeper', start: () => spools.start(), stop: () => spools.stop() },
     engine,
+    processing,
     http,
   ])
   listening = true
   return {
     address: http.address,
+    grpcAddress: processing.grpcAddress,
     adminTokenFile: installation.adminTokenFile,
     engine,
     projects,
@@ -222,6 +237,67 @@ async function openStore(config: Config, clock: Clock): Promise<ArtifactStore> {
       ...(config.CDN_BASE_URL !== null && { cdnBaseUrl: config.CDN_BASE_URL }),
     },
   )
+}
+
+function processingOptions(config: Config, sole: boolean) {
+  const { TASK_GRPC_TLS_CERT: cert, TASK_GRPC_TLS_KEY: key, TASK_GRPC_TLS_CA: ca } = config
+  return {
+    ...taskOptions(config),
+    sole,
+    maxReturns: config.TASK_MAX_RETURNS,
+    stalledMs: config.TASK_STALLED_SECONDS * 1000,
+    storage: config.LOCAL_STORAGE_PATH,
+    temp: config.TEMP_STORAGE_PATH,
+    tempTtlMs: config.TASK_TEMP_TTL_HOURS * 3_600_000,
+    uploadMaxBytes: config.TASK_UPLOAD_MAX_BYTES,
+    grpc: {
+      host: config.TASK_GRPC_HOST,
+      port: config.TASK_GRPC_PORT,
+      token: config.TASK_GRPC_TOKEN,
+      tls: cert !== null && key !== null ? { cert, key, ca } : null,
+    },
+    processor: processorSettings(config),
+  }
+}
+
+function taskOptions(config: Config) {
+  return {
+    redis: config.redisUrl === null ? null : { url: config.redisUrl, prefix: config.WHARF_REDIS_PREFIX },
+    queueKey: config.TASK_QUEUE_KEY,
+    ttlDays: config.TASK_TTL_DAYS,
+    aliveMs: config.WHARF_LEASE_SECONDS * 1000,
+  }
+}
+
+function processorSettings(config: Config) {
+  if (config.PROCESSOR_COMMAND === null) return null
+  return {
+    command: config.PROCESSOR_COMMAND,
+    concurrency: config.TASK_PROCESSOR_CONCURRENCY,
+    timeoutMs: config.TASK_PROCESSOR_TIMEOUT_SECONDS * 1000,
+    retries: config.TASK_PROCESSOR_RETRIES,
+    resultName: config.TASK_RESULT_NAME,
+    drainMs: config.WHARF_DRAIN_SECONDS * 1000,
+  }
+}
+
+/** `wharf process`: works on tasks, makes none. Resolves when it takes tasks; the answer stops it. */
+export async function startProcessor(
+  config: Config,
+  clock: Clock = systemClock,
+): Promise<() => Promise<void>> {
+  const log = createLog({ level: config.WHARF_LOG_LEVEL })
+  const { redis, ...rest } = taskOptions(config)
+  const processor = processorSettings(config)
+  if (redis === null)
+    throw new AppError(
+      ERRORS.CONFIG_INVALID,
+      "'wharf process' needs REDIS_URL; without Redis, 'wharf serve' runs PROCESSOR_COMMAND itself",
+    )
+  if (processor === null) throw new AppError(ERRORS.CONFIG_INVALID, 'PROCESSOR_COMMAND must be set')
+  const lifecycle = new Lifecycle(log)
+  await lifecycle.start([await openStandaloneProcessor({ clock, log }, { ...rest, redis, processor })])
+  return () => lifecycle.stop()
 }
 
 async function demoKey(dataDir: string, projects: ProjectStore, { ledger }: Backend): Promise<string> {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { AppError, ERRORS } from './kernel/index.ts'
 
 /**
@@ -103,7 +103,22 @@ export const SETTINGS = {
   TEMP_STORAGE_PATH: text('./data/temp'),
   TASK_TTL_DAYS: whole(7, 1, 3_650),
   TASK_QUEUE_KEY: text('task:pending'),
-  PROCESSOR_COMMAND: optional('a command with {input} and {output}'),
+  TASK_GRPC_TLS_CERT: optional('a file'),
+  TASK_GRPC_TLS_KEY: optional('a file'),
+  TASK_GRPC_TLS_CA: optional('a file'),
+  TASK_STALLED_SECONDS: whole(3_600, 10, 2_592_000),
+  TASK_MAX_RETURNS: whole(3, 0, 1_000),
+  TASK_TEMP_TTL_HOURS: whole(24, 1, 87_600),
+  TASK_UPLOAD_MAX_BYTES: whole(10_737_418_240, 1, 1_099_511_627_776),
+  TASK_PROCESSOR_CONCURRENCY: whole(1, 1, 1_000),
+  TASK_PROCESSOR_TIMEOUT_SECONDS: whole(3_600, 1, 2_592_000),
+  TASK_PROCESSOR_RETRIES: whole(2, 0, 100),
+  TASK_RESULT_NAME: setting('result.mp4', 'a file name', (value) =>
+    /^[\w][\w.-]{0,99}$/.test(value) && !value.startsWith('original') ? value : undefined,
+  ),
+  PROCESSOR_COMMAND: setting<string | null>(null, 'a command with {input} and {output}', (value) =>
+    value.includes('{input}') && value.includes('{output}') ? value : undefined,
+  ),
   WHARF_EXPORT_TTL_HOURS: whole(168, 1, 87_600),
   WHARF_EXPORT_CONCURRENCY: whole(4, 1, 100),
   WHARF_EXPORT_TIMEOUT_MINUTES: whole(120, 1, 10_080),
@@ -132,10 +147,14 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
     Object.entries<Setting<unknown>>(SETTINGS).map(([name, known]) => [name, read(name, known, env[name])]),
   ) as Values
   values.WHARF_DATA_DIR = resolve(values.WHARF_DATA_DIR)
+  // Their defaults move with the data dir.
+  values.LOCAL_STORAGE_PATH = resolve(env.LOCAL_STORAGE_PATH?.trim() || join(values.WHARF_DATA_DIR, 'videos'))
+  values.TEMP_STORAGE_PATH = resolve(env.TEMP_STORAGE_PATH?.trim() || join(values.WHARF_DATA_DIR, 'temp'))
   const isLoopback = isLoopbackHost(values.WHARF_HOST)
   requireTogether(values, ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
   if (values.TRANSFER_ENGINE === 'gse')
     requireAll(values, 'TRANSFER_ENGINE=gse', ['GSE_ENDPOINT', 'GSE_APP_CODE', 'GSE_APP_SECRET'])
+  requireTogether(values, ['TASK_GRPC_TLS_CERT', 'TASK_GRPC_TLS_KEY'])
   if (!isLoopbackHost(values.TASK_GRPC_HOST) && values.TASK_GRPC_TOKEN === null) {
     throw invalid('TASK_GRPC_TOKEN must be set when TASK_GRPC_HOST is not a loopback address')
   }

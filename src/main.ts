@@ -22,6 +22,11 @@ program
 addExportCommand(program)
 addDoctorCommand(program)
 
+program
+  .command('process')
+  .description('take tasks from Redis and run PROCESSOR_COMMAND on them')
+  .action(async () => (await import('./cli/process.ts')).runProcessor())
+
 try {
   await program.parseAsync()
   process.exit(process.exitCode ?? 0)

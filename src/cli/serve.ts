@@ -1,5 +1,6 @@
 import { startWharf } from '../compose.ts'
 import { loadConfig } from '../config.ts'
+import { untilSignal } from './until-signal.ts'
 
 export interface ServeOptions {
   demo?: boolean
@@ -18,7 +19,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   })
   const token = wharf.adminTokenFile ? `\nadmin token: ${wharf.adminTokenFile}` : ''
   const welcome = options.demo ? welcomeText(wharf.address, await wharf.demoKey()) : ''
-  console.log(`wharf is listening on ${wharf.address}${token}${welcome}`)
+  const grpc = `\ngRPC tasks: ${wharf.grpcAddress}`
+  console.log(`wharf is listening on ${wharf.address}${grpc}${token}${welcome}`)
   await stopped
 }
 
@@ -38,16 +40,4 @@ function welcomeText(address: string, key: string): string {
   The same as a task: the answer has its task_id, GET ${address}/api/exports/TASK_ID its progress and download_url:
     curl -fsS '${address}/api/exports' ${rest}
 `
-}
-
-function untilSignal(drain: () => Promise<void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let draining = false
-    const onSignal = () => {
-      if (draining) process.exit(130)
-      draining = true
-      drain().then(resolve, reject)
-    }
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
-  })
 }

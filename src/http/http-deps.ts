@@ -2,6 +2,7 @@ import type { Engine, Ledger, ProjectStore, Sealer, Tickets } from '../engine/in
 import type { Exports } from '../exports/index.ts'
 import type { Log } from '../kernel/index.ts'
 import type { Callbacks, TaskViews } from '../notify/index.ts'
+import type { Processing } from '../processing/index.ts'
 import type { Runs } from '../runs/index.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Metrics } from './metrics.ts'
@@ -20,6 +21,7 @@ export interface HttpServerDeps {
   adminTokenHash: string
   log: Log
   runs: Runs
+  processing: Processing
 }
 
 /** What routes are made from. */

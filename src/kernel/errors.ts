@@ -208,6 +208,31 @@ export const ERRORS = {
     FAILED_PRECONDITION,
     'The folder of the account is not a plain folder',
   ),
+
+  // processing
+  HANDOFF_FAILED: kind('HANDOFF_FAILED', 500, INTERNAL, 'The file could not be taken over'),
+  TASK_STORE_UNAVAILABLE: kind(
+    'TASK_STORE_UNAVAILABLE',
+    503,
+    UNAVAILABLE,
+    'The task store cannot be reached',
+  ),
+  TASK_ENQUEUE_FAILED: kind('TASK_ENQUEUE_FAILED', 500, INTERNAL, 'The task could not be queued'),
+  TASK_WITHOUT_RESULT: kind('TASK_WITHOUT_RESULT', 409, FAILED_PRECONDITION, 'The task has no result'),
+  UPLOAD_REFUSED: kind(
+    'UPLOAD_REFUSED',
+    409,
+    FAILED_PRECONDITION,
+    'The upload does not stand where the request says',
+  ),
+  UPLOAD_NOT_FOUND: kind('UPLOAD_NOT_FOUND', 404, NOT_FOUND, 'There is no such upload'),
+  PROCESSOR_FAILED: kind('PROCESSOR_FAILED', 500, INTERNAL, 'The processor command failed'),
+  PROCESSOR_TIMED_OUT: kind(
+    'PROCESSOR_TIMED_OUT',
+    504,
+    DEADLINE_EXCEEDED,
+    'The processor command took too long',
+  ),
 } as const satisfies Record<string, ErrorKind>
 
 export interface AppErrorOptions {

@@ -10,7 +10,8 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** The `wharf` command as a process of its own; it is gone with the test. */
 export function runWharf(args: string[], env: Record<string, string> = {}) {
-  const inherited = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' }
+  // Several servers run at once, so none may insist on the usual port for gRPC.
+  const inherited = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', TASK_GRPC_PORT: '0' }
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...inherited, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

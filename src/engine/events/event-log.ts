@@ -35,17 +35,25 @@ export class EventLog {
 
   /** Appends an event that goes with no change of a job or task; those tell by themselves, see `telling.ts`. */
   async append(tx: Tx, event: Omit<Event, 'seq' | 'at'>): Promise<void> {
+    await this.appendAll(tx, [event])
+  }
+
+  /** Appends many events in one statement, in the order given. */
+  async appendAll(tx: Tx, events: readonly Omit<Event, 'seq' | 'at'>[]): Promise<void> {
+    if (events.length === 0) return
     await tx.db
       .insertInto('events')
-      .values({
-        type: event.type,
-        kind: event.kind,
-        project_id: event.projectId,
-        task_id: event.taskId,
-        job_id: event.jobId,
-        data: JSON.stringify(event.data),
-        at: now,
-      })
+      .values(
+        events.map((event) => ({
+          type: event.type,
+          kind: event.kind,
+          project_id: event.projectId,
+          task_id: event.taskId,
+          job_id: event.jobId,
+          data: JSON.stringify(event.data),
+          at: now,
+        })),
+      )
       .execute()
   }
 

@@ -17,6 +17,7 @@ export interface Schema {
   accounts: AccountsTable
   runs: RunsTable
   account_files: AccountFilesTable
+  processing_tasks: ProcessingTasksTable
 }
 
 export interface ProjectsTable {
@@ -185,4 +186,25 @@ export interface AccountFilesTable {
   done: number
   size: number | null
   validator: string | null
+}
+
+export interface ProcessingTasksTable {
+  id: string
+  project_id: string | null
+  file_name: string
+  size: number
+  original_file_path: string
+  /** REVOKED: its creation failed half-way, and what Redis may have of it is still to be taken back. */
+  status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'REVOKED'
+  result_path: Generated<string>
+  error_message: Generated<string>
+  progress: string | null
+  fence: Generated<number>
+  returns: Generated<number>
+  queued_at: number
+  created_at: number
+  updated_at: number
+  seen: Generated<string>
+  seen_at: number
+  expires_at: number
 }

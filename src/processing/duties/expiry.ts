@@ -1,0 +1,33 @@
+import { rm } from 'node:fs/promises'
+import type { Duty, Log } from '../../kernel/index.ts'
+import type { HandOff } from '../files/hand-off.ts'
+import type { TaskRows } from '../stores/task-rows.ts'
+import type { TaskStore } from '../stores/task-store.ts'
+
+const BATCH = 200
+
+/** Removes tasks past their time: the folder first, then the record, so that a crash between the two is made good. */
+export class TaskExpiryDuty implements Duty {
+  readonly name = 'task-expiry'
+  readonly #deps: { rows: TaskRows; store: TaskStore; handOff: HandOff; log: Log }
+
+  constructor(deps: { rows: TaskRows; store: TaskStore; handOff: HandOff; log: Log }) {
+    this.#deps = deps
+  }
+
+  async runOnce(signal: AbortSignal): Promise<{ removed: number }> {
+    const { rows, store, handOff, log } = this.#deps
+    let removed = 0
+    while (!signal.aborted) {
+      const expired = await rows.expired(BATCH)
+      for (const row of expired) {
+        await rm(handOff.folderOf(row.id), { recursive: true, force: true })
+        await store.remove({ id: row.id, originalFilePath: row.original_file_path })
+      }
+      removed += expired.length
+      if (expired.length < BATCH) break
+    }
+    if (removed > 0) log.info({ removed }, 'old tasks were removed')
+    return { removed }
+  }
+}

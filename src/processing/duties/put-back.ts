@@ -1,0 +1,167 @@
+import type { Clock, Duty, Log } from '../../kernel/index.ts'
+import type { RedisLink } from '../stores/redis-link.ts'
+import type { TaskRow, TaskRows } from '../stores/task-rows.ts'
+import { decodeMessage, encodeMessage, TEXT } from '../task.ts'
+
+const PAGE = 1_000
+
+export interface PutBackOptions {
+  /** How often a task may be put back before it fails. */
+  maxReturns: number
+  /** How long a record may say PROCESSING while its `updated_at` stands still. */
+  stalledMs: number
+  /** How long a task may be PENDING and in no list: a BLPOP has just taken it, otherwise. */
+  missingMs?: number
+}
+
+interface Suspect {
+  id: string
+  message: string
+  /** The slot's list that holds it, or '' when no list does. */
+  list: string
+  status: string
+  updatedAt: string
+  where: 'head' | 'tail'
+}
+
+/**
+ * Finds tasks whose processor is gone and puts them back, a limited number of times. The leader's duty.
+ *
+ * 1. What is in the lists of a processor of ours that no longer says it is alive.
+ * 2. What is PENDING but in no list for a while: a foreign processor took it with BLPOP and died before its first HSET.
+ * 3. What is PROCESSING while its `updated_at` stands still for too long.
+ */
+export class PutBackDuty implements Duty {
+  readonly name = 'put-back'
+  readonly #deps: { link: RedisLink; rows: TaskRows; clock: Clock; log: Log }
+  readonly #options: Required<PutBackOptions>
+  /** Since when a task was not seen in any list. */
+  #missing = new Map<string, number>()
+
+  constructor(deps: { link: RedisLink; rows: TaskRows; clock: Clock; log: Log }, options: PutBackOptions) {
+    this.#deps = deps
+    this.#options = { missingMs: 60_000, ...options }
+  }
+
+  async runOnce(signal: AbortSignal): Promise<{ putBack: number }> {
+    let putBack = await this.#reapProcessors(signal)
+    const pending: TaskRow[] = []
+    const now = await this.#deps.rows.ledger.now()
+    let after = ''
+    while (!signal.aborted) {
+      const page = await this.#deps.rows.page(after, ['PENDING', 'PROCESSING'])
+      for (const row of page) {
+        if (row.status === 'PENDING') pending.push(row)
+        else if (row.seen_at <= now - this.#options.stalledMs) {
+          putBack += await this.#putBack(
+            suspect(row, 'PROCESSING'),
+            'its processor has not moved it for too long',
+          )
+        }
+      }
+      if (page.length < 500) break
+      after = page.at(-1)?.id ?? ''
+    }
+    return { putBack: putBack + (await this.#findMissing(pending)) }
+  }
+
+  async #reapProcessors(signal: AbortSignal): Promise<number> {
+    const { link, log } = this.#deps
+    let putBack = 0
+    for (const [processor, slots] of Object.entries(await link.redis.hgetall(link.processorsKey))) {
+      if (signal.aborted) break
+      if ((await link.redis.exists(link.aliveKey(processor))) === 1) continue
+      log.warn({ processor }, 'a processor is gone; its tasks are free again')
+      for (let slot = 0; slot < Number(slots); slot++) {
+        const list = link.slotKey(processor, slot)
+        for (const message of await link.redis.lrange(list, 0, -1)) {
+          const task = decodeMessage(message)
+          if (!task) await link.redis.lrem(list, 1, message)
+          else {
+            const found: Suspect = {
+              id: task.taskId,
+              message,
+              list,
+              status: '',
+              updatedAt: '',
+              where: 'head',
+            }
+            putBack += await this.#putBack(found, 'its processor is gone')
+          }
+        }
+      }
+      await link.redis.hdel(link.processorsKey, processor)
+    }
+    return putBack
+  }
+
+  async #findMissing(pending: TaskRow[]): Promise<number> {
+    const { clock, link } = this.#deps
+    const before = this.#missing
+    this.#missing = new Map()
+    if (pending.length === 0) return 0
+    const listed = await this.#listed()
+    const now = clock.now()
+    let putBack = 0
+    for (const row of pending) {
+      if (listed.has(row.id)) continue
+      const [status, updatedAt] = await link.redis.hmget(link.taskKey(row.id), 'status', 'updated_at')
+      if (status !== 'PENDING') continue
+      const since = before.get(row.id) ?? now
+      if (now - since < this.#options.missingMs) this.#missing.set(row.id, since)
+      else {
+        const found = { ...suspect(row, 'PENDING'), updatedAt: updatedAt ?? '' }
+        putBack += await this.#putBack(found, 'it was taken from the queue and never begun')
+      }
+    }
+    return putBack
+  }
+
+  /** Every task that is in the queue or in a slot's list. */
+  async #listed(): Promise<Set<string>> {
+    const { link } = this.#deps
+    const ids = new Set<string>()
+    const add = (messages: string[]) => {
+      for (const message of messages) {
+        const task = decodeMessage(message)
+        if (task) ids.add(task.taskId)
+      }
+    }
+    for (const [processor, slots] of Object.entries(await link.redis.hgetall(link.processorsKey))) {
+      for (let slot = 0; slot < Number(slots); slot++) {
+        add(await link.redis.lrange(link.slotKey(processor, slot), 0, -1))
+      }
+    }
+    // The head may move on while the tail is read: an entry is missed, if ever, for this one look.
+    for (let from = 0; ; from += PAGE) {
+      const page = await link.redis.lrange(link.options.queueKey, from, from + PAGE - 1)
+      add(page)
+      if (page.length < PAGE) return ids
+    }
+  }
+
+  async #putBack(found: Suspect, reason: string): Promise<number> {
+    const { link, rows, clock, log } = this.#deps
+    const { maxReturns } = this.#options
+    const returns = await rows.returns(found.id)
+    const verdict = returns < maxReturns ? found.where : 'fail'
+    const keys = [found.list, link.taskKey(found.id), link.options.queueKey]
+    const seconds = Math.floor(clock.now() / 1000)
+    const args = [found.message, seconds, verdict, TEXT.gaveUp(returns), link.options.ttlSeconds]
+    const done = (await link.run('put-back', keys, [...args, found.status, found.updatedAt])) === 1
+    if (!done) return 0
+    await rows.countReturn(found.id)
+    log.warn({ taskId: found.id, reason, returns, verdict }, 'a task was put back')
+    const change =
+      verdict === 'fail'
+        ? { status: 'FAILED' as const, error_message: TEXT.gaveUp(returns) }
+        : { status: 'PENDING' as const }
+    await rows.change(found.id, { ...change, seen: String(seconds) })
+    return 1
+  }
+}
+
+function suspect(row: TaskRow, status: string): Suspect {
+  const message = encodeMessage(row.id, row.original_file_path)
+  return { id: row.id, message, list: '', status, updatedAt: row.seen, where: 'tail' }
+}

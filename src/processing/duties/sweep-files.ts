@@ -1,0 +1,85 @@
+import { lstat, readdir, rm, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock, Duty, Log } from '../../kernel/index.ts'
+import type { HandOff } from '../files/hand-off.ts'
+import type { TaskStore } from '../stores/task-store.ts'
+
+export interface SweepFilesOptions {
+  /** How long a temp file waits for somebody to claim it. */
+  tempTtlMs: number
+  /** How long a folder without a record is left alone. */
+  orphanMs?: number
+  /** How long a hand-off may stand still before it counts as broken. */
+  handOffMs?: number
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/**
+ * Clears this instance's disk: hand-offs that a crash broke off, temp files that nobody claimed, folders of tasks that no
+ * longer exist. Only folders that are called like a task are ever removed.
+ */
+export class SweepFilesDuty implements Duty {
+  readonly name = 'sweep-files'
+  readonly #deps: { store: TaskStore; handOff: HandOff; clock: Clock; log: Log }
+  readonly #options: SweepFilesOptions
+
+  constructor(
+    deps: { store: TaskStore; handOff: HandOff; clock: Clock; log: Log },
+    options: SweepFilesOptions,
+  ) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  async runOnce(signal: AbortSignal): Promise<{ mended: number; temp: number; folders: number }> {
+    const { handOff, clock, log } = this.#deps
+    const mended = await handOff.recover((id) => this.#exists(id), this.#options.handOffMs, clock.now())
+    const temp = await this.#sweepTemp(handOff.temp, signal)
+    const folders = await this.#sweepFolders(signal)
+    if (mended + temp + folders > 0) log.info({ mended, temp, folders }, 'the disk was swept')
+    return { mended, temp, folders }
+  }
+
+  async #sweepTemp(folder: string, signal: AbortSignal): Promise<number> {
+    let swept = 0
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      if (signal.aborted) break
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) swept += await this.#sweepTemp(path, signal)
+      // Held for a copy that is under way: recovering the hand-off decides about it.
+      else if (entry.name.endsWith('.handoff')) continue
+      else if (await this.#isOlder(path, this.#options.tempTtlMs)) {
+        await unlink(path).catch(() => undefined)
+        swept++
+      }
+    }
+    return swept
+  }
+
+  async #sweepFolders(signal: AbortSignal): Promise<number> {
+    const { handOff } = this.#deps
+    const { orphanMs = 3_600_000 } = this.#options
+    let swept = 0
+    for (const entry of await readdir(handOff.storage, { withFileTypes: true })) {
+      if (signal.aborted) break
+      if (!entry.isDirectory() || !UUID.test(entry.name)) continue
+      const path = join(handOff.storage, entry.name)
+      if (!(await this.#isOlder(path, orphanMs)) || (await handOff.isUnderWay(entry.name))) continue
+      if (await this.#exists(entry.name)) continue
+      await rm(path, { recursive: true, force: true })
+      swept++
+    }
+    return swept
+  }
+
+  /** By the later of the two times: moving a file into the temp dir keeps its time of modification. */
+  async #isOlder(path: string, ms: number): Promise<boolean> {
+    const stat = await lstat(path).catch(() => undefined)
+    return stat !== undefined && Math.max(stat.mtimeMs, stat.ctimeMs) < this.#deps.clock.now() - ms
+  }
+
+  async #exists(id: string): Promise<boolean> {
+    return (await this.#deps.store.get(id)) !== undefined
+  }
+}

@@ -1,0 +1,210 @@
+import { mkdirSync, realpathSync } from 'node:fs'
+import { link, lstat, lutimes, mkdir, readdir, readlink, rename, rm, symlink, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { AppError, ERRORS, isAppError, type Log, messageOf } from '../../kernel/index.ts'
+import { TEXT } from '../task.ts'
+import { copyWhole, isErrno } from './copy-whole.ts'
+import { badPath, extensionOf, resolveTempPath } from './temp-path.ts'
+
+export interface HandOffOptions {
+  /** LOCAL_STORAGE_PATH */
+  storage: string
+  /** TEMP_STORAGE_PATH */
+  temp: string
+}
+
+/** A file that was taken over. Exactly one of `done` and `undo` ends it. */
+export interface TakenFile {
+  /** `{LOCAL_STORAGE_PATH}/{task_id}/original{ext}` */
+  readonly path: string
+  readonly size: number
+  /** The task exists: the file is its own. */
+  done(): Promise<void>
+  /** The task could not be made: the file goes back to where it was. */
+  undo(): Promise<void>
+}
+
+const NOTES = '.handoff'
+/** A note that nobody touched for this long belongs to a process that is gone. */
+const STALE_NOTE_MS = 2 * 60_000
+const TOUCH_NOTE_MS = 20_000
+
+/**
+ * Moves a temp file into the folder of its task, so that a crash at any moment can be mended: before anything moves, a
+ * note (a symbolic link `.handoff/{task_id}` that points to the temp path) says what is under way, and it goes when the
+ * task exists. Whoever finds an old note asks whether the task exists, and finishes or undoes the move.
+ */
+export class HandOff {
+  readonly storage: string
+  readonly temp: string
+  readonly #log: Log
+  readonly #notes: string
+
+  constructor(log: Log, { storage, temp }: HandOffOptions) {
+    this.#log = log
+    for (const folder of [storage, temp]) mkdirSync(folder, { recursive: true, mode: 0o750 })
+    this.storage = realpathSync(storage)
+    this.temp = realpathSync(temp)
+    this.#notes = join(this.storage, NOTES)
+    mkdirSync(this.#notes, { recursive: true, mode: 0o750 })
+  }
+
+  folderOf(id: string): string {
+    return join(this.storage, id)
+  }
+
+  async take(
+    id: string,
+    tempPath: string,
+    originalFilename: string,
+    signal?: AbortSignal,
+  ): Promise<TakenFile> {
+    try {
+      const from = await resolveTempPath(this.temp, tempPath)
+      const path = join(this.folderOf(id), `original${extensionOf(originalFilename)}`)
+      await this.#open(id, from)
+      try {
+        const { size, copied } = await this.#move(id, from, path, signal)
+        return {
+          path,
+          size,
+          done: () => this.#forget(id, copied ? from : undefined),
+          undo: () => this.#undo(id, from, path),
+        }
+      } catch (error) {
+        await this.#undo(id, from, path)
+        throw error
+      }
+    } catch (cause) {
+      signal?.throwIfAborted()
+      if (isAppError(cause)) throw cause
+      this.#log.warn({ err: cause, taskId: id }, 'a temp file could not be taken over')
+      throw new AppError(ERRORS.HANDOFF_FAILED, TEXT.handOffFailed, { cause })
+    }
+  }
+
+  /** True while a file is being taken over under this id, or was and nobody has mended it yet. */
+  async isUnderWay(id: string): Promise<boolean> {
+    return (await lstat(join(this.#notes, id)).catch(() => undefined)) !== undefined
+  }
+
+  /** Mends what a crash left half done. `exists` tells whether there is a task with this id. */
+  async recover(
+    exists: (id: string) => Promise<boolean>,
+    graceMs = STALE_NOTE_MS,
+    now = Date.now(),
+  ): Promise<number> {
+    let mended = 0
+    for (const id of await readdir(this.#notes)) {
+      const note = join(this.#notes, id)
+      const stat = await lstat(note).catch(() => undefined)
+      if (!stat?.isSymbolicLink() || stat.mtimeMs > now - graceMs) continue
+      const from = await readlink(note)
+      if (await exists(id)) await this.#forget(id, from)
+      else await this.#undo(id, from)
+      mended++
+    }
+    return mended
+  }
+
+  /** Note and folder. Fails, and changes nothing, when there is already a task with this id. */
+  async #open(id: string, from: string): Promise<void> {
+    const note = join(this.#notes, id)
+    await symlink(from, note)
+    try {
+      await mkdir(this.folderOf(id), { mode: 0o750 })
+    } catch (error) {
+      await unlink(note)
+      throw error
+    }
+  }
+
+  /** Only a regular file stays moved. */
+  async #move(id: string, from: string, to: string, signal: AbortSignal | undefined) {
+    const copied = await rename(from, to).then(
+      () => false,
+      async (error) => {
+        if (!isErrno(error, 'EXDEV')) throw error
+        await this.#copy(id, from, to, signal)
+        return true
+      },
+    )
+    const stat = await lstat(to)
+    if (!stat.isFile()) throw badPath()
+    return { size: stat.size, copied }
+  }
+
+  /** Between file systems. The rename before the copy is what makes one of two callers with the same path fail. */
+  async #copy(id: string, from: string, to: string, signal: AbortSignal | undefined): Promise<void> {
+    const held = heldPath(from, id)
+    await rename(from, held)
+    const note = join(this.#notes, id)
+    const touching = setInterval(
+      () => void lutimes(note, new Date(), new Date()).catch(() => undefined),
+      TOUCH_NOTE_MS,
+    )
+    try {
+      if (!(await lstat(held)).isFile()) throw badPath()
+      await copyWhole(held, to, signal)
+    } finally {
+      clearInterval(touching)
+    }
+  }
+
+  /** `source` is where the file came from, if it may have been copied: then what was copied is still there. */
+  async #forget(id: string, source: string | undefined): Promise<void> {
+    if (source !== undefined) await rm(heldPath(source, id), { force: true })
+    await unlink(join(this.#notes, id)).catch(() => undefined)
+  }
+
+  async #undo(id: string, from: string, path?: string): Promise<void> {
+    try {
+      const held = heldPath(from, id)
+      if (!(await putBack(held, from, id))) {
+        const moved = path ?? (await this.#originalIn(id))
+        if (moved !== undefined) await putBack(moved, from, id)
+      }
+      await rm(this.folderOf(id), { recursive: true, force: true })
+      await unlink(join(this.#notes, id))
+    } catch (error) {
+      // The note stays, so that it is tried again; the file is in one of the two places.
+      this.#log.error(
+        { err: error, taskId: id },
+        `a temp file is not back at its place yet: ${messageOf(error)}`,
+      )
+    }
+  }
+
+  async #originalIn(id: string): Promise<string | undefined> {
+    const names = await readdir(this.folderOf(id)).catch(() => [])
+    const name = names.find((known) => /^original(\.[^.]+)?$/.test(known))
+    return name === undefined ? undefined : join(this.folderOf(id), name)
+  }
+}
+
+function heldPath(from: string, id: string): string {
+  return join(dirname(from), `.${id}.handoff`)
+}
+
+/** Answers false when there is nothing to put back. A file that came to the old place meanwhile is not overwritten. */
+async function putBack(moved: string, from: string, id: string): Promise<boolean> {
+  const stat = await lstat(moved).catch(() => undefined)
+  if (!stat) return false
+  for (const target of [from, join(dirname(from), `${id}-${basename(from)}`)]) {
+    try {
+      if (!stat.isFile()) await rename(moved, target)
+      else {
+        await link(moved, target)
+        await unlink(moved)
+      }
+      return true
+    } catch (error) {
+      if (isErrno(error, 'EEXIST')) continue
+      if (!isErrno(error, 'EXDEV', 'EPERM', 'ENOTSUP')) throw error
+      await copyWhole(moved, target)
+      await unlink(moved)
+      return true
+    }
+  }
+  throw new Error(`both ${from} and its substitute are taken`)
+}

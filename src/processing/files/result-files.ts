@@ -1,0 +1,64 @@
+import { type FileHandle, open, realpath } from 'node:fs/promises'
+import { basename, extname, sep } from 'node:path'
+import { AppError, ERRORS } from '../../kernel/index.ts'
+import { isErrno } from './copy-whole.ts'
+
+export interface ResultFile {
+  /** To be closed by whoever asked, or by the stream that is made of it. */
+  handle: FileHandle
+  size: number
+  modifiedAt: number
+  /** A strong entity tag with its quotes. */
+  etag: string
+  contentType: string
+  name: string
+}
+
+const CONTENT_TYPES: Record<string, string> = {
+  '.mp4': 'video/mp4',
+  '.webm': 'video/webm',
+  '.mov': 'video/quicktime',
+  '.mkv': 'video/matroska',
+  '.mp3': 'audio/mpeg',
+  '.wav': 'audio/wav',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.pdf': 'application/pdf',
+  '.txt': 'text/plain; charset=utf-8',
+}
+
+/** Opens results. A processor may write any path into its record, but only files inside the storage are handed out. */
+export class ResultFiles {
+  readonly #storage: string
+
+  constructor(storage: string) {
+    this.#storage = storage
+  }
+
+  async open(taskId: string, resultPath: string): Promise<ResultFile> {
+    const real = await realpath(resultPath).catch((cause) => {
+      throw gone(taskId, cause)
+    })
+    if (!real.startsWith(this.#storage + sep)) throw gone(taskId)
+    const handle = await open(real, 'r').catch((cause) => {
+      throw isErrno(cause, 'ENOENT', 'EACCES') ? gone(taskId, cause) : cause
+    })
+    const stat = await handle.stat()
+    if (!stat.isFile()) {
+      await handle.close()
+      throw gone(taskId)
+    }
+    return {
+      handle,
+      size: stat.size,
+      modifiedAt: stat.mtimeMs,
+      etag: `"${stat.ino.toString(36)}-${stat.size.toString(36)}-${Math.round(stat.mtimeMs).toString(36)}"`,
+      contentType: CONTENT_TYPES[extname(real).toLowerCase()] ?? 'application/octet-stream',
+      name: basename(real),
+    }
+  }
+}
+
+function gone(taskId: string, cause?: unknown): AppError {
+  return new AppError(ERRORS.TASK_WITHOUT_RESULT, `the result of task ${taskId} is gone`, { cause })
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js'
+import { ReflectionService } from '@grpc/reflection'
+import { HealthImplementation } from 'grpc-health-check'
+import { AppError, type Clock, DutyLoop, ERRORS, type Log, messageOf, type Part } from '../../kernel/index.ts'
+import type { TaskService } from '../task-service.ts'
+import { bearerToken } from './bearer-token.ts'
+import { taskHandlers } from './task-handlers.ts'
+import { loadTaskProto } from './task-proto.ts'
+
+export interface GrpcServerOptions {
+  host: string
+  port: number
+  token: string | null
+  /** Files in PEM form; with `ca`, clients must show a certificate of that authority. */
+  tls: { cert: string; key: string; ca: string | null } | null
+}
+
+const SERVICE = 'task.v1.TaskService'
+const HEALTH_EVERY_MS = 5_000
+const DRAIN_MS = 5_000
+
+/** `task.v1.TaskService` with health and reflection. */
+export class GrpcServer implements Part {
+  readonly name = 'grpc'
+  readonly #options: GrpcServerOptions
+  readonly #server: Server
+  readonly #health: HealthImplementation
+  readonly #healthLoop: DutyLoop
+  #port = 0
+
+  constructor(
+    deps: { service: TaskService; healthy: () => Promise<boolean>; clock: Clock; log: Log },
+    options: GrpcServerOptions,
+  ) {
+    this.#options = options
+    // What matters is thrown or answered; its own lines on stderr would only stand beside ours.
+    setLogVerbosity(logVerbosity.NONE)
+    this.#server = new Server(options.token === null ? {} : { interceptors: [bearerToken(options.token)] })
+    const { definition, TaskService } = loadTaskProto()
+    this.#server.addService(TaskService.service, taskHandlers(deps))
+    this.#health = new HealthImplementation({ '': 'SERVING', [SERVICE]: 'SERVING' })
+    this.#health.addToServer(this.#server)
+    new ReflectionService(definition).addToServer(this.#server)
+    const check = {
+      name: 'grpc-health',
+      runOnce: async () => this.#tell((await deps.healthy()) ? 'SERVING' : 'NOT_SERVING'),
+    }
+    this.#healthLoop = new DutyLoop(check, deps, { everyMs: HEALTH_EVERY_MS })
+  }
+
+  /** Where it listens, once started. */
+  get address(): string {
+    const { host } = this.#options
+    return `${host.includes(':') ? `[${host}]` : host}:${this.#port}`
+  }
+
+  async start(): Promise<void> {
+    const { host, port } = this.#options
+    const credentials = this.#credentials()
+    const target = `${host.includes(':') ? `[${host}]` : host}:${port}`
+    this.#port = await new Promise<number>((resolve, reject) => {
+      this.#server.bindAsync(target, credentials, (error, bound) => (error ? reject(error) : resolve(bound)))
+    }).catch((cause) => {
+      throw new AppError(
+        ERRORS.CONFIG_INVALID,
+        `cannot listen on ${host}:${port} for gRPC (${reasonOf(cause)}); set TASK_GRPC_HOST or TASK_GRPC_PORT to something else`,
+        { cause },
+      )
+    })
+    this.#healthLoop.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#healthLoop.stop()
+    this.#tell('NOT_SERVING')
+    const forced = setTimeout(() => this.#server.forceShutdown(), DRAIN_MS)
+    await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()))
+    clearTimeout(forced)
+  }
+
+  #tell(status: 'SERVING' | 'NOT_SERVING'): void {
+    for (const service of ['', SERVICE]) this.#health.setStatus(service, status)
+  }
+
+  #credentials(): ServerCredentials {
+    const { tls } = this.#options
+    if (!tls) return ServerCredentials.createInsecure()
+    try {
+      const pair = { private_key: readFileSync(tls.key), cert_chain: readFileSync(tls.cert) }
+      const ca = tls.ca === null ? null : readFileSync(tls.ca)
+      return ServerCredentials.createSsl(ca, [pair], ca !== null)
+    } catch (cause) {
+      throw new AppError(ERRORS.CONFIG_INVALID, `TASK_GRPC_TLS_*: ${messageOf(cause)}`, { cause })
+    }
+  }
+}
+
+/** The library wraps what the operating system says in words of its own. */
+function reasonOf(cause: unknown): string {
+  const message = messageOf(cause)
+  return /\bE[A-Z]{3,}\b/.exec(message)?.[0] ?? message
+}

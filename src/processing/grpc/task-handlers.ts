@@ -1,0 +1,70 @@
+import {
+  type handleUnaryCall,
+  type ServerUnaryCall,
+  status as Status,
+  type StatusObject,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
+import { AppError, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
+import { TEXT } from '../task.ts'
+import type { TaskService } from '../task-service.ts'
+import type {
+  CreateTaskRequest,
+  CreateTaskResponse,
+  GetTaskStatusRequest,
+  GetTaskStatusResponse,
+} from './task-proto.ts'
+
+/** The methods of `task.v1.TaskService`: translate in, translate out. */
+export function taskHandlers({
+  service,
+  log,
+}: {
+  service: TaskService
+  log: Log
+}): UntypedServiceImplementation {
+  const answer =
+    <Q, R>(work: (request: Q, signal: AbortSignal) => Promise<R>): handleUnaryCall<Q, R> =>
+    (call, callback) => {
+      const signal = cancelSignal(call)
+      work(call.request, signal).then(
+        (response) => callback(null, response),
+        (error) => callback(toStatus(error, signal, log)),
+      )
+    }
+  return {
+    CreateTask: answer<CreateTaskRequest, CreateTaskResponse>(async (request, signal) => ({
+      task_id: await service.create(
+        { tempFilePath: request.temp_file_path, originalFilename: request.original_filename },
+        signal,
+      ),
+    })),
+    GetTaskStatus: answer<GetTaskStatusRequest, GetTaskStatusResponse>(async ({ task_id }) => {
+      const record = await service.status(task_id)
+      return {
+        task_id: record.taskId,
+        status: record.status,
+        result_path: record.resultPath,
+        error_message: record.errorMessage,
+      }
+    }),
+  }
+}
+
+/** Aborts when the caller hangs up or its deadline passes. */
+function cancelSignal(call: ServerUnaryCall<unknown, unknown>): AbortSignal {
+  const abort = new AbortController()
+  if (call.cancelled) abort.abort()
+  else call.once('cancelled', () => abort.abort())
+  return abort.signal
+}
+
+function toStatus(error: unknown, signal: AbortSignal, log: Log): Partial<StatusObject> {
+  if (signal.aborted) return { code: Status.CANCELLED, details: 'the caller went away' }
+  const known = isAppError(error) ? error : undefined
+  if (!known) log.error({ err: error }, 'a gRPC call failed')
+  if (known?.kind === ERRORS.LEDGER_UNAVAILABLE)
+    return { code: Status.UNAVAILABLE, details: TEXT.storeUnavailable }
+  const told = known ?? new AppError(ERRORS.INTERNAL, 'something broke inside Wharf')
+  return { code: told.kind.grpc, details: told.message }
+}

@@ -1,0 +1,8 @@
+export type { ResultFile } from './files/result-files.ts'
+export { loadTaskProto } from './grpc/task-proto.ts'
+export { Processing } from './processing.ts'
+export type { ProcessingOptions, ProcessorSettings } from './processing-options.ts'
+export { openStandaloneProcessor } from './processor/open-processor.ts'
+export { hasEnded, type TaskDetails, type TaskStatus } from './task.ts'
+export type { CreateTask, TaskService } from './task-service.ts'
+export { UploadServer } from './uploads.ts'

@@ -1,0 +1,82 @@
+import type { Engine } from '../engine/index.ts'
+import type { Clock, Log } from '../kernel/index.ts'
+import { FollowRedisDuty } from './duties/follow-redis.ts'
+import { PutBackDuty } from './duties/put-back.ts'
+import type { ProcessingOptions } from './processing-options.ts'
+import { LedgerTaskQueue } from './stores/ledger-queue.ts'
+import { LedgerTaskStore } from './stores/ledger-store.ts'
+import type { RedisLink } from './stores/redis-link.ts'
+import type { TaskQueue } from './stores/task-queue.ts'
+import { TaskRows } from './stores/task-rows.ts'
+import type { TaskStore } from './stores/task-store.ts'
+
+const PUT_BACK_EVERY_MS = 10_000
+const FOLLOW_EVERY_MS = 2_000
+
+export interface OpenedStore {
+  rows: TaskRows
+  store: TaskStore
+  /** The processor's side, for one that runs in this process. */
+  queue(slots: number): TaskQueue
+  start(): Promise<void>
+  close(): void
+}
+
+interface OpenStoreDeps {
+  engine: Engine
+  clock: Clock
+  log: Log
+}
+
+/** Redis where it is given, the ledger alone otherwise. Redis' library is loaded only when it is used. */
+export async function openStore(deps: OpenStoreDeps, options: ProcessingOptions): Promise<OpenedStore> {
+  const { engine, clock } = deps
+  const rows = new TaskRows(
+    { ledger: engine.ledger, events: engine.events, notify: () => engine.feed.notify(), clock },
+    { ttlMs: options.ttlDays * 86_400_000 },
+  )
+  return options.redis === null ? onLedger(deps, rows, options) : onRedis(deps, rows, options)
+}
+
+function onLedger({ clock }: OpenStoreDeps, rows: TaskRows, { maxReturns }: ProcessingOptions): OpenedStore {
+  const queue = new LedgerTaskQueue({ rows, clock }, { maxReturns })
+  return {
+    rows,
+    store: new LedgerTaskStore({ rows, wake: () => queue.wake() }),
+    queue: () => queue,
+    start: async () => void (await queue.recover()),
+    close: () => undefined,
+  }
+}
+
+async function onRedis(
+  deps: OpenStoreDeps,
+  rows: TaskRows,
+  options: ProcessingOptions,
+): Promise<OpenedStore> {
+  const { engine, clock, log } = deps
+  const { RedisTaskQueue } = await import('./stores/redis-queue.ts')
+  const { RedisTaskStore } = await import('./stores/redis-store.ts')
+  const link = await openLink(log, options)
+  const parts = { link, rows, clock, log }
+  engine.addLeaderDuty(new FollowRedisDuty(parts), FOLLOW_EVERY_MS)
+  const { maxReturns, stalledMs } = options
+  engine.addLeaderDuty(new PutBackDuty(parts, { maxReturns, stalledMs }), PUT_BACK_EVERY_MS)
+  return {
+    rows,
+    store: new RedisTaskStore(parts),
+    queue: (slots) => new RedisTaskQueue({ link, clock, log }, { slots, aliveMs: options.aliveMs }),
+    start: () => link.ready(),
+    close: () => link.close(),
+  }
+}
+
+/** `redis` must be given. */
+export async function openLink(
+  log: Log,
+  { redis, queueKey, ttlDays }: Pick<ProcessingOptions, 'redis' | 'queueKey' | 'ttlDays'>,
+): Promise<RedisLink> {
+  if (redis === null) throw new Error('there is no Redis to connect to')
+  const { RedisLink } = await import('./stores/redis-link.ts')
+  return new RedisLink(log, { ...redis, queueKey, ttlSeconds: ttlDays * 86_400 })
+}

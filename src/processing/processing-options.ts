@@ -1,0 +1,30 @@
+import type { GrpcServerOptions } from './grpc/grpc-server.ts'
+
+export interface ProcessingOptions {
+  /** null: tasks live in the ledger alone. */
+  redis: { url: string; prefix: string } | null
+  queueKey: string
+  ttlDays: number
+  maxReturns: number
+  stalledMs: number
+  /** How long a processor that says nothing counts as alive. */
+  aliveMs: number
+  storage: string
+  temp: string
+  tempTtlMs: number
+  /** Nobody else is alive, so a broken hand-off need not be waited for. */
+  sole: boolean
+  uploadMaxBytes: number
+  grpc: GrpcServerOptions
+  /** null: this process makes tasks and works on none. */
+  processor: ProcessorSettings | null
+}
+
+export interface ProcessorSettings {
+  command: string
+  concurrency: number
+  timeoutMs: number
+  retries: number
+  resultName: string
+  drainMs: number
+}

@@ -1,0 +1,81 @@
+import type { Engine } from '../engine/index.ts'
+import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
+import { TaskExpiryDuty } from './duties/expiry.ts'
+import { SweepFilesDuty } from './duties/sweep-files.ts'
+import { HandOff } from './files/hand-off.ts'
+import { ResultFiles } from './files/result-files.ts'
+import { GrpcServer } from './grpc/grpc-server.ts'
+import { type OpenedStore, openStore } from './open-store.ts'
+import type { ProcessingOptions } from './processing-options.ts'
+import { openProcessor } from './processor/open-processor.ts'
+import type { Processor } from './processor/processor.ts'
+import { TaskService } from './task-service.ts'
+
+const EXPIRY_EVERY_MS = 60_000
+const SWEEP_EVERY_MS = 5 * 60_000
+
+/** The processing domain as one part: the service, its gRPC side, its duties, and a processor where one is configured. */
+export class Processing implements Part {
+  readonly name = 'processing'
+  readonly service: TaskService
+  readonly results: ResultFiles
+  readonly uploads: { folder: string; maxBytes: number; ttlMs: number }
+  readonly #opened: OpenedStore
+  readonly #grpc: GrpcServer
+  readonly #sweep: DutyLoop
+  readonly #processor: Processor | undefined
+
+  static async open(
+    deps: { engine: Engine; clock: Clock; log: Log },
+    options: ProcessingOptions,
+  ): Promise<Processing> {
+    return new Processing(deps, await openStore(deps, options), options)
+  }
+
+  private constructor(
+    deps: { engine: Engine; clock: Clock; log: Log },
+    opened: OpenedStore,
+    options: ProcessingOptions,
+  ) {
+    const { engine, clock, log } = deps
+    const { store, rows } = opened
+    const handOff = new HandOff(log, options)
+    this.#opened = opened
+    this.service = new TaskService({ store, handOff, clock, log })
+    this.results = new ResultFiles(handOff.storage)
+    this.uploads = { folder: handOff.temp, maxBytes: options.uploadMaxBytes, ttlMs: options.tempTtlMs }
+    this.#grpc = new GrpcServer(
+      { service: this.service, healthy: () => store.ping(), clock, log },
+      options.grpc,
+    )
+    engine.addLeaderDuty(new TaskExpiryDuty({ rows, store, handOff, log }), EXPIRY_EVERY_MS)
+    const sweep = new SweepFilesDuty(
+      { store, handOff, clock, log },
+      { tempTtlMs: options.tempTtlMs, ...(options.sole && { handOffMs: 30_000 }) },
+    )
+    this.#sweep = new DutyLoop(sweep, { clock, log }, { everyMs: SWEEP_EVERY_MS })
+    if (options.processor) {
+      const queue = opened.queue(options.processor.concurrency)
+      this.#processor = openProcessor({ queue, clock, log }, options.processor, options.aliveMs)
+    }
+  }
+
+  /** Where gRPC listens, once started. */
+  get grpcAddress(): string {
+    return this.#grpc.address
+  }
+
+  async start(): Promise<void> {
+    await this.#opened.start()
+    await this.#grpc.start()
+    this.#sweep.start()
+    await this.#processor?.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#grpc.stop()
+    await this.#processor?.stop()
+    await this.#sweep.stop()
+    this.#opened.close()
+  }
+}

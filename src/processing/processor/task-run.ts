@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, extname, join } from 'node:path'
+import { AppError, backoffDelay, type Clock, ERRORS, type Log } from '../../kernel/index.ts'
+import { TEXT } from '../task.ts'
+import type { CommandLine } from './command-line.ts'
+import { runCommand } from './run-command.ts'
+
+export interface TaskRunOptions {
+  command: CommandLine
+  timeoutMs: number
+  /** How often a command that failed is run again. */
+  retries: number
+  /** What the result is called, next to the original. */
+  resultName: string
+}
+
+export interface TaskRunContext {
+  taskId: string
+  input: string
+  signal: AbortSignal
+  log: Log
+  clock: Clock
+  onProgress(value: number): void
+  /** Asked before the result appears: a processor that lost the task must not show one. */
+  stillMine(): Promise<boolean>
+}
+
+const UNFINISHED = '.unfinished-'
+
+/** Runs the command for one task, as often as it may fail. Answers the path of the result, which appears whole. */
+export async function runTask(context: TaskRunContext, options: TaskRunOptions): Promise<string> {
+  const { signal, log, clock } = context
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await runOnce(context, options)
+    } catch (error) {
+      signal.throwIfAborted()
+      const again = attempt <= options.retries && !(error instanceof AppError && !error.retryable)
+      log.warn({ err: error, attempt, again }, 'a processor command failed')
+      if (!again) throw error
+      await clock.sleep(backoffDelay(attempt), signal)
+    }
+  }
+}
+
+async function runOnce(context: TaskRunContext, options: TaskRunOptions): Promise<string> {
+  const { taskId, input, signal, log, onProgress } = context
+  await access(input).catch((cause) => {
+    throw new AppError(ERRORS.PROCESSOR_FAILED, TEXT.inputGone, { cause, retryable: false })
+  })
+  const folder = dirname(input)
+  await removeUnfinished(folder)
+  // Keeps the extension: programs tell the format by it.
+  const output = join(folder, `${UNFINISHED}${randomUUID()}${extname(options.resultName)}`)
+  const result = join(folder, options.resultName)
+  try {
+    const command = options.command.fill({ input, output, task_id: taskId })
+    await runCommand({ command, cwd: folder, timeoutMs: options.timeoutMs, signal, log, onProgress })
+    await syncOutput(output)
+    if (!(await context.stillMine()))
+      throw new AppError(ERRORS.JOB_LEASE_LOST, `task ${taskId} was taken away`)
+    await rename(output, result)
+    return result
+  } finally {
+    await rm(output, { recursive: true, force: true })
+  }
+}
+
+async function syncOutput(output: string): Promise<void> {
+  const found = await stat(output).catch(() => undefined)
+  if (!found?.isFile()) {
+    throw new AppError(ERRORS.PROCESSOR_FAILED, 'the command ended well, but wrote no file to {output}', {
+      retryable: false,
+    })
+  }
+  const file = await open(output, 'r')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** What a processor that was killed has left. A processor that merely lost the task loses its file here, too. */
+async function removeUnfinished(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  const names = (await readdir(folder)).filter((name) => name.startsWith(UNFINISHED))
+  for (const name of names) await rm(join(folder, name), { recursive: true, force: true })
+}

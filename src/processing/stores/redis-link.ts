@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs'
+import { Redis } from 'ioredis'
+import { AppError, ERRORS, type Log } from '../../kernel/index.ts'
+import { encodeMessage, TEXT } from '../task.ts'
+
+export interface RedisLinkOptions {
+  url: string
+  queueKey: string
+  /** Before the keys that are ours alone. `task:{id}` and the queue have the names that others know. */
+  prefix: string
+  ttlSeconds: number
+  commandTimeoutMs?: number
+}
+
+const SCRIPTS = ['create', 'begin', 'touch', 'finish', 'put-back', 'restore', 'remove', 'cancel'] as const
+export type ScriptName = (typeof SCRIPTS)[number]
+
+/** A connection to Redis, the names of the keys, and the scripts. Commands fail at once while Redis is away. */
+export class RedisLink {
+  readonly redis: Redis
+  readonly options: RedisLinkOptions
+  readonly #log: Log
+
+  constructor(log: Log, options: RedisLinkOptions) {
+    this.#log = log
+    this.options = options
+    this.redis = this.#connect({ commandTimeout: options.commandTimeoutMs ?? 5_000 })
+    for (const name of SCRIPTS) {
+      const lua = readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8')
+      this.redis.defineCommand(commandOf(name), { lua })
+    }
+  }
+
+  /** A second connection, for commands that block. */
+  connectBlocking(): Redis {
+    return this.#connect({})
+  }
+
+  async ready(ms?: number): Promise<void> {
+    await untilReady(this.redis, ms)
+  }
+
+  async run(name: ScriptName, keys: string[], args: (string | number)[]): Promise<unknown> {
+    const script = this.redis as unknown as Record<string, (...args: (string | number)[]) => Promise<unknown>>
+    return script[commandOf(name)]?.(keys.length, ...keys, ...args)
+  }
+
+  taskKey(id: string): string {
+    return `task:${id}`
+  }
+
+  progressKey(id: string): string {
+    return `${this.options.prefix}:progress:${id}`
+  }
+
+  /** Names of slots' lists start with this; then come the processor, a colon and the slot. */
+  get slotPrefix(): string {
+    return `${this.options.prefix}:processor:`
+  }
+
+  slotKey(processor: string, slot: number): string {
+    return `${this.slotPrefix}${processor}:${slot}`
+  }
+
+  aliveKey(processor: string): string {
+    return `${this.options.prefix}:alive:${processor}`
+  }
+
+  /** Hash of the processors that are ours: name to number of slots. */
+  get processorsKey(): string {
+    return `${this.options.prefix}:processors`
+  }
+
+  /** Holds a random text for as long as Redis remembers. */
+  get memoryKey(): string {
+    return `${this.options.prefix}:task-memory`
+  }
+
+  async removeTask(id: string, originalFilePath: string): Promise<void> {
+    const keys = [this.taskKey(id), this.options.queueKey, this.progressKey(id)]
+    await this.run('remove', keys, [encodeMessage(id, originalFilePath)])
+  }
+
+  close(): void {
+    this.redis.disconnect()
+  }
+
+  #connect(more: { commandTimeout?: number }): Redis {
+    const redis = new Redis(this.options.url, {
+      ...more,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      // A command whose answer was lost may have been carried out: sending it again is for the caller to decide.
+      autoResendUnfulfilledCommands: false,
+      retryStrategy: (times) => Math.min(50 * 2 ** times, 1_000),
+    })
+    redis.on('error', (error) => this.#log.debug({ err: error }, 'redis connection error'))
+    return redis
+  }
+}
+
+function commandOf(name: ScriptName): string {
+  return `wharf_${name.replace('-', '_')}`
+}
+
+/** Resolves when Redis answers, or after a while when it does not: it may come later. */
+export async function untilReady(redis: Redis, ms = 2_000): Promise<void> {
+  if (redis.status === 'ready') return
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      redis.off('ready', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    redis.once('ready', end)
+  })
+}
+
+/** Everything that Redis or the way to it can throw, in the seed's words. */
+export function storeUnavailable(cause: unknown): AppError {
+  return new AppError(ERRORS.TASK_STORE_UNAVAILABLE, TEXT.storeUnavailable, { cause, retryAfter: 2 })
+}

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { type Clock, type Log, messageOf } from '../../kernel/index.ts'
+import { decodeMessage } from '../task.ts'
+import { type RedisLink, untilReady } from './redis-link.ts'
+import type { Claim, TaskEnd, TaskQueue } from './task-queue.ts'
+
+/** How long one BLMOVE waits. */
+const BLOCK_SECONDS = 5
+const KEEP_PROGRESS_SECONDS = 86_400
+const RETRY_MS = 1_000
+/** How long an end that cannot be written is tried again: Redis may be restarting, or being filled again. */
+const FINISH_TRIES = 120
+
+interface RedisClaim extends Claim {
+  readonly message: string
+  /** The memory mark at the time of the claim. */
+  readonly mark: string
+}
+
+/**
+ * Claims that survive their processor: BLMOVE takes a task from the queue into the list of one slot, where it stays until
+ * its end is written. The list is the claim; the leader finds the lists of processors that no longer say they are alive.
+ */
+export class RedisTaskQueue implements TaskQueue {
+  readonly processor = randomUUID()
+  readonly #deps: { link: RedisLink; clock: Clock; log: Log }
+  readonly #options: { slots: number; aliveMs: number }
+  readonly #blocking: Redis
+  #taking: Promise<unknown> = Promise.resolve()
+  #closed = false
+
+  constructor(
+    deps: { link: RedisLink; clock: Clock; log: Log },
+    options: { slots: number; aliveMs: number },
+  ) {
+    this.#deps = deps
+    this.#options = options
+    this.#blocking = deps.link.connectBlocking()
+  }
+
+  async claim(slot: number, signal: AbortSignal): Promise<Claim | undefined> {
+    // One connection blocks for all slots, so they take turns.
+    const turn = this.#taking.then(() => (signal.aborted ? undefined : this.#take(slot, signal)))
+    this.#taking = turn.catch(() => undefined)
+    try {
+      return await turn
+    } catch (error) {
+      if (!signal.aborted) {
+        this.#deps.log.debug({ err: error }, 'cannot take tasks from Redis, will try again')
+        await this.#deps.clock.sleep(RETRY_MS, signal).catch(() => undefined)
+      }
+      return undefined
+    }
+  }
+
+  async touch(claim: Claim, progress: number | null): Promise<boolean> {
+    const { link, clock } = this.#deps
+    const { message, mark } = claim as RedisClaim
+    const keys = [this.#slot(claim.slot), link.taskKey(claim.taskId), link.memoryKey]
+    const args = [
+      message,
+      seconds(clock),
+      mark,
+      progress === null ? '' : String(progress),
+      KEEP_PROGRESS_SECONDS,
+    ]
+    return (
+      (await link.run('touch', [...keys, link.options.queueKey, link.progressKey(claim.taskId)], args)) === 1
+    )
+  }
+
+  async finish(claim: Claim, end: TaskEnd): Promise<boolean> {
+    for (let tries = 1; ; tries++) {
+      try {
+        const answer = await this.#finishOnce(claim as RedisClaim, end)
+        if (answer !== -1) return answer === 1
+        if (!(await this.touch(claim, null))) return false
+      } catch (error) {
+        this.#deps.log.warn(
+          { taskId: claim.taskId, reason: messageOf(error) },
+          'the end of a task waits for Redis',
+        )
+      }
+      if (tries >= FINISH_TRIES) return false
+      await this.#deps.clock.sleep(RETRY_MS)
+    }
+  }
+
+  async release(claim: Claim): Promise<boolean> {
+    return this.#putBack(claim.slot, claim.taskId, (claim as RedisClaim).message)
+  }
+
+  async heartbeat(): Promise<void> {
+    const { link } = this.#deps
+    const { slots, aliveMs } = this.#options
+    await link.redis
+      .multi()
+      .hset(link.processorsKey, this.processor, slots)
+      .set(link.aliveKey(this.processor), '1', 'PX', aliveMs)
+      .exec()
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#blocking.disconnect()
+    await this.#taking
+    const { link } = this.#deps
+    try {
+      // Also what a BLMOVE moved whose answer nobody heard.
+      for (let slot = 0; slot < this.#options.slots; slot++) {
+        for (const message of await link.redis.lrange(this.#slot(slot), 0, -1)) {
+          const taskId = decodeMessage(message)?.taskId
+          if (taskId !== undefined) await this.#putBack(slot, taskId, message)
+        }
+      }
+      await link.redis
+        .multi()
+        .hdel(link.processorsKey, this.processor)
+        .del(link.aliveKey(this.processor))
+        .exec()
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'the processor could not sign off; the leader will notice')
+    }
+  }
+
+  async #take(slot: number, signal: AbortSignal): Promise<Claim | undefined> {
+    const { link } = this.#deps
+    const left = await this.#begin(slot, true)
+    if (left) return left
+    const stop = () => this.#blocking.disconnect(true)
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      await untilReady(this.#blocking)
+      while (!signal.aborted) {
+        const from = link.options.queueKey
+        const moved = await this.#blocking.blmove(from, this.#slot(slot), 'LEFT', 'RIGHT', BLOCK_SECONDS)
+        if (moved === null) return undefined
+        const claim = await this.#begin(slot, false)
+        if (claim) return claim
+      }
+      return undefined
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  async #begin(slot: number, left: boolean): Promise<RedisClaim | undefined> {
+    const { link, clock, log } = this.#deps
+    for (;;) {
+      const args = [seconds(clock), left ? '1' : '']
+      const answer = await link.run('begin', [this.#slot(slot), link.memoryKey], args)
+      const [verdict, message, mark] = answer as [string, string, string]
+      if (verdict === 'empty') return undefined
+      const task = decodeMessage(message)
+      if (verdict === 'claimed' && task) return { ...task, slot, message, mark }
+      log.info({ message }, 'a queue entry without a waiting task was dropped')
+    }
+  }
+
+  async #finishOnce(claim: RedisClaim, end: TaskEnd): Promise<number> {
+    const { link, clock } = this.#deps
+    const keys = [
+      this.#slot(claim.slot),
+      link.taskKey(claim.taskId),
+      link.memoryKey,
+      link.progressKey(claim.taskId),
+    ]
+    const result = end.status === 'COMPLETED' ? end.resultPath : ''
+    const error = end.status === 'FAILED' ? end.errorMessage : ''
+    const args = [
+      claim.message,
+      end.status,
+      result,
+      error,
+      seconds(clock),
+      link.options.ttlSeconds,
+      claim.mark,
+    ]
+    return Number(await link.run('finish', keys, args))
+  }
+
+  async #putBack(slot: number, taskId: string, message: string): Promise<boolean> {
+    const { link, clock } = this.#deps
+    const keys = [this.#slot(slot), link.taskKey(taskId), link.options.queueKey]
+    return (await link.run('put-back', keys, [message, seconds(clock), 'head', '', 0, '', ''])) === 1
+  }
+
+  #slot(slot: number): string {
+    return this.#deps.link.slotKey(this.processor, slot)
+  }
+}
+
+function seconds(clock: Clock): number {
+  return Math.floor(clock.now() / 1000)
+}

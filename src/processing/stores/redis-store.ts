@@ -1,0 +1,155 @@
+import { AppError, type Clock, ERRORS, type Log } from '../../kernel/index.ts'
+import {
+  encodeMessage,
+  hasEnded,
+  isTaskStatus,
+  type NewTask,
+  type TaskDetails,
+  type TaskRecord,
+  TEXT,
+} from '../task.ts'
+import { type RedisLink, storeUnavailable } from './redis-link.ts'
+import { type TaskRows, toDetails, toRecord } from './task-rows.ts'
+import type { TaskStore } from './task-store.ts'
+
+export interface RedisStoreDeps {
+  link: RedisLink
+  rows: TaskRows
+  clock: Clock
+  log: Log
+}
+
+/**
+ * Tasks in Redis, as processors in any language know them, with a row in the ledger each. Redis is what is asked; the
+ * row is what it is filled from again when it lost its memory.
+ */
+export class RedisTaskStore implements TaskStore {
+  readonly #deps: RedisStoreDeps
+
+  constructor(deps: RedisStoreDeps) {
+    this.#deps = deps
+  }
+
+  async create(task: NewTask): Promise<boolean> {
+    const { rows } = this.#deps
+    if (!(await rows.insert(task))) return false
+    const answer = await this.#push(task, Math.floor(task.createdAt / 1000)).catch(async (cause) => {
+      // Whether Redis carried it out is unknown: the row remembers to take it back.
+      await rows
+        .change(task.id, { status: 'REVOKED' })
+        .catch((error) =>
+          this.#deps.log.warn({ err: error, taskId: task.id }, 'a failed task was not revoked'),
+        )
+      throw storeUnavailable(cause)
+    })
+    if (answer === 'refused') {
+      await rows.change(task.id, { status: 'FAILED', error_message: TEXT.enqueueFailed })
+      throw new AppError(ERRORS.TASK_ENQUEUE_FAILED, TEXT.enqueueFailed)
+    }
+    return true
+  }
+
+  async get(id: string): Promise<TaskRecord | undefined> {
+    const record = await this.#read(id)
+    if (record) return record
+    const row = await this.#deps.rows.get(id)
+    return row && toRecord(row)
+  }
+
+  async details(id: string): Promise<TaskDetails | undefined> {
+    const { link, rows } = this.#deps
+    const [record, row, progress] = await Promise.all([
+      this.#read(id),
+      rows.get(id),
+      link.redis.get(link.progressKey(id)).catch(() => null),
+    ])
+    if (row && record) return { ...toDetails(row), ...record, progress: numberOr(progress) }
+    if (row) return toDetails(row)
+    // Made by another program that shares this Redis.
+    const unknown = { projectId: null, fileName: '', size: 0, progress: null, expiresAt: 0 }
+    return record && { ...record, ...unknown }
+  }
+
+  async cancel(id: string): Promise<'cancelled' | 'ended' | 'unknown'> {
+    const { link, rows, clock } = this.#deps
+    const record = await this.get(id)
+    if (!record) return 'unknown'
+    if (hasEnded(record.status)) return 'ended'
+    const keys = [link.taskKey(id), link.options.queueKey, link.processorsKey]
+    const message = encodeMessage(id, record.originalFilePath)
+    const seconds = Math.floor(clock.now() / 1000)
+    const answer = await link
+      .run('cancel', keys, [message, seconds, link.options.ttlSeconds, TEXT.cancelled, link.slotPrefix])
+      .catch((cause) => {
+        throw storeUnavailable(cause)
+      })
+    if (answer !== 1) return answer === 0 ? 'ended' : 'unknown'
+    await rows.change(id, { status: 'FAILED', error_message: TEXT.cancelled })
+    return 'cancelled'
+  }
+
+  async remove({ id, originalFilePath }: { id: string; originalFilePath: string }): Promise<void> {
+    await this.#deps.link.removeTask(id, originalFilePath)
+    await this.#deps.rows.delete(id)
+  }
+
+  async ping(): Promise<boolean> {
+    return this.#deps.link.redis.ping().then(
+      () => true,
+      () => false,
+    )
+  }
+
+  async #push(task: NewTask, seconds: number): Promise<unknown> {
+    const { link } = this.#deps
+    const fields = toFields({
+      taskId: task.id,
+      status: 'PENDING',
+      originalFilePath: task.originalFilePath,
+      resultPath: '',
+      errorMessage: '',
+      createdAt: seconds,
+      updatedAt: seconds,
+    })
+    const message = encodeMessage(task.id, task.originalFilePath)
+    const keys = [link.taskKey(task.id), link.options.queueKey]
+    return link.run('create', keys, [message, link.options.ttlSeconds, TEXT.enqueueFailed, ...fields])
+  }
+
+  async #read(id: string): Promise<TaskRecord | undefined> {
+    try {
+      return fromHash(await this.#deps.link.redis.hgetall(this.#deps.link.taskKey(id)))
+    } catch (error) {
+      // The queue is called like the record of a task 'pending' would be.
+      if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return undefined
+      throw storeUnavailable(error)
+    }
+  }
+}
+
+/** The seven fields of a record, flat, as HSET takes them. */
+export function toFields(record: TaskRecord): string[] {
+  return [
+    ...['task_id', record.taskId, 'status', record.status],
+    ...['original_file_path', record.originalFilePath],
+    ...['result_path', record.resultPath, 'error_message', record.errorMessage],
+    ...['created_at', String(record.createdAt), 'updated_at', String(record.updatedAt)],
+  ]
+}
+
+function fromHash(hash: Record<string, string>): TaskRecord | undefined {
+  if (!isTaskStatus(hash.status) || hash.task_id === undefined) return undefined
+  return {
+    taskId: hash.task_id,
+    status: hash.status,
+    originalFilePath: hash.original_file_path ?? '',
+    resultPath: hash.status === 'COMPLETED' ? (hash.result_path ?? '') : '',
+    errorMessage: hash.status === 'FAILED' ? (hash.error_message ?? '') : '',
+    createdAt: Number(hash.created_at) || 0,
+    updatedAt: Number(hash.updated_at) || 0,
+  }
+}
+
+function numberOr(text: string | null): number | null {
+  return text === null ? null : Number(text)
+}

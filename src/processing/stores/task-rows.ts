@@ -1,0 +1,217 @@
+import { type Selectable, sql } from 'kysely'
+import { type Engine, type Ledger, now, type Schema, type Tx } from '../../engine/index.ts'
+import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
+import { type NewTask, type TaskDetails, type TaskRecord, type TaskStatus, TEXT } from '../task.ts'
+import { Batcher } from './batcher.ts'
+
+export type TaskRow = Selectable<Schema['processing_tasks']>
+type Row = TaskRow & { status: TaskStatus }
+
+export interface TaskRowsDeps {
+  ledger: Ledger
+  events: Engine['events']
+  /** Tells listeners of new events after a commit. */
+  notify(): void
+  clock: Clock
+}
+
+const EVENT_NAMES = { PENDING: 'pending', PROCESSING: 'processing', COMPLETED: 'succeeded', FAILED: 'failed' }
+
+/** The rows of tasks in the ledger, and the events that go with their changes. */
+export class TaskRows {
+  readonly ledger: Ledger
+  readonly #deps: TaskRowsDeps
+  readonly #ttlMs: number
+  readonly #inserts: Batcher<NewTask, boolean>
+
+  constructor(deps: TaskRowsDeps, { ttlMs }: { ttlMs: number }) {
+    this.#deps = deps
+    this.ledger = deps.ledger
+    this.#ttlMs = ttlMs
+    this.#inserts = new Batcher((tasks) => this.#insertAll(tasks))
+  }
+
+  /** Answers false when the id is taken. */
+  async insert(task: NewTask): Promise<boolean> {
+    try {
+      return await this.#inserts.add(task)
+    } catch (cause) {
+      throw new AppError(ERRORS.TASK_STORE_UNAVAILABLE, TEXT.storeUnavailable, { cause, retryAfter: 2 })
+    }
+  }
+
+  async get(id: string): Promise<Row | undefined> {
+    const row = await this.ledger.db
+      .selectFrom('processing_tasks')
+      .selectAll()
+      .where('id', '=', id)
+      .where('status', '!=', 'REVOKED')
+      .where('expires_at', '>', now)
+      .executeTakeFirst()
+    return row as Row | undefined
+  }
+
+  /** Rows in the order of their ids, `limit` at a time. */
+  async page(after: string, statuses: TaskRow['status'][], limit = 500): Promise<Row[]> {
+    return (await this.ledger.db
+      .selectFrom('processing_tasks')
+      .selectAll()
+      .where('id', '>', after)
+      .where('status', 'in', statuses)
+      .orderBy('id')
+      .limit(limit)
+      .execute()) as Row[]
+  }
+
+  async expired(limit: number): Promise<TaskRow[]> {
+    return this.ledger.db
+      .selectFrom('processing_tasks')
+      .selectAll()
+      .where('expires_at', '<=', now)
+      .orderBy('expires_at')
+      .limit(limit)
+      .execute()
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.ledger.db.deleteFrom('processing_tasks').where('id', '=', id).execute()
+  }
+
+  /** Which of these have a row, whatever it says. */
+  async known(ids: string[]): Promise<Set<string>> {
+    if (ids.length === 0) return new Set()
+    const rows = await this.ledger.db
+      .selectFrom('processing_tasks')
+      .select('id')
+      .where('id', 'in', ids)
+      .execute()
+    return new Set(rows.map(({ id }) => id))
+  }
+
+  /** How often a task was put back. */
+  async returns(id: string): Promise<number> {
+    const query = this.ledger.db.selectFrom('processing_tasks').select('returns').where('id', '=', id)
+    return (await query.executeTakeFirst())?.returns ?? 0
+  }
+
+  async countReturn(id: string): Promise<void> {
+    await this.ledger.db
+      .updateTable('processing_tasks')
+      .set({ returns: sql<number>`returns + 1` })
+      .where('id', '=', id)
+      .execute()
+  }
+
+  /** Follows a change of status, if there is one, in a transaction of its own. */
+  async change(id: string, set: RowChange): Promise<boolean> {
+    const changed = await this.ledger.transaction((tx) => this.changeIn(tx, id, set))
+    if (changed) this.#deps.notify()
+    return changed
+  }
+
+  /** `guard` is what must still be true of the row, and whatever it adds to the change. */
+  async changeIn(tx: Tx, id: string, set: RowChange, guard: RowGuard = {}): Promise<boolean> {
+    const ended = set.status === 'COMPLETED' || set.status === 'FAILED'
+    let query = tx.db
+      .updateTable('processing_tasks')
+      .set({
+        ...set,
+        updated_at: this.#deps.clock.now(),
+        seen_at: now,
+        ...(ended && { progress: null, expires_at: sql<number>`${now} + ${this.#ttlMs}` }),
+      })
+      .where('id', '=', id)
+      .where('status', 'in', guard.statuses ?? ['PENDING', 'PROCESSING'])
+    if (guard.fence !== undefined) query = query.where('fence', '=', guard.fence)
+    const row = await query.returning(['project_id', 'error_message']).executeTakeFirst()
+    if (!row) return false
+    if (set.status && set.status !== 'REVOKED') {
+      await this.#deps.events.appendAll(tx, [taskEvent(id, row.project_id, set.status, row.error_message)])
+    }
+    return true
+  }
+
+  notify(): void {
+    this.#deps.notify()
+  }
+
+  async #insertAll(tasks: NewTask[]): Promise<boolean[]> {
+    const inserted = await this.ledger.transaction(async (tx) => {
+      const rows = await tx.db
+        .insertInto('processing_tasks')
+        .values(
+          tasks.map((task) => ({
+            id: task.id,
+            project_id: task.projectId,
+            file_name: task.fileName,
+            size: task.size,
+            original_file_path: task.originalFilePath,
+            status: 'PENDING' as const,
+            queued_at: now,
+            created_at: task.createdAt,
+            updated_at: task.createdAt,
+            seen: String(Math.floor(task.createdAt / 1000)),
+            seen_at: now,
+            expires_at: sql<number>`${now} + ${this.#ttlMs}`,
+          })),
+        )
+        .onConflict((conflict) => conflict.doNothing())
+        .returning(['id', 'project_id'])
+        .execute()
+      await this.#deps.events.appendAll(
+        tx,
+        rows.map((row) => taskEvent(row.id, row.project_id, 'PENDING', '')),
+      )
+      return new Set(rows.map(({ id }) => id))
+    })
+    this.#deps.notify()
+    return tasks.map(({ id }) => inserted.has(id))
+  }
+}
+
+export interface RowChange {
+  status?: TaskRow['status']
+  result_path?: string
+  error_message?: string
+  seen?: string
+  progress?: string | null
+}
+
+export interface RowGuard {
+  statuses?: TaskRow['status'][]
+  fence?: number
+}
+
+function taskEvent(id: string, projectId: string | null, status: TaskStatus, error: string) {
+  return {
+    type: `processing.${EVENT_NAMES[status]}`,
+    kind: 'processing',
+    projectId,
+    taskId: id,
+    jobId: null,
+    data: { status, ...(error !== '' && { error_message: error }) },
+  }
+}
+
+export function toRecord(row: Row): TaskRecord {
+  return {
+    taskId: row.id,
+    status: row.status,
+    originalFilePath: row.original_file_path,
+    resultPath: row.result_path,
+    errorMessage: row.error_message,
+    createdAt: Math.floor(row.created_at / 1000),
+    updatedAt: Math.floor(row.updated_at / 1000),
+  }
+}
+
+export function toDetails(row: Row): TaskDetails {
+  return {
+    ...toRecord(row),
+    projectId: row.project_id,
+    fileName: row.file_name,
+    size: Number(row.size),
+    progress: row.progress === null ? null : Number(row.progress),
+    expiresAt: row.expires_at,
+  }
+}

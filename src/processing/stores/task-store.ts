@@ -1,0 +1,18 @@
+import type { NewTask, TaskDetails, TaskRecord } from '../task.ts'
+
+/** Callers' side of tasks: make, ask, take back. Two adapters, one contract suite. */
+export interface TaskStore {
+  /**
+   * Record and place in the queue, both or neither. Answers false when a task with this id exists already.
+   * Throws TASK_STORE_UNAVAILABLE when nothing was made, TASK_ENQUEUE_FAILED when the record now says FAILED.
+   */
+  create(task: NewTask): Promise<boolean>
+  get(id: string): Promise<TaskRecord | undefined>
+  details(id: string): Promise<TaskDetails | undefined>
+  /** Ends a task that has not ended. Whoever works on it notices at its next touch. */
+  cancel(id: string): Promise<'cancelled' | 'ended' | 'unknown'>
+  /** Forgets a task. Its files must be gone before. */
+  remove(task: { id: string; originalFilePath: string }): Promise<void>
+  /** True if tasks can be made. */
+  ping(): Promise<boolean>
+}

@@ -1,0 +1,92 @@
+import { newId } from '../engine/index.ts'
+import { AppError, type Clock, ERRORS, type Log } from '../kernel/index.ts'
+import type { HandOff } from './files/hand-off.ts'
+import type { TaskStore } from './stores/task-store.ts'
+import { type TaskDetails, type TaskRecord, TEXT } from './task.ts'
+
+export interface CreateTask {
+  tempFilePath: string
+  originalFilename: string
+  /** An id that was given out before the task is made; asking twice makes one task. */
+  id?: string
+  projectId?: string
+}
+
+export interface TaskServiceDeps {
+  store: TaskStore
+  handOff: HandOff
+  clock: Clock
+  log: Log
+}
+
+/** Makes tasks and tells of them, for gRPC and HTTP alike. */
+export class TaskService {
+  readonly #deps: TaskServiceDeps
+
+  constructor(deps: TaskServiceDeps) {
+    this.#deps = deps
+  }
+
+  async create(
+    { tempFilePath, originalFilename, id = newId(), projectId }: CreateTask,
+    signal?: AbortSignal,
+  ) {
+    requireText('temp_file_path', tempFilePath)
+    requireText('original_filename', originalFilename)
+    const { store, handOff, clock } = this.#deps
+    signal?.throwIfAborted()
+    const file = await handOff.take(id, tempFilePath, originalFilename, signal)
+    try {
+      // The last moment at which a caller that went away changes anything.
+      signal?.throwIfAborted()
+      const made = await store.create({
+        id,
+        projectId: projectId ?? null,
+        fileName: originalFilename,
+        size: file.size,
+        originalFilePath: file.path,
+        createdAt: clock.now(),
+      })
+      if (!made) throw new AppError(ERRORS.HANDOFF_FAILED, TEXT.handOffFailed)
+    } catch (error) {
+      await file.undo()
+      throw error
+    }
+    // A note that stays behind is found and removed later; the caller need not wait for it.
+    file
+      .done()
+      .catch((error) => this.#deps.log.warn({ err: error, taskId: id }, 'a hand-off note was not removed'))
+    return id
+  }
+
+  async status(id: string): Promise<TaskRecord> {
+    requireText('task_id', id)
+    const record = await this.#deps.store.get(id)
+    if (!record) throw notFound()
+    return record
+  }
+
+  async find(id: string): Promise<TaskDetails | undefined> {
+    return this.#deps.store.details(id)
+  }
+
+  async details(id: string): Promise<TaskDetails> {
+    const details = await this.find(id)
+    if (!details) throw notFound()
+    return details
+  }
+
+  async cancel(id: string): Promise<void> {
+    const answer = await this.#deps.store.cancel(id)
+    if (answer === 'unknown') throw notFound()
+    if (answer === 'ended') throw new AppError(ERRORS.TASK_FINISHED, `task ${id} has already ended`)
+  }
+}
+
+function requireText(field: string, value: string): void {
+  if (value.trim() === '') throw new AppError(ERRORS.REQUEST_INVALID, TEXT.emptyField(field))
+}
+
+function notFound(): AppError {
+  return new AppError(ERRORS.TASK_NOT_FOUND, TEXT.notFound)
+}

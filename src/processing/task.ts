@@ -1,0 +1,75 @@
+/** As in `proto/task/v1/task.proto`; in Redis the same words. */
+export type TaskStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
+
+/** What processors and callers see of a task. Times are whole seconds since 1970, as they stand in Redis. */
+export interface TaskRecord {
+  taskId: string
+  status: TaskStatus
+  originalFilePath: string
+  /** '' unless COMPLETED. */
+  resultPath: string
+  /** '' unless FAILED. */
+  errorMessage: string
+  createdAt: number
+  updatedAt: number
+}
+
+/** What is known of a task besides its record. */
+export interface TaskDetails extends TaskRecord {
+  /** Whose upload it was; null for a task that was made over gRPC. */
+  projectId: string | null
+  fileName: string
+  size: number
+  /** 0 to 1, where the processor tells. */
+  progress: number | null
+  /** Milliseconds since 1970. */
+  expiresAt: number
+}
+
+export interface NewTask {
+  id: string
+  projectId: string | null
+  fileName: string
+  size: number
+  originalFilePath: string
+  /** Milliseconds since 1970. */
+  createdAt: number
+}
+
+/** Words that callers and operators compare with: they are part of the contract. */
+export const TEXT = {
+  emptyField: (field: string) => `${field} 不能为空`,
+  badTempPath: 'temp_file_path 无效：必须是临时目录内的普通文件',
+  notFound: '任务ID不存在',
+  handOffFailed: '文件交接失败',
+  storeUnavailable: '无法连接到状态存储服务，请稍后重试',
+  enqueueFailed: '任务入队失败',
+  cancelled: '任务已取消',
+  gaveUp: (times: number) => `处理器失联，任务已重新入队 ${times} 次仍未完成`,
+  inputGone: '原始文件不存在',
+} as const
+
+const STATUSES: readonly string[] = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] satisfies TaskStatus[]
+
+export function isTaskStatus(value: string | null | undefined): value is TaskStatus {
+  return typeof value === 'string' && STATUSES.includes(value)
+}
+
+export function hasEnded(status: TaskStatus): boolean {
+  return status === 'COMPLETED' || status === 'FAILED'
+}
+
+/** What stands in the queue. The same task always gives the same text, so that it can be found and taken out again. */
+export function encodeMessage(taskId: string, originalFilePath: string): string {
+  return JSON.stringify({ task_id: taskId, original_file_path: originalFilePath })
+}
+
+export function decodeMessage(text: string): { taskId: string; originalFilePath: string } | undefined {
+  try {
+    const { task_id, original_file_path } = JSON.parse(text) as Record<string, unknown>
+    if (typeof task_id !== 'string' || typeof original_file_path !== 'string') return undefined
+    return { taskId: task_id, originalFilePath: original_file_path }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { FileStore } from '@tus/file-store'
+import { Server, type ServerOptions } from '@tus/server'
+import { newId } from '../engine/index.ts'
+import { AppError, ERRORS, type ErrorKind, isAppError, messageOf } from '../kernel/index.ts'
+import type { TaskService } from './task-service.ts'
+
+export interface UploadServerOptions {
+  /** The route, as callers see it. */
+  path: string
+  folder: string
+  maxBytes: number
+  ttlMs: number
+  /** The body of an error's answer. */
+  problemOf(error: AppError, status: number): string
+  problemType: string
+}
+
+/** Who uploads, and what makes asking twice give one upload. */
+export interface Uploader {
+  projectId: string | null
+  idempotencyKey?: string
+}
+
+type TusRequest = Parameters<NonNullable<ServerOptions['onIncomingRequest']>>[0]
+type TusContext = Parameters<Server['write']>[0]
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const OWNER = 'wharf_project'
+
+/**
+ * Resumable uploads (tus 1.0) into the temp dir. An upload's id becomes its task's id, so whoever lost the answer to the
+ * last piece can ask again: the upload is then complete, and making the task twice makes one task.
+ */
+export class UploadServer extends Server {
+  readonly #service: TaskService
+  readonly #limits: UploadServerOptions
+  readonly #uploaders = new WeakMap<IncomingMessage, Uploader>()
+
+  constructor(service: TaskService, options: UploadServerOptions) {
+    const { folder, maxBytes, path } = options
+    super({
+      path,
+      maxSize: maxBytes,
+      relativeLocation: true,
+      // Pages of other origins get no answer that they may read, as everywhere else in the API.
+      allowedOrigins: [],
+      datastore: new FileStore({ directory: folder }),
+      namingFunction: (request) => this.#name(request),
+      onUploadCreate: async (request, upload) => ({
+        metadata: { ...upload.metadata, [OWNER]: this.#uploaderOf(request).projectId ?? '' },
+      }),
+      onIncomingRequest: (request, id) => this.#admit(request, id),
+      onUploadFinish: async (_request, upload) => this.#finish(upload.id, upload.metadata ?? {}),
+      onResponseError: (_request, error) => this.#translate(error),
+    })
+    this.#service = service
+    this.#limits = options
+  }
+
+  /** Answers one request. A HEAD about an upload that has become a task is answered from the task. */
+  async answer(request: IncomingMessage, response: ServerResponse, uploader: Uploader): Promise<void> {
+    this.#uploaders.set(request, uploader)
+    if (request.method === 'POST') {
+      response.setHeader('Upload-Expires', new Date(Date.now() + this.#limits.ttlMs).toUTCString())
+    }
+    await this.handle(request, response)
+  }
+
+  /** Completes an upload whose last piece arrived while no task could be made; answers its size if it is a task now. */
+  async sizeOfTask(id: string, uploader: Uploader): Promise<number | undefined> {
+    if (!UUID.test(id)) return undefined
+    const known = await this.#service.find(id)
+    if (known)
+      return known.projectId === uploader.projectId || uploader.projectId === null ? known.size : undefined
+    const upload = await this.datastore.getUpload(id).catch(() => undefined)
+    const owner = upload?.metadata?.[OWNER] || null
+    if (
+      !upload ||
+      upload.size !== upload.offset ||
+      (uploader.projectId !== null && owner !== uploader.projectId)
+    ) {
+      return undefined
+    }
+    await this.#finish(id, upload.metadata ?? {})
+    return upload.size
+  }
+
+  /** The upload that was made with the same key before, with its size if that is known. */
+  async madeBefore({
+    projectId,
+    idempotencyKey,
+  }: Uploader): Promise<{ location: string; size?: number } | undefined> {
+    if (idempotencyKey === undefined) return undefined
+    const id = keyedId(projectId, idempotencyKey)
+    const known =
+      (await this.#service.find(id)) ?? (await this.datastore.getUpload(id).catch(() => undefined))
+    if (!known) return undefined
+    const location = `${this.#limits.path}/${id}`
+    return known.size === undefined ? { location } : { location, size: known.size }
+  }
+
+  override async write(context: TusContext, headers: Headers, status: number, body = '') {
+    if (status < 400) return super.write(context, headers, status, body)
+    headers.set('Content-Type', this.#limits.problemType)
+    const problem = body.startsWith('{') ? body : this.#translate({ status_code: status, body }).body
+    return super.write(context, headers, status, problem)
+  }
+
+  #name(request: TusRequest): string {
+    const { projectId, idempotencyKey } = this.#uploaderOf(request)
+    return idempotencyKey === undefined ? newId() : keyedId(projectId, idempotencyKey)
+  }
+
+  async #admit(request: TusRequest, id: string): Promise<void> {
+    if (!UUID.test(id)) throw unknownUpload(id)
+    if (request.method === 'POST') return
+    const { projectId } = this.#uploaderOf(request)
+    if (projectId === null) return
+    const upload = await this.datastore.getUpload(id).catch(() => undefined)
+    // What is not one's own does not exist.
+    if (!upload || (upload.metadata?.[OWNER] ?? '') !== projectId) throw unknownUpload(id)
+  }
+
+  async #finish(id: string, metadata: Record<string, string | null>) {
+    if (!(await this.#service.find(id))) {
+      const owner = metadata[OWNER]
+      await this.#service.create({
+        id,
+        tempFilePath: `${this.#limits.folder}/${id}`,
+        originalFilename: metadata.filename?.trim() || metadata.name?.trim() || id,
+        ...(owner && { projectId: owner }),
+      })
+    }
+    await (this.datastore as FileStore).configstore.delete(id)
+    return { headers: { 'Task-Id': id } }
+  }
+
+  #translate(error: Error | { status_code: number; body: string }): { status_code: number; body: string } {
+    const told = isAppError(error) ? error : fromTus(error)
+    // The protocol gives some statuses a meaning, so its own are kept.
+    const status = 'status_code' in error ? error.status_code : told.kind.http
+    return { status_code: status, body: this.#limits.problemOf(told, status) }
+  }
+
+  #uploaderOf(request: TusRequest): Uploader {
+    const raw = request.runtime?.node?.req as IncomingMessage | undefined
+    const uploader = raw && this.#uploaders.get(raw)
+    if (!uploader) throw new AppError(ERRORS.UNAUTHENTICATED, 'it is not known who uploads')
+    return uploader
+  }
+}
+
+const KINDS: Record<number, ErrorKind> = {
+  400: ERRORS.REQUEST_INVALID,
+  403: ERRORS.FORBIDDEN,
+  404: ERRORS.UPLOAD_NOT_FOUND,
+  409: ERRORS.UPLOAD_REFUSED,
+  410: ERRORS.UPLOAD_NOT_FOUND,
+  412: ERRORS.REQUEST_INVALID,
+  413: ERRORS.BODY_TOO_LARGE,
+  415: ERRORS.MEDIA_TYPE_UNSUPPORTED,
+}
+
+function fromTus(error: Error | { status_code: number; body: string }): AppError {
+  if (error instanceof Error && !('status_code' in error)) {
+    return new AppError(ERRORS.INTERNAL, messageOf(error), { cause: error })
+  }
+  const { status_code, body } = error as { status_code: number; body: string }
+  return new AppError(KINDS[status_code] ?? ERRORS.INTERNAL, body.trim())
+}
+
+function unknownUpload(id: string): AppError {
+  return new AppError(ERRORS.UPLOAD_NOT_FOUND, `there is no upload ${id}`)
+}
+
+/** The same key of the same project names the same upload. */
+function keyedId(projectId: string | null, key: string): string {
+  const hex = createHash('sha256')
+    .update(`${projectId ?? ''}\n${key}`)
+    .digest('hex')
+  const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`
+}

@@ -1,0 +1,116 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { TaskService } from '../../src/processing/task-service.ts'
+import { availableBackends } from '../support/backends.ts'
+import { startRedis } from '../support/redis-server.ts'
+import { never, setup } from './setup.ts'
+
+const NAME = 'postgres + redis'
+const UNAVAILABLE = { code: 'TASK_STORE_UNAVAILABLE', message: '无法连接到状态存储服务，请稍后重试' }
+
+async function withOwnRedis() {
+  const server = (await startRedis())!
+  const made = await setup(NAME, { redisUrl: server.url })
+  onTestFinished(() => server.remove())
+  return { server, made }
+}
+
+type Made = Awaited<ReturnType<typeof setup>>
+
+function expectUntouched({ handOff }: Made, path: string) {
+  expect(readFileSync(path, 'utf8')).toBe('precious')
+  expect(readdirSync(handOff.storage)).toEqual(['.handoff'])
+  expect(readdirSync(join(handOff.storage, '.handoff'))).toEqual([])
+}
+
+/** The same service, with something that happens right before one of its steps. */
+function serviceWith(made: Made, before: { take?: () => Promise<void>; create?: () => Promise<void> }) {
+  const { store, handOff, clock, log } = made
+  const slowStore = Object.assign(Object.create(store) as typeof store, {
+    create: async (task: Parameters<typeof store.create>[0]) => {
+      await before.create?.()
+      return store.create(task)
+    },
+  })
+  const slowHandOff = Object.assign(Object.create(handOff) as typeof handOff, {
+    take: async (...args: Parameters<typeof handOff.take>) => {
+      await before.take?.()
+      return handOff.take(...args)
+    },
+  })
+  return new TaskService({ store: slowStore, handOff: slowHandOff, clock, log })
+}
+
+describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
+  test.each(['before CreateTask', 'before the file moves', 'between the file and the record'])(
+    '%s: UNAVAILABLE, the file is where it was, and nothing of the task is left',
+    async (moment) => {
+      const { server, made } = await withOwnRedis()
+      const path = made.tempFile('precious')
+      const stop = () => server.stop()
+      if (moment === 'before CreateTask') await stop()
+      const service = serviceWith(made, {
+        ...(moment === 'before the file moves' && { take: stop }),
+        ...(moment === 'between the file and the record' && { create: stop }),
+      })
+      await expect(service.create({ tempFilePath: path, originalFilename: 'a.mp4' })).rejects.toMatchObject(
+        UNAVAILABLE,
+      )
+      expectUntouched(made, path)
+      await expect(made.service.status('x')).rejects.toMatchObject(UNAVAILABLE)
+
+      await server.start()
+      await made.link.ready(10_000)
+      await made.duties.follow.runOnce(never)
+      expect(await made.link.redis.keys('task:*')).toEqual([])
+      expect(await made.rows.page('', ['PENDING', 'REVOKED'])).toEqual([])
+      await expect(
+        made.service.create({ tempFilePath: path, originalFilename: 'a.mp4' }),
+      ).resolves.toBeTruthy()
+      expect(existsSync(path)).toBe(false)
+    },
+  )
+
+  test('while the record is written: the answer is lost, but what Redis did is taken back', async () => {
+    const { server, made } = await withOwnRedis()
+    const path = made.tempFile('precious')
+    const other = new Redis(server.url)
+    onTestFinished(() => other.disconnect())
+    // The connection is cut with the script's answer on its way: CLIENT REPLY OFF keeps the answer back.
+    const service = serviceWith(made, {
+      create: async () => {
+        await made.link.redis.client('SETNAME', 'victim')
+        made.link.redis.call('CLIENT', 'REPLY', 'OFF').catch(() => undefined)
+      },
+    })
+    const creating = service.create({ tempFilePath: path, originalFilename: 'a.mp4' })
+    creating.catch(() => undefined)
+    while ((await other.keys('task:*')).length === 0) await new Promise((resolve) => setImmediate(resolve))
+    const victim = /id=(\d+)[^\n]* name=victim/.exec(String(await other.client('LIST')))?.[1] ?? ''
+    await other.client('KILL', 'ID', victim)
+    await expect(creating).rejects.toMatchObject(UNAVAILABLE)
+    expectUntouched(made, path)
+    await made.link.ready(10_000)
+    await made.duties.follow.runOnce(never)
+    expect(await other.keys('task:*')).toEqual([])
+    expect(await other.llen(made.link.options.queueKey)).toBe(0)
+  })
+
+  test('while a processor works: its end is written when Redis is back, with or without memory', async () => {
+    const { server, made } = await withOwnRedis()
+    await made.duties.follow.runOnce(never)
+    const id = await made.create()
+    const queue = made.queue()
+    const claim = (await queue.claim(0, never))!
+    await made.duties.follow.runOnce(never)
+    await server.stop()
+    const finishing = queue.finish(claim, { status: 'COMPLETED', resultPath: '/r' })
+    await server.start()
+    await made.link.ready(10_000)
+    await made.duties.follow.runOnce(never)
+    expect(await finishing).toBe(true)
+    expect(await made.store.get(id)).toMatchObject({ status: 'COMPLETED', resultPath: '/r' })
+  })
+})

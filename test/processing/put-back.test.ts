@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, inject, test } from 'vitest'
+import { availableBackends } from '../support/backends.ts'
+import { requireBinary } from '../support/find-binary.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { startRedis } from '../support/redis-server.ts'
+import { never, plainRedis, setup } from './setup.ts'
+
+const NAME = 'postgres + redis'
+const available = availableBackends().includes(NAME)
+const redisCli = available ? requireBinary('redis-cli', ['redis-tools']) : undefined
+if (available && !redisCli)
+  console.error('!!! SKIPPED: redis-cli as a processor. Debian: apt-get install redis-tools')
+
+/** Only what a processor in another language has: redis-cli. */
+function cli(...args: string[]): string {
+  const { port } = new URL(inject('redisUrl') ?? '')
+  return execFileSync(redisCli ?? '', ['-p', port, '--raw', ...args], { encoding: 'utf8' }).trim()
+}
+
+describe.runIf(redisCli)('a foreign processor with BLPOP and HSET alone', () => {
+  test('takes a task, works on it and ends it, and callers and the ledger see each step', async () => {
+    const { create, link, service, duties, rows, engine } = await setup(NAME)
+    const id = await create()
+    const [key, message = ''] = cli('BLPOP', link.options.queueKey, '5').split('\n')
+    expect([key, JSON.parse(message).task_id]).toEqual([link.options.queueKey, id])
+    cli('HSET', `task:${id}`, 'status', 'PROCESSING', 'updated_at', '1700000001')
+    expect((await service.status(id)).status).toBe('PROCESSING')
+    await duties.follow.runOnce(never)
+    expect((await rows.get(id))?.status).toBe('PROCESSING')
+    cli('EXPIRE', `task:${id}`, '100')
+    cli(
+      'HSET',
+      `task:${id}`,
+      'status',
+      'COMPLETED',
+      'result_path',
+      '/v/result.mp4',
+      'updated_at',
+      '1700000002',
+    )
+    expect(await service.status(id)).toMatchObject({ status: 'COMPLETED', resultPath: '/v/result.mp4' })
+    await duties.follow.runOnce(never)
+    expect(await rows.get(id)).toMatchObject({ status: 'COMPLETED', result_path: '/v/result.mp4' })
+    expect(Number(cli('TTL', `task:${id}`))).toBeGreaterThan(604_000)
+    const events = await engine.events.read(0, { taskId: id })
+    expect(events.at(-1)).toMatchObject({ type: 'processing.succeeded', data: { status: 'COMPLETED' } })
+  })
+
+  test('that dies right after BLPOP loses nothing: the task is back after a minute, not before', async () => {
+    const clock = new ManualClock()
+    const { create, link, duties } = await setup(NAME, { clock })
+    const putBack = duties.putBack()
+    const id = await create()
+    cli('BLPOP', link.options.queueKey, '5')
+    await putBack.runOnce(never)
+    clock.advance(59_000)
+    expect(await putBack.runOnce(never)).toEqual({ putBack: 0 })
+    expect(cli('LLEN', link.options.queueKey)).toBe('0')
+    clock.advance(2_000)
+    expect(await putBack.runOnce(never)).toEqual({ putBack: 1 })
+    expect(cli('LRANGE', link.options.queueKey, '0', '-1')).toContain(id)
+    expect(cli('HGET', `task:${id}`, 'status')).toBe('PENDING')
+  })
+
+  test('that begins within the minute keeps its task', async () => {
+    const clock = new ManualClock()
+    const { create, link, duties } = await setup(NAME, { clock })
+    const putBack = duties.putBack()
+    const id = await create()
+    cli('BLPOP', link.options.queueKey, '5')
+    await putBack.runOnce(never)
+    cli('HSET', `task:${id}`, 'status', 'PROCESSING', 'updated_at', '1700000001')
+    clock.advance(120_000)
+    expect(await putBack.runOnce(never)).toEqual({ putBack: 0 })
+  })
+
+  test('that stops moving updated_at loses its task; after too many times the task fails with a reason', async () => {
+    const { create, link, duties, service } = await setup(NAME, { maxReturns: 1 })
+    const putBack = duties.putBack(0)
+    const id = await create()
+    for (const time of ['1700000001', '1700000002']) {
+      cli('BLPOP', link.options.queueKey, '5')
+      cli('HSET', `task:${id}`, 'status', 'PROCESSING', 'updated_at', time)
+      await duties.follow.runOnce(never)
+      await putBack.runOnce(never)
+    }
+    expect(await service.status(id)).toMatchObject({
+      status: 'FAILED',
+      errorMessage: '处理器失联，任务已重新入队 1 次仍未完成',
+    })
+  })
+
+  test('that moves updated_at keeps its task', async () => {
+    const { create, link, duties, service } = await setup(NAME)
+    const id = await create()
+    cli('BLPOP', link.options.queueKey, '5')
+    cli('HSET', `task:${id}`, 'status', 'PROCESSING', 'updated_at', '1700000001')
+    await duties.follow.runOnce(never)
+    // Moved since the ledger looked: what it knows is out of date, so nothing may be put back by it.
+    cli('HSET', `task:${id}`, 'updated_at', '1700000002')
+    expect(await duties.putBack(0).runOnce(never)).toEqual({ putBack: 0 })
+    expect((await service.status(id)).status).toBe('PROCESSING')
+  })
+})
+
+describe.runIf(available)('a processor of ours', () => {
+  test('that no longer says it is alive loses its tasks to the head of the queue, and its claims are void', async () => {
+    const { create, queue, link, duties, store } = await setup(NAME)
+    const first = await create()
+    const second = await create()
+    const dead = queue(1, 1) as ReturnType<typeof queue> & { processor: string }
+    await dead.heartbeat()
+    const claim = (await dead.claim(0, never))!
+    await link.redis.del(link.aliveKey(dead.processor))
+    expect(await duties.putBack().runOnce(never)).toEqual({ putBack: 1 })
+    expect((await store.get(first))?.status).toBe('PENDING')
+    expect(await dead.finish(claim, { status: 'COMPLETED', resultPath: '/late' })).toBe(false)
+    const alive = queue(2)
+    expect((await alive.claim(0, never))?.taskId).toBe(first)
+    expect((await alive.claim(1, never))?.taskId).toBe(second)
+  })
+
+  test('that is alive keeps its tasks, also between BLMOVE and the first write', async () => {
+    const { create, queue, link, duties } = await setup(NAME)
+    await create()
+    const alive = queue() as ReturnType<typeof queue> & { processor: string }
+    await alive.heartbeat()
+    await link.redis.lmove(link.options.queueKey, link.slotKey(alive.processor, 0), 'LEFT', 'RIGHT')
+    const putBack = duties.putBack(3_600_000, 0)
+    expect([await putBack.runOnce(never), await putBack.runOnce(never)]).toEqual([
+      { putBack: 0 },
+      { putBack: 0 },
+    ])
+  })
+
+  test('signs off when it closes, and gives back what it still had', async () => {
+    const { create, queue, link, store } = await setup(NAME)
+    const id = await create()
+    const leaving = queue()
+    await leaving.heartbeat()
+    await leaving.claim(0, never)
+    await leaving.close()
+    expect((await store.get(id))?.status).toBe('PENDING')
+    expect(await link.redis.hgetall(link.processorsKey)).toEqual({})
+  })
+})
+
+describe.runIf(available)('a Redis that lost its memory', () => {
+  test('gets every task back: waiting ones in the queue, running ones with their processor, ended ones as they were', async () => {
+    const server = await startRedis()
+    const { create, queue, duties, store, link } = await setup(NAME, { redisUrl: server?.url ?? '' })
+    await duties.follow.runOnce(never)
+    const [done, running, waiting] = [await create(), await create(), await create()]
+    const opened = queue(2)
+    const first = (await opened.claim(0, never))!
+    await opened.finish(first, { status: 'COMPLETED', resultPath: '/r' })
+    const second = (await opened.claim(1, never))!
+    await duties.follow.runOnce(never)
+    await plainRedis(server?.url ?? '').flushall()
+
+    expect(await store.get(done)).toMatchObject({ status: 'COMPLETED', resultPath: '/r' })
+    expect(await duties.follow.runOnce(never)).toMatchObject({ restored: 3 })
+    expect(await link.redis.hget(`task:${done}`, 'status')).toBe('COMPLETED')
+    expect((await link.redis.lrange(link.options.queueKey, 0, -1)).join()).toContain(waiting)
+    expect(await link.redis.llen(link.options.queueKey)).toBe(1)
+    expect(await opened.touch(second, 0.5)).toBe(true)
+    expect(await opened.finish(second, { status: 'COMPLETED', resultPath: '/r2' })).toBe(true)
+    expect(await store.get(running)).toMatchObject({ status: 'COMPLETED', resultPath: '/r2' })
+    await server?.remove()
+  })
+
+  test('that is emptied before the ledger knew of a claim still lets one of two processors finish', async () => {
+    const server = await startRedis()
+    const { create, queue, duties, store } = await setup(NAME, { redisUrl: server?.url ?? '' })
+    await duties.follow.runOnce(never)
+    const id = await create()
+    const [one, two] = [queue(), queue()]
+    const first = (await one.claim(0, never))!
+    await plainRedis(server?.url ?? '').flushall()
+    await duties.follow.runOnce(never)
+    const second = (await two.claim(0, never))!
+    expect(second.taskId).toBe(id)
+    const ends = [
+      await two.finish(second, { status: 'COMPLETED', resultPath: '/two' }),
+      await one.finish(first, { status: 'COMPLETED', resultPath: '/one' }),
+    ]
+    expect(ends).toEqual([true, false])
+    expect(await store.get(id)).toMatchObject({ resultPath: '/two' })
+    await server?.remove()
+  })
+})

@@ -1,0 +1,63 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { newId } from '../../src/engine/index.ts'
+import { systemClock } from '../../src/kernel/index.ts'
+import { TaskExpiryDuty } from '../../src/processing/duties/expiry.ts'
+import { SweepFilesDuty } from '../../src/processing/duties/sweep-files.ts'
+import { availableBackends } from '../support/backends.ts'
+import { never, setup } from './setup.ts'
+
+const HOUR = 3_600_000
+
+/** A clock that is ahead: files cannot be made old, since their change time follows the system's. */
+const ahead = (ms: number) => ({ ...systemClock, now: () => Date.now() + ms })
+
+for (const name of availableBackends()) {
+  describe(`old ends on ${name}`, () => {
+    test('a task past its time goes with its folder', async () => {
+      const made = await setup(name, { ttlSeconds: 0 })
+      const { rows, store, handOff, log } = made
+      const row = { projectId: null, fileName: 'a', size: 1, originalFilePath: '/a', createdAt: Date.now() }
+      await rows.insert({ id: 'old', ...row })
+      mkdirSync(handOff.folderOf('old'))
+      expect(await new TaskExpiryDuty({ rows, store, handOff, log }).runOnce(never)).toEqual({ removed: 1 })
+      expect(existsSync(handOff.folderOf('old'))).toBe(false)
+      expect(await rows.known(['old'])).toEqual(new Set())
+    })
+
+    test('a task within its time stays', async () => {
+      const made = await setup(name)
+      const { rows, store, handOff, log } = made
+      const id = await made.create()
+      expect(await new TaskExpiryDuty({ rows, store, handOff, log }).runOnce(never)).toEqual({ removed: 0 })
+      expect(existsSync(handOff.folderOf(id))).toBe(true)
+    })
+
+    test('folders without a record and temp files that nobody claimed are swept, nothing else is', async () => {
+      const made = await setup(name)
+      const { store, handOff, log } = made
+      const kept = await made.create()
+      const orphan = newId()
+      for (const folder of [orphan, 'not-a-task']) mkdirSync(handOff.folderOf(folder))
+      made.tempFile('left behind', 'old.upload')
+      mkdirSync(join(handOff.temp, 'deep'))
+      writeFileSync(join(handOff.temp, 'deep', 'older'), '')
+      const sweep = (ms: number) =>
+        new SweepFilesDuty({ store, handOff, clock: ahead(ms), log }, { tempTtlMs: 24 * HOUR }).runOnce(never)
+      expect(await sweep(0)).toEqual({ mended: 0, temp: 0, folders: 0 })
+      expect(await sweep(25 * HOUR)).toMatchObject({ temp: 2, folders: 1 })
+      expect(readdirSync(handOff.storage).sort()).toEqual(['.handoff', kept, 'not-a-task'].sort())
+    })
+
+    test('a hand-off that a crash broke off is undone by the sweep', async () => {
+      const made = await setup(name)
+      const { store, handOff, log } = made
+      const path = made.tempFile()
+      await handOff.take(newId(), path, 'a.mp4')
+      const duty = new SweepFilesDuty({ store, handOff, clock: ahead(HOUR), log }, { tempTtlMs: 24 * HOUR })
+      expect(await duty.runOnce(never)).toMatchObject({ mended: 1 })
+      expect(existsSync(path)).toBe(true)
+    })
+  })
+}

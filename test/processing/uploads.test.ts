@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { Upload } from 'tus-js-client'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { availableBackends, type BackendName, openBackend } from '../support/backends.ts'
+import { serveWharf } from '../support/wharf-process.ts'
+
+const ADMIN = 'admin-token-for-tests'
+
+async function serve(name: BackendName = 'embedded', env: Record<string, string> = {}) {
+  const backend = await openBackend(name)
+  onTestFinished(() => backend.remove())
+  const queue = `q${randomBytes(4).toString('hex')}`
+  const wharf = await serveWharf({
+    ...{ WHARF_ADMIN_TOKEN: ADMIN, TASK_QUEUE_KEY: queue, PROCESSOR_COMMAND: 'cp {input} {output}' },
+    ...backend.env,
+    ...env,
+  })
+  const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' }
+  const made = await fetch(`${wharf.address}/api/projects`, { method: 'POST', headers, body: '{"name":"p"}' })
+  const { api_key: key } = (await made.json()) as { api_key: string }
+  const ask = (path: string, init: RequestInit & { key?: string } = {}) =>
+    fetch(`${wharf.address}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${init.key ?? key}`, ...(init.headers as Record<string, string>) },
+    })
+  return { ...wharf, key, ask }
+}
+
+function upload(endpoint: string, key: string, bytes: Buffer, more: object = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const tus = new Upload(bytes, {
+      endpoint,
+      headers: { authorization: `Bearer ${key}` },
+      metadata: { filename: '我的视频.mov' },
+      retryDelays: [0, 10, 50, 100, 200, 500],
+      onError: reject,
+      onSuccess: () => resolve(new URL(tus.url ?? '').pathname.split('/').at(-1) ?? ''),
+      ...more,
+    })
+    tus.start()
+  })
+}
+
+async function completed(ask: (path: string) => Promise<Response>, id: string) {
+  for (;;) {
+    const task = (await (await ask(`/api/tasks/${id}`)).json()) as Record<string, unknown>
+    if (task.status === 'COMPLETED' || task.status === 'FAILED') return task
+  }
+}
+
+/** Carries bytes between a client and the server, and cuts the line once after so many. */
+async function cuttingProxy(
+  target: string,
+  afterBytes: number,
+): Promise<{ address: string; cuts(): number }> {
+  let cuts = 0
+  const server = createServer((client) => {
+    const { port, hostname } = new URL(target)
+    const upstream = connect(Number(port), hostname)
+    let seen = 0
+    client.on('data', (chunk) => {
+      seen += chunk.length
+      if (cuts === 0 && seen > afterBytes) {
+        cuts++
+        client.destroy()
+        upstream.destroy()
+      } else upstream.write(chunk)
+    })
+    upstream.on('data', (chunk) => client.write(chunk))
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('close', () => other.destroy())
+      one.on('error', () => other.destroy())
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as { port: number }
+  return { address: `http://127.0.0.1:${port}`, cuts: () => cuts }
+}
+
+for (const name of availableBackends()) {
+  test(`on ${name} an upload that is cut in the middle goes on, becomes a task, and its result comes back`, async () => {
+    const { address, key, ask } = await serve(name)
+    const proxy = await cuttingProxy(address, 900_000)
+    const bytes = randomBytes(3_000_000)
+    const id = await upload(`${proxy.address}/api/uploads`, key, bytes, { chunkSize: 1_500_000 })
+    expect(proxy.cuts()).toBe(1)
+    expect(await completed(ask, id)).toMatchObject({
+      ...{ task_id: id, status: 'COMPLETED', file_name: '我的视频.mov', size: 3_000_000, progress: 1 },
+      result_url: `/api/tasks/${id}/result`,
+    })
+    const result = await ask(`/api/tasks/${id}/result`)
+    expect(Buffer.from(await result.arrayBuffer()).equals(bytes)).toBe(true)
+    expect(result.headers.get('content-disposition')).toContain(
+      `filename*=UTF-8''${encodeURIComponent('我的视频.mp4')}`,
+    )
+  })
+}
+
+describe('uploads and results', () => {
+  const tus = { 'tus-resumable': '1.0.0' }
+
+  test('a result can be had in ranges, and only once if it has not changed', async () => {
+    const { address, key, ask } = await serve()
+    const id = await upload(`${address}/api/uploads`, key, Buffer.from('0123456789'))
+    await completed(ask, id)
+    const path = `/api/tasks/${id}/result`
+    const get = async (headers: Record<string, string>) => {
+      const answer = await ask(path, { headers })
+      return [answer.status, answer.headers.get('content-range'), await answer.text()]
+    }
+    expect(await get({ range: 'bytes=2-4' })).toEqual([206, 'bytes 2-4/10', '234'])
+    expect(await get({ range: 'bytes=7-' })).toEqual([206, 'bytes 7-9/10', '789'])
+    expect(await get({ range: 'bytes=-3' })).toEqual([206, 'bytes 7-9/10', '789'])
+    expect(await get({ range: 'bytes=4-99' })).toEqual([206, 'bytes 4-9/10', '456789'])
+    expect(await get({ range: 'lines=1-2' })).toEqual([200, null, '0123456789'])
+    expect((await get({ range: 'bytes=10-' }))[0]).toBe(416)
+    expect(await get({ range: 'bytes=2-4', 'if-range': '"other"' })).toEqual([200, null, '0123456789'])
+    const etag = (await ask(path, { method: 'HEAD' })).headers.get('etag') ?? ''
+    expect((await get({ 'if-none-match': etag }))[0]).toBe(304)
+    expect(await get({ range: 'bytes=0-0', 'if-range': etag })).toEqual([206, 'bytes 0-0/10', '0'])
+  })
+
+  test('whoever lost the answer to the last piece asks again and finds the upload complete', async () => {
+    const { address, key, ask } = await serve()
+    const id = await upload(`${address}/api/uploads`, key, Buffer.from('12345'))
+    const head = await ask(`/api/uploads/${id}`, { method: 'HEAD', headers: tus })
+    expect([head.status, head.headers.get('upload-offset'), head.headers.get('upload-length')]).toEqual([
+      200,
+      '5',
+      '5',
+    ])
+    expect(head.headers.get('task-id')).toBe(id)
+  })
+
+  test('a task of one project does not exist for another, nor does its upload', async () => {
+    const { address, key, ask } = await serve()
+    const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' }
+    const made = await fetch(`${address}/api/projects`, { method: 'POST', headers, body: '{"name":"q"}' })
+    const { api_key: other } = (await made.json()) as { api_key: string }
+    const id = await upload(`${address}/api/uploads`, key, Buffer.from('12345'))
+    expect((await ask(`/api/tasks/${id}`, { key: other })).status).toBe(403)
+    expect((await ask(`/api/tasks/${id}`, { key: ADMIN })).status).toBe(200)
+    const begun = await ask('/api/uploads', { method: 'POST', headers: { ...tus, 'upload-length': '9' } })
+    const location = begun.headers.get('location') ?? ''
+    expect((await ask(location, { method: 'HEAD', headers: tus, key: other })).status).toBe(404)
+    expect((await ask(location, { method: 'HEAD', headers: tus })).status).toBe(200)
+    expect((await fetch(`${address}/api/uploads`, { method: 'POST', headers: tus })).status).toBe(401)
+  })
+
+  test('what is refused is refused with a problem document', async () => {
+    const { ask, dataDir } = await serve('embedded', { TASK_UPLOAD_MAX_BYTES: '100' })
+    const problem = async (path: string, init: RequestInit) => {
+      const answer = await ask(path, init)
+      expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/)
+      const body = (await answer.json()) as { code: string; status: number }
+      expect(body.status).toBe(answer.status)
+      return [answer.status, body.code]
+    }
+    const post = (headers: Record<string, string>) => problem('/api/uploads', { method: 'POST', headers })
+    expect(await post({ ...tus, 'upload-length': '101' })).toEqual([413, 'BODY_TOO_LARGE'])
+    expect(await post({ 'upload-length': '10' })).toEqual([412, 'REQUEST_INVALID'])
+    expect(await post({ ...tus })).toEqual([400, 'REQUEST_INVALID'])
+    const piece = { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
+    const patch = (path: string, offset = '0') =>
+      problem(path, { method: 'PATCH', headers: { ...piece, 'upload-offset': offset }, body: 'x' })
+    expect(await patch('/api/uploads/01a1e16d-a109-7000-9784-71150fbe9e80')).toEqual([
+      404,
+      'UPLOAD_NOT_FOUND',
+    ])
+    expect(await patch('/api/uploads/..%2Fx')).toEqual([404, 'UPLOAD_NOT_FOUND'])
+    const begun = await ask('/api/uploads', { method: 'POST', headers: { ...tus, 'upload-length': '9' } })
+    expect(await patch(begun.headers.get('location') ?? '', '5')).toEqual([409, 'UPLOAD_REFUSED'])
+    expect(await problem('/api/tasks/nope', {})).toEqual([404, 'TASK_NOT_FOUND'])
+    expect(readdirSync(join(dataDir, 'videos'))).toEqual(['.handoff'])
+  })
+
+  test('the same Idempotency-Key gives the same upload', async () => {
+    const { ask } = await serve()
+    const begin = (length: string) =>
+      ask('/api/uploads', {
+        method: 'POST',
+        headers: { ...tus, 'upload-length': length, 'idempotency-key': 'one' },
+      })
+    const [first, second] = [await begin('9'), await begin('9')]
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(second.headers.get('location')).toBe(first.headers.get('location'))
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+    expect((await begin('10')).status).toBe(422)
+  })
+
+  test('a task that has not ended has no result yet, and can be cancelled once', async () => {
+    const { address, key, ask } = await serve('embedded', {
+      PROCESSOR_COMMAND: 'sh -c "sleep 60" {input} {output}',
+    })
+    const id = await upload(`${address}/api/uploads`, key, Buffer.from('12345'))
+    expect((await ask(`/api/tasks/${id}/result`)).status).toBe(409)
+    expect((await ask(`/api/tasks/${id}`, { method: 'DELETE' })).status).toBe(204)
+    expect((await ask(`/api/tasks/${id}`, { method: 'DELETE' })).status).toBe(409)
+    const after = await ask(`/api/tasks/${id}/result`)
+    expect([after.status, ((await after.json()) as { code: string }).code]).toEqual([
+      409,
+      'TASK_WITHOUT_RESULT',
+    ])
+  })
+})
