@@ -159,7 +159,16 @@ export class Exports {
   }
 
   /** The finished file, or the reason why there is none. */
-  async openFile(taskId: string, range?: ByteRange): Promise<OpenedArtifact & { publicUrl: string | null }> {
+  async openFile(taskId: string, range?: ByteRange): Promise<OpenedArtifact> {
+    return this.#deps.store.open(await this.#fileKey(taskId), range ? { range } : {})
+  }
+
+  /** Where a CDN has the finished file, or null without one. */
+  async publicFileUrl(taskId: string): Promise<string | null> {
+    return this.#deps.store.publicUrl(await this.#fileKey(taskId))
+  }
+
+  async #fileKey(taskId: string): Promise<string> {
     const row = await this.#queries.find(taskId)
     const status = statusOf(row)
     if (status !== 'succeeded' || row.artifact_key === null) {
@@ -171,8 +180,7 @@ export class Exports {
         `the file of export ${taskId} was kept until ${new Date(row.expires_at ?? 0).toISOString()}`,
       )
     }
-    const opened = await this.#deps.store.open(row.artifact_key, range ? { range } : {})
-    return { ...opened, publicUrl: this.#deps.store.publicUrl(row.artifact_key) }
+    return row.artifact_key
   }
 
   async recordDownload(taskId: string, download: Omit<Download, 'at'>): Promise<void> {

@@ -227,6 +227,12 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const view = await find(request)
         const who = nameOf(request.principal)
+        const elsewhere = await exports.publicFileUrl(view.task_id)
+        if (elsewhere !== null) {
+          // How much of it is fetched there is not known here.
+          await exports.recordDownload(view.task_id, { who, address: request.ip, bytes: 0, complete: false })
+          return reply.redirect(elsewhere, 302)
+        }
         return sendArtifact(request, reply, {
           open: (range) => exports.openFile(view.task_id, range),
           fileName: view.file?.name ?? 'export',
