@@ -90,8 +90,9 @@ export class Exports {
     return taskIds[0] as string
   }
 
-  async get(taskId: string): Promise<ExportView> {
-    return this.#view(await this.#queries.find(taskId))
+  /** With a ticket, the download address carries that one instead of a fresh one. */
+  async get(taskId: string, ticket?: string): Promise<ExportView> {
+    return this.#view(await this.#queries.find(taskId), ticket)
   }
 
   async list(options: ListOptions): Promise<{ items: ExportView[]; next_cursor: string | null }> {
@@ -201,9 +202,9 @@ export class Exports {
     throw new AppError(ERRORS.EXPORT_LIMIT, message, { retryAfter: 10 })
   }
 
-  #view(row: ExportRow): ExportView {
+  #view(row: ExportRow, given?: string): ExportView {
     return toExportView(row, (taskId) => {
-      const { ticket } = this.#deps.tickets.issue(taskId, DOWNLOAD_URL_MS)
+      const ticket = given ?? this.#deps.tickets.issue(taskId, DOWNLOAD_URL_MS).ticket
       return `${this.#deps.publicUrl()}/api/exports/${taskId}/file?ticket=${ticket}`
     })
   }

@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { type ExportBody, type ExportView, parseKeepingOrder } from '../../exports/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { eventHistory } from '../../notify/index.ts'
-import { type Principal, requireProject, requireTask } from '../auth.ts'
+import { type Principal, requireProject, requireTask, ticketOf } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { contentDisposition, sendArtifact } from '../send-artifact.ts'
 import {
@@ -30,7 +30,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
 
   const find = async (request: FastifyRequest): Promise<ExportView> => {
     const { task_id } = request.params as { task_id: string }
-    const view = await exports.get(task_id)
+    const view = await exports.get(task_id, ticketOf(request.principal))
     requireTask(request.principal, { id: task_id, projectId: view.project_id })
     return view
   }
