@@ -109,7 +109,7 @@ async function startOn(
     { ...shared, publicUrl: () => config.WHARF_PUBLIC_URL?.replace(/\/$/, '') ?? ownAddress() },
     exportsOptions(config),
   )
-  views.export = async (taskId) => ({ ...(await exports.get(taskId)) })
+  views.export = async (taskId, ticket) => ({ ...(await exports.get(taskId, ticket)) })
   const folders = new SpoolFolders(join(config.WHARF_DATA_DIR, 'spool'))
   callbacks.define()
   engine.define(

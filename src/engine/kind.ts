@@ -47,7 +47,7 @@ export interface Lane {
   name: string
   /** How many jobs of the lane may be admitted at once over all instances; null: no limit. */
   limit: number | null | { perInstance: number }
-  /** fifo: first come, first served. fair: next is the owner with the fewest admitted jobs. */
+  /** fifo: first come, first served. fair: next is the owner with the fewest admitted jobs, of equals the one who has waited longest for a turn. */
   policy: 'fifo' | 'fair'
 }
 

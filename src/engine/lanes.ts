@@ -60,8 +60,8 @@ export class Lanes {
   ): Promise<{ position: number; running: number; limit: number | null }> {
     const { rows } = await sql<{ position: number; running: number; max_running: number | null }>`
       with ranked as (
-        select id, row_number() over (order by rank, created_at, id) as position from (
-          select id, created_at, ${rankBy(await this.#policy(name), name)} as rank
+        select id, row_number() over (order by rank, turn, created_at, id) as position from (
+          select id, created_at, ${rankBy(await this.#policy(name), name)} as rank, ${turnOf(name)} as turn
           from jobs where jobs.lane = ${name} and state = 'waiting'
         ) as waiting)
       select coalesce((select position from ranked where id = ${jobId}), 0) as position,
@@ -86,21 +86,37 @@ export class Lanes {
         ? sql`1000000`
         : sql`(select case when count(*) >= ${lane.limit} then 0 else ${lane.limit} - count(*) end
             from jobs where ${inLane} and state in ('pending', 'running'))`
-    const { rows } = await sql<{ id: string; kind: string; delay: number; created_at: number; rank: number }>`
+    const { rows } = await sql<{
+      id: string
+      kind: string
+      owner: string | null
+      delay: number
+      created_at: number
+    }>`
       update jobs set state = 'pending', wake_at =
         (case when due_at > wharf_now() then due_at else wharf_now() end) + ${WAKE_GRACE_MS}
       where state = 'waiting' and id in (
         select id from (
-          select id, created_at, ${rank} as rank from jobs where ${inLane} and state = 'waiting'
-        ) as ranked order by rank, created_at, id limit ${room})
-      returning id, kind, created_at, due_at - wharf_now() as delay`.execute(tx.db)
+          select id, created_at, ${rank} as rank, ${turnOf(name)} as turn from jobs where ${inLane} and state = 'waiting'
+        ) as ranked order by rank, turn, created_at, id limit ${room})
+      returning id, kind, owner, created_at, due_at - wharf_now() as delay`.execute(tx.db)
     // An update returns rows in no particular order; the first admitted should also be the first to start.
     rows.sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1))
+    if (lane.policy === 'fair') await this.#noteTurns(tx, name, new Set(rows.map(({ owner }) => owner ?? '')))
     return rows.map((row) => ({
       id: row.id,
       pool: this.#kinds.get(row.kind).pool,
       delayMs: Math.max(0, Number(row.delay)),
     }))
+  }
+
+  /** Written under the lane's lock, so no two turns have the same number. */
+  async #noteTurns(tx: Tx, lane: string, owners: Set<string>): Promise<void> {
+    for (const owner of owners) {
+      await sql`insert into lane_turns (lane, owner, turn)
+        values (${lane}, ${owner}, (select coalesce(max(turn), 0) + 1 from lane_turns where lane = ${lane}))
+        on conflict (lane, owner) do update set turn = excluded.turn`.execute(tx.db)
+    }
   }
 
   async #policy(name: string): Promise<string> {
@@ -137,4 +153,10 @@ function rankBy(policy: string, lane: string) {
   return sql`row_number() over (partition by coalesce(jobs.owner, '') order by created_at, id) + (
     select count(*) from jobs as held where held.lane = ${lane} and held.state in ('pending', 'running')
       and coalesce(held.owner, '') = coalesce(jobs.owner, ''))`
+}
+
+/** Of owners who are equal otherwise, the one whose last turn is the longest ago is next. */
+function turnOf(lane: string) {
+  return sql`coalesce((select turn from lane_turns
+    where lane_turns.lane = ${lane} and lane_turns.owner = coalesce(jobs.owner, '')), 0)`
 }

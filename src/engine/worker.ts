@@ -198,7 +198,7 @@ export class Worker implements Duty {
   ): Promise<Outcome | 'lost'> {
     const { signal } = abort
     const finished = new AbortController()
-    if (kind.timeoutMs !== undefined) this.#abortAfter(kind.timeoutMs, job, abort, finished.signal)
+    if (kind.timeoutMs !== undefined) this.#abortAfter(kind.timeoutMs, abort, finished.signal)
     try {
       const result = await Promise.race([
         kind.run({
@@ -231,10 +231,10 @@ export class Worker implements Duty {
     }
   }
 
-  #abortAfter(ms: number, job: Job, abort: AbortController, finished: AbortSignal): void {
+  #abortAfter(ms: number, abort: AbortController, finished: AbortSignal): void {
     const timedOut = () =>
       abort.abort(
-        new AppError(ERRORS.JOB_TIMED_OUT, `job ${job.id} took longer than ${ms} ms`, { retryable: false }),
+        new AppError(ERRORS.JOB_TIMED_OUT, `it took longer than ${inWords(ms)}`, { retryable: false }),
       )
     this.#deps.clock.sleep(ms, finished).then(timedOut, () => undefined)
   }
@@ -293,4 +293,9 @@ function cancelled(job: Job): AppError {
 
 function shuttingDown(): AppError {
   return new AppError(ERRORS.SHUTTING_DOWN, 'this instance is shutting down')
+}
+
+function inWords(ms: number): string {
+  const [count, unit] = ms >= 60_000 ? [ms / 60_000, 'minute'] : [ms / 1_000, 'second']
+  return `${Number(count.toFixed(1))} ${unit}${count === 1 ? '' : 's'}`
 }

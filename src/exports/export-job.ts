@@ -126,6 +126,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
           limits: options.limits,
           excel: options.excel,
           signal,
+          brokenOff: job.crashes > 0,
           onProgress(step) {
             Object.assign(last, step)
             progress(step)

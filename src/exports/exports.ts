@@ -90,8 +90,9 @@ export class Exports {
     return taskIds[0] as string
   }
 
-  async get(taskId: string): Promise<ExportView> {
-    return this.#view(await this.#queries.find(taskId))
+  /** With a ticket, the download address carries that one instead of a fresh one. */
+  async get(taskId: string, ticket?: string): Promise<ExportView> {
+    return this.#view(await this.#queries.find(taskId), ticket)
   }
 
   async list(options: ListOptions): Promise<{ items: ExportView[]; next_cursor: string | null }> {
@@ -159,7 +160,16 @@ export class Exports {
   }
 
   /** The finished file, or the reason why there is none. */
-  async openFile(taskId: string, range?: ByteRange): Promise<OpenedArtifact & { publicUrl: string | null }> {
+  async openFile(taskId: string, range?: ByteRange): Promise<OpenedArtifact> {
+    return this.#deps.store.open(await this.#fileKey(taskId), range ? { range } : {})
+  }
+
+  /** Where a CDN has the finished file, or null without one. */
+  async publicFileUrl(taskId: string): Promise<string | null> {
+    return this.#deps.store.publicUrl(await this.#fileKey(taskId))
+  }
+
+  async #fileKey(taskId: string): Promise<string> {
     const row = await this.#queries.find(taskId)
     const status = statusOf(row)
     if (status !== 'succeeded' || row.artifact_key === null) {
@@ -171,8 +181,7 @@ export class Exports {
         `the file of export ${taskId} was kept until ${new Date(row.expires_at ?? 0).toISOString()}`,
       )
     }
-    const opened = await this.#deps.store.open(row.artifact_key, range ? { range } : {})
-    return { ...opened, publicUrl: this.#deps.store.publicUrl(row.artifact_key) }
+    return row.artifact_key
   }
 
   async recordDownload(taskId: string, download: Omit<Download, 'at'>): Promise<void> {
@@ -193,9 +202,9 @@ export class Exports {
     throw new AppError(ERRORS.EXPORT_LIMIT, message, { retryAfter: 10 })
   }
 
-  #view(row: ExportRow): ExportView {
+  #view(row: ExportRow, given?: string): ExportView {
     return toExportView(row, (taskId) => {
-      const { ticket } = this.#deps.tickets.issue(taskId, DOWNLOAD_URL_MS)
+      const ticket = given ?? this.#deps.tickets.issue(taskId, DOWNLOAD_URL_MS).ticket
       return `${this.#deps.publicUrl()}/api/exports/${taskId}/file?ticket=${ticket}`
     })
   }

@@ -37,6 +37,8 @@ export interface ProduceOptions {
   limits: FetchLimits
   excel: { maxRows: number; maxBytes: number }
   signal: AbortSignal
+  /** An earlier worker died over it: whether its work could be taken up is worth telling. */
+  brokenOff?: boolean
   onProgress(progress: { stage: Stage; fetched: number; total: number }): void
 }
 
@@ -92,7 +94,12 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   const warnings = tables.flatMap(({ spool, table }) =>
     spool.warnings.map((text) => prefixed(text, table, tables.length)),
   )
-  return { ...built, warnings: [...warnings, ...built.warnings] }
+  return { ...built, warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings] }
+}
+
+function startedAnew({ brokenOff }: ProduceOptions, [first]: FetchedTable[]): string[] {
+  if (!brokenOff || !first || first.spool.resumed.resumed) return []
+  return [`the export was broken off and started anew: ${first.spool.resumed.reason}`]
 }
 
 async function fetchTable(

@@ -6,7 +6,7 @@ import { AppError, ERRORS } from '../kernel/index.ts'
 export type Principal =
   | { role: 'admin' }
   | { role: 'project'; project: Project }
-  | { role: 'ticket'; taskId: string }
+  | { role: 'ticket'; taskId: string; ticket: string }
 
 /** Who may ask, by route: `any` is the admin or a project, `ticket` also the holder of a ticket. */
 export type Access = 'admin' | 'project' | 'any' | 'ticket' | 'open'
@@ -45,7 +45,7 @@ export class Authenticator {
     const key = authorization === undefined ? token : /^Bearer +(\S+)$/i.exec(authorization)?.[1]
     if (key === undefined) throw new AppError(ERRORS.UNAUTHENTICATED, "send 'Authorization: Bearer KEY'")
     const ticket = this.#deps.tickets.check(key)
-    if (ticket) return { role: 'ticket', taskId: ticket.taskId }
+    if (ticket) return { role: 'ticket', taskId: ticket.taskId, ticket: key }
     if (matchesHash(key, this.#deps.adminTokenHash)) return { role: 'admin' }
     const project = await this.#deps.projects.authenticate(key)
     if (!project)
@@ -94,4 +94,9 @@ export function requireTask(
     throw new AppError(ERRORS.FORBIDDEN, 'this ticket is for another task')
   }
   requireProject(principal, task.projectId)
+}
+
+/** What the holder of a ticket may be given in turn: never more than that ticket, or it would renew itself for ever. */
+export function ticketOf(principal: Principal | null): string | undefined {
+  return principal?.role === 'ticket' ? principal.ticket : undefined
 }

@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Engine } from '../engine/index.ts'
 import { AppError, ERRORS, type Log } from '../kernel/index.ts'
 import { eventStream, type TaskViews } from '../notify/index.ts'
-import { type Authenticator, allow, type Principal, requireTask } from './auth.ts'
+import { type Authenticator, allow, type Principal, requireTask, ticketOf } from './auth.ts'
 import { PROBLEM_TYPE, toAppError, toProblem } from './problem.ts'
 import { filterFor } from './routes/events.ts'
 
@@ -72,7 +72,7 @@ export class EventSockets {
     if (!found) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${taskId}`)
     requireTask(principal, { id: taskId, projectId: found.task.projectId })
     const { kind } = found.task
-    const view = await this.#deps.views[kind]?.(taskId)
+    const view = await this.#deps.views[kind]?.(taskId, ticketOf(principal))
     return {
       ...view,
       seq,

@@ -3,8 +3,11 @@ import { newId, now } from '../engine/index.ts'
 import { AppError, type Clock, ERRORS, isAppError, messageOf } from '../kernel/index.ts'
 import { type HttpClient, signCallback } from '../net/index.ts'
 
-/** What a callback carries of a task: the same that a GET would answer. */
-export type TaskViews = Record<string, (taskId: string) => Promise<Record<string, unknown> | undefined>>
+/** What a callback carries of a task: the same that a GET would answer, to the holder of a ticket if one is given. */
+export type TaskViews = Record<
+  string,
+  (taskId: string, ticket?: string) => Promise<Record<string, unknown> | undefined>
+>
 
 export interface CallbackDeps {
   engine: Engine

@@ -43,6 +43,7 @@ test('whoever connects late gets the final state at once', async () => {
       file: view.file,
       operator_id: 'anna',
     })
+    if (query.includes(ticket)) expect(message.download_url).toContain(`ticket=${ticket}`)
   }
 })
 

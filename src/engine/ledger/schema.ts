@@ -7,6 +7,7 @@ export interface Schema {
   tasks: TasksTable
   events: EventsTable
   lanes: LanesTable
+  lane_turns: LaneTurnsTable
   settings: SettingsTable
   instances: InstancesTable
   leaders: LeadersTable
@@ -96,6 +97,12 @@ export interface LanesTable {
   /** null: no limit. */
   max_running: number | null
   policy: 'fifo' | 'fair'
+}
+
+export interface LaneTurnsTable {
+  lane: string
+  owner: string
+  turn: number
 }
 
 export interface SettingsTable {

@@ -16,7 +16,7 @@ export async function resumeSpool(
   expected: ExpectedSpool,
 ): Promise<{ meta: SpoolMeta } | { reason: string }> {
   const meta = await folder.readMeta()
-  if (meta === 'missing') return { reason: 'there was no earlier fetch' }
+  if (meta === 'missing') return { reason: 'there is no earlier fetch on this instance' }
   if (meta === 'damaged') return { reason: 'the notes of the earlier fetch are damaged' }
   if (Math.abs(clock.now() - meta.updated) > MAX_AGE_MS) return { reason: 'the earlier fetch is too old' }
   if (meta.total !== expected.total)

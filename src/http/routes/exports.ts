@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { type ExportBody, type ExportView, parseKeepingOrder } from '../../exports/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { eventHistory } from '../../notify/index.ts'
-import { type Principal, requireProject, requireTask } from '../auth.ts'
+import { type Principal, requireProject, requireTask, ticketOf } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { contentDisposition, sendArtifact } from '../send-artifact.ts'
 import {
@@ -30,7 +30,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
 
   const find = async (request: FastifyRequest): Promise<ExportView> => {
     const { task_id } = request.params as { task_id: string }
-    const view = await exports.get(task_id)
+    const view = await exports.get(task_id, ticketOf(request.principal))
     requireTask(request.principal, { id: task_id, projectId: view.project_id })
     return view
   }
@@ -227,6 +227,12 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const view = await find(request)
         const who = nameOf(request.principal)
+        const elsewhere = await exports.publicFileUrl(view.task_id)
+        if (elsewhere !== null) {
+          // How much of it is fetched there is not known here.
+          await exports.recordDownload(view.task_id, { who, address: request.ip, bytes: 0, complete: false })
+          return reply.redirect(elsewhere, 302)
+        }
         return sendArtifact(request, reply, {
           open: (range) => exports.openFile(view.task_id, range),
           fileName: view.file?.name ?? 'export',

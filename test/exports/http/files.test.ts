@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Download } from '../../../src/exports/index.ts'
+import type { Download, ExportView } from '../../../src/exports/index.ts'
 import { problemOf, sha256, startExports } from '../../support/export-client.ts'
 import { FastClock } from '../../support/fast-clock.ts'
 import { newProject } from '../../support/http.ts'
@@ -324,6 +324,8 @@ test('the download address works without a key, for a while, for its own task, u
   expect(
     await problemOf(wharf.ask('POST', '/api/exports', { ...asKey, body: { source_url: source.url } })),
   ).toMatchObject({ status: 403 })
+  const shown = (await (await wharf.ask('GET', `/api/exports/${first.task_id}`, asKey)).json()) as ExportView
+  expect(shown.download_url, 'a ticket does not renew itself').toBe(first.download_url)
   clock.advance(HOUR)
   expect(await problemOf(open(first.download_url ?? ''))).toMatchObject({ status: 401 })
   const renewed = await client.task(first.task_id)

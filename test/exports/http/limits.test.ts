@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest'
+import type { ExportView } from '../../../src/exports/index.ts'
+import { ExportClient, problemOf, startExports } from '../../support/export-client.ts'
+import { FastClock } from '../../support/fast-clock.ts'
+import { newProject } from '../../support/http.ts'
+import { until } from '../../support/until.ts'
+
+test('a project with too many unfinished exports is told to wait, others are not held up', async () => {
+  const { wharf, business, client } = await startExports('embedded', {
+    env: { WHARF_EXPORT_PROJECT_LIMIT: '2' },
+  })
+  const source = business.source({ total: 1 })
+  source.holdFrom(0)
+  const body = { source_url: source.url }
+  const first = await client.start(body)
+  const second = await client.start({ ...body, operator_id: 'shares the fetch, but counts' })
+  const answer = await client.post({ ...body, fresh: true })
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  const problem = await problemOf(answer)
+  expect(problem).toMatchObject({ status: 429, code: 'EXPORT_LIMIT' })
+  expect(problem.detail).toMatch(/2 unfinished exports.*may have 2/)
+  const other = new ExportClient(wharf.ask, await newProject(wharf))
+  await other.start(body)
+  await client.ask('DELETE', `/api/exports/${second.task_id}`, { key: client.project.key })
+  const third = await client.start({ ...body, fresh: true })
+  source.release()
+  for (const { task_id } of [first, third])
+    expect(await client.ended(task_id)).toMatchObject({ status: 'succeeded' })
+})
+
+test('fifty exports of one project do not starve the one of another', async () => {
+  const { wharf, business, client, engine } = await startExports('embedded', {
+    env: { WHARF_EXPORT_CONCURRENCY: '1' },
+  })
+  const source = business.source({ total: 1 })
+  source.holdFrom(0)
+  const many = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => client.start({ source_url: `${source.url}?n=${n}` })),
+  )
+  const other = new ExportClient(wharf.ask, await newProject(wharf))
+  const one = await other.start({ source_url: source.url })
+  source.release()
+  expect(await other.ended(one.task_id)).toMatchObject({ status: 'succeeded' })
+  const events = await engine.events.read(0, {}, 10_000)
+  const started = events.filter(({ type }) => type === 'export.processing').map(({ taskId }) => taskId)
+  expect(many).toHaveLength(50)
+  // One was running already when the other project came; then it is that one's turn.
+  expect(started.indexOf(one.task_id)).toBeLessThanOrEqual(1)
+})
+
+test('an export in the queue knows its place, and what holds it', async () => {
+  const { business, client } = await startExports('embedded', { env: { WHARF_EXPORT_CONCURRENCY: '1' } })
+  const source = business.source({ total: 1 })
+  source.holdFrom(0)
+  const tasks: ExportView[] = []
+  for (const n of [0, 1, 2]) tasks.push(await client.start({ source_url: `${source.url}?n=${n}` }))
+  await source.untilHeld()
+  const places = await Promise.all(
+    tasks.map(async ({ task_id }) => (await client.get(task_id, '/position')).json()),
+  )
+  expect(places).toEqual([
+    { position: 0, running: 1, limit: 1, held_by: 'nothing' },
+    { position: 1, running: 1, limit: 1, held_by: 'exports_at_once' },
+    { position: 2, running: 1, limit: 1, held_by: 'exports_at_once' },
+  ])
+  expect((await client.task(tasks[2]?.task_id ?? '')).status).toBe('pending')
+  await client.ask('DELETE', `/api/exports/${tasks[1]?.task_id}`, { key: client.project.key })
+  expect(await client.task(tasks[1]?.task_id ?? '')).toMatchObject({ status: 'cancelled', stage: 'done' })
+  source.release()
+  expect(await client.ended(tasks[2]?.task_id ?? '')).toMatchObject({ status: 'succeeded' })
+  expect(source.pulls.some(({ target }) => target.includes('n=1'))).toBe(false)
+})
+
+test('an export that takes too long fails, and can be tried again', async () => {
+  const clock = new FastClock(1)
+  const { business, client, config } = await startExports('embedded', {
+    clock,
+    env: { WHARF_EXPORT_TIMEOUT_MINUTES: '1', WHARF_LEASE_SECONDS: '3600' },
+  })
+  const source = business.source({ total: 1 })
+  source.holdFrom(0)
+  const { task_id } = await client.start({ source_url: source.url })
+  await source.untilHeld()
+  clock.advance(61_000)
+  const view = await client.ended(task_id)
+  expect(view).toMatchObject({ status: 'failed', error: { code: 'JOB_TIMED_OUT' }, attempts: 1 })
+  expect(view.error?.message).toMatch(/1 minute/)
+  source.release()
+  const again = await client.ask('POST', `/api/exports/${task_id}/retry`, { key: client.project.key })
+  expect(again.status).toBe(202)
+  expect(config.WHARF_EXPORT_TIMEOUT_MINUTES).toBe(1)
+  const done = await until('it has succeeded', async () => {
+    const task = await client.task(task_id)
+    return task.status === 'succeeded' && task
+  })
+  expect(done).toMatchObject({ error: null, file: { rows: 1 } })
+})
+
+test('more rows or bytes than an export may have end it at once, with the reason', async () => {
+  const { business, client } = await startExports('embedded', {
+    env: { WHARF_EXPORT_MAX_ROWS: '300', WHARF_EXPORT_MAX_BYTES: '1048576' },
+  })
+  const long = business.source({ total: 301 })
+  const many = await client.ended((await client.start({ source_url: long.url })).task_id)
+  expect(many).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'SOURCE_TOO_LARGE' } })
+  expect(many.error?.message).toMatch(/301 rows.*300/)
+  expect(long.pages).toEqual([])
+  const wide = business.source({ total: 300, row: (n) => ({ n, text: 'x'.repeat(10_000) }) })
+  const large = await client.ended((await client.start({ source_url: wide.url, page_size: 100 })).task_id)
+  expect(large).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'SOURCE_TOO_LARGE' } })
+})
+
+test('a list is turned page by page while new exports arrive, each shown once', async () => {
+  const { business, client } = await startExports()
+  const source = business.source({ total: 1 })
+  const refused = business.source({ instead: (_, response) => Boolean(response.writeHead(403).end()) })
+  const made: string[] = []
+  for (let n = 0; n < 7; n++)
+    made.push(
+      (await client.start({ source_url: source.url, fresh: true, operator_id: n % 2 ? 'odd' : 'even' }))
+        .task_id,
+    )
+  const failed = await client.start({ source_url: refused.url })
+  for (const id of [...made, failed.task_id]) await client.ended(id)
+  const list = async (query: string) => {
+    const path = `/api/projects/${client.project.id}/exports?${query}`
+    const answer = await client.ask('GET', path, { key: client.project.key })
+    return (await answer.json()) as { items: ExportView[]; next_cursor: string | null }
+  }
+  const seen: string[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page: Awaited<ReturnType<typeof list>> = await list(`limit=3${cursor && `&cursor=${cursor}`}`)
+    expect(page.items.length).toBeLessThanOrEqual(3)
+    seen.push(...page.items.map(({ task_id }) => task_id))
+    cursor = page.next_cursor
+    await client.start({ source_url: source.url, fresh: true })
+  }
+  expect(seen).toEqual([failed.task_id, ...made.reverse()])
+  const odd = await list('operator_id=odd')
+  expect(odd.items.map(({ operator_id }) => operator_id)).toEqual(['odd', 'odd', 'odd'])
+  const bad = await list('status=failed')
+  expect(bad.items).toEqual([await client.task(failed.task_id)])
+  for (const query of ['limit=0', 'limit=201', 'cursor=x', 'status=lost']) {
+    const path = `/api/projects/${client.project.id}/exports?${query}`
+    const problem = await problemOf(client.ask('GET', path, { key: client.project.key }))
+    expect({ query, code: problem.code }).toEqual({ query, code: 'REQUEST_INVALID' })
+  }
+})

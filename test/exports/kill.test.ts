@@ -1,0 +1,110 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { BusinessSystem } from '../support/business-system.ts'
+import { sha256 } from '../support/export-client.ts'
+import { startExportProcess } from '../support/export-process.ts'
+import { S3Server } from '../support/s3-server.ts'
+import { until } from '../support/until.ts'
+
+/** A source that needs a moment for each page, so that a fetch can be caught in the middle. */
+async function slowSource(total: number) {
+  const business = await BusinessSystem.start()
+  return business.source({
+    total,
+    row: (n) => ({ id: n, name: `行 ${n}`, note: 'x'.repeat(n % 50) }),
+    instead: (pull, response, page) => {
+      if (pull.pageSize === 1) return false
+      setTimeout(() => response.end(JSON.stringify(page())), 60)
+      return true
+    },
+  })
+}
+
+test('killed while fetching, a server goes on from the last whole page and makes the same file', async () => {
+  const source = await slowSource(2_450)
+  const server = await startExportProcess()
+  const client = await server.newClient()
+  const body = { source_url: source.url, page_size: 100, file_name: 'all' }
+  const { task_id } = await client.start(body)
+  await until('pages are safe on disk', () => server.safePages() >= 3)
+  await server.kill()
+  const safe = server.safePages()
+  const asked = source.pages.length
+  expect(asked).toBeLessThan(25)
+  await server.start()
+  const view = await client.ended(task_id)
+  expect(view).toMatchObject({ status: 'succeeded', file: { rows: 2_450 }, warnings: [] })
+  expect(server.logged('fetching pages')[0]).toMatchObject({ resumed: true, fetched: safe * 100 })
+  expect(source.pages.slice(asked)).toEqual(Array.from({ length: 25 - safe }, (_, index) => safe + index))
+  const whole = await client.run(body)
+  expect(whole.file?.sha256).toBe(view.file?.sha256)
+  expect(sha256(await client.bytes(task_id))).toBe(view.file?.sha256)
+})
+
+test('killed while fetching, a server starts anew when the total has changed, and says so', async () => {
+  const source = await slowSource(2_450)
+  const server = await startExportProcess()
+  const client = await server.newClient()
+  const { task_id } = await client.start({ source_url: source.url, page_size: 100 })
+  await until('pages are safe on disk', () => server.safePages() >= 3)
+  await server.kill()
+  source.total = 350
+  const asked = source.pages.length
+  await server.start()
+  const view = await client.ended(task_id)
+  expect(view).toMatchObject({ status: 'succeeded', file: { rows: 350 } })
+  expect(view.warnings).toEqual([expect.stringMatching(/started anew.*2450 to 350/)])
+  expect(source.pages.slice(asked)).toEqual([0, 1, 2, 3])
+})
+
+test('killed while building, a server builds again from what it has fetched', async () => {
+  const business = await BusinessSystem.start()
+  const text = 'text that takes some time to be written '.repeat(5)
+  const source = business.source({
+    total: 40_000,
+    row: (n) => ({ id: n, a: `${n} ${text}`, b: text, c: n / 7, d: text }),
+  })
+  const server = await startExportProcess()
+  const client = await server.newClient()
+  const { task_id } = await client.start({ source_url: source.url, page_size: 1000, type: 'excel' })
+  await until('the file is being built', () => server.builds())
+  await server.kill()
+  expect(server.builds()).toBe(true)
+  const asked = source.pages.length
+  expect(asked).toBe(40)
+  await server.start()
+  expect(await client.ended(task_id)).toMatchObject({
+    status: 'succeeded',
+    file: { rows: 40_000 },
+    warnings: [],
+  })
+  expect(source.pages).toHaveLength(asked)
+  expect(source.probes).toBe(2)
+})
+
+test('killed while uploading, a server uploads again, and readers never see half a file', async () => {
+  const s3 = await S3Server.start()
+  onTestFinished(() => s3.stop())
+  const business = await BusinessSystem.start()
+  const source = business.source({ total: 250 })
+  const server = await startExportProcess({
+    S3_ENDPOINT: s3.endpoint,
+    S3_REGION: s3.region,
+    S3_BUCKET: s3.bucket,
+    S3_ACCESS_KEY_ID: s3.accessKeyId,
+    S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+  })
+  const client = await server.newClient()
+  s3.fault = (operation) => (operation === 'PutObject' || operation === 'UploadPart' ? 'silence' : undefined)
+  const { task_id } = await client.start({ source_url: source.url, page_size: 100 })
+  await until('the upload has begun', () => s3.seen.includes('PutObject') || s3.seen.includes('UploadPart'))
+  await until('the task says so', async () => (await client.task(task_id)).stage === 'uploading')
+  expect((await client.get(task_id, '/file')).status).toBe(409)
+  await server.kill()
+  s3.fault = () => undefined
+  const asked = source.pages.length
+  await server.start()
+  const view = await client.ended(task_id)
+  expect(view).toMatchObject({ status: 'succeeded', warnings: [] })
+  expect(source.pages).toHaveLength(asked)
+  expect(sha256(await client.bytes(task_id))).toBe(view.file?.sha256)
+})
