@@ -60,7 +60,7 @@ async function setup(name: BackendName) {
   const ledger = await backend.openLedger()
   const serial = ledger.dialect === 'postgres' ? 'bigserial' : 'integer'
   await sql
-    .raw(`create table runs (n ${serial} primary key, job text not null, fence integer not null)`)
+    .raw(`create table kill_notes (n ${serial} primary key, job text not null, fence integer not null)`)
     .execute(ledger.db)
   await ledger.close()
   const accepted = new Set<string>()
@@ -87,9 +87,10 @@ async function checkLedger(ledger: Ledger, accepted: Set<string>): Promise<void>
   }
   expect([...known.keys()].filter((id) => ends.get(id) !== 1)).toEqual([])
 
-  const { rows } = await sql<{ job: string; fence: number }>`select job, fence from runs order by n`.execute(
-    ledger.db,
-  )
+  const { rows } = await sql<{
+    job: string
+    fence: number
+  }>`select job, fence from kill_notes order by n`.execute(ledger.db)
   const fences = Map.groupBy(rows, ({ job }) => job)
   for (const { id, fence } of jobs) {
     const written = (fences.get(id) ?? []).map((run) => run.fence)

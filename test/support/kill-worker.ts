@@ -55,7 +55,9 @@ engine.define({
   lane: { name: 'kill', limit: 6, policy: 'fifo' },
   async run({ job, signal: stop, transaction }: JobContext<number>) {
     const note = () =>
-      transaction((tx) => sql`insert into runs (job, fence) values (${job.id}, ${job.fence})`.execute(tx.db))
+      transaction((tx) =>
+        sql`insert into kill_notes (job, fence) values (${job.id}, ${job.fence})`.execute(tx.db),
+      )
     await note()
     await delay(Math.random() * 20, undefined, { signal: stop })
     await note()
