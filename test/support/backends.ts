@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { inject } from 'vitest'
 import { BullMqDispatcher } from '../../src/engine/dispatch/bullmq-dispatcher.ts'
 import { InProcessDispatcher } from '../../src/engine/dispatch/in-process-dispatcher.ts'
@@ -13,6 +12,7 @@ import { openSqliteLedger } from '../../src/engine/ledger/open-sqlite.ts'
 import { InProcessSignal } from '../../src/engine/signal/in-process-signal.ts'
 import { RedisSignal } from '../../src/engine/signal/redis-signal.ts'
 import { type Clock, createLog, systemClock } from '../../src/kernel/index.ts'
+import { borrowDatabase, createDatabase } from './databases.ts'
 
 export const silentLog = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent' })
 
@@ -58,7 +58,8 @@ function embedded(): Backend {
 
 /** On the shared services of the test run, unless a test brings its own to stop and start. */
 export async function scaledOut(own: { postgresUrl?: string; redisUrl?: string } = {}): Promise<Backend> {
-  const database = await createDatabase(own.postgresUrl)
+  const database =
+    own.postgresUrl === undefined ? await borrowDatabase() : await createDatabase(own.postgresUrl)
   const folder = mkdtempSync(join(tmpdir(), 'wharf-test-'))
   const redisUrl = own.redisUrl ?? (inject('redisUrl') as string)
   const prefix = `t${randomBytes(4).toString('hex')}`
@@ -86,25 +87,5 @@ export async function scaledOut(own: { postgresUrl?: string; redisUrl?: string }
       await database.drop()
       rmSync(folder, { recursive: true, force: true })
     },
-  }
-}
-
-export async function createDatabase(
-  admin = inject('postgresUrl') as string,
-): Promise<{ url: string; drop(): Promise<void> }> {
-  const name = `wharf_${randomBytes(6).toString('hex')}`
-  await runSql(admin, `create database ${name}`)
-  const url = new URL(admin)
-  url.pathname = `/${name}`
-  return { url: url.href, drop: () => runSql(admin, `drop database ${name} with (force)`) }
-}
-
-export async function runSql(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(sql)
-  } finally {
-    await client.end()
   }
 }

@@ -1,15 +1,16 @@
 import { onTestFinished } from 'vitest'
 import { Engine, type EngineOptions, type JobKind, type Ledger } from '../../src/engine/index.ts'
-import { type Backend, type BackendName, openBackend, runSql, silentLog } from './backends.ts'
+import { type Backend, type BackendName, openBackend, silentLog } from './backends.ts'
+import { runSql } from './databases.ts'
 import { ManualClock } from './manual-clock.ts'
 import { until } from './until.ts'
 import { WatchedDispatcher } from './watched-dispatcher.ts'
 
 type Kinds = JobKind<never, unknown>[]
 
-/** Duties of every instance (heartbeat, leadership, leases), and those of the leader (overdue jobs, retention). */
+/** Duties of every instance (heartbeat, leadership, leases), and of the leader (overdue jobs, retention, capacity). */
 const EVERY_INSTANCE = 3
-const LEADER = 2
+const LEADER = 3
 
 type InstanceOptions = Partial<EngineOptions> & {
   /** Called between the definition of the kinds and the start. */

@@ -3,7 +3,8 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import type { Ledger } from '../../../src/engine/index.ts'
 import { migrate, readMigrations, statementsFor } from '../../../src/engine/ledger/migrate.ts'
 import { openPostgresLedger } from '../../../src/engine/ledger/open-postgres.ts'
-import { availableBackends, createDatabase, openBackend, silentLog } from '../../support/backends.ts'
+import { availableBackends, openBackend, silentLog } from '../../support/backends.ts'
+import { createDatabase } from '../../support/databases.ts'
 
 async function versions(ledger: Ledger): Promise<number[]> {
   const { rows } = await sql<{
