@@ -60,7 +60,7 @@ test('killed while building, a server builds again from what it has fetched', as
   const business = await BusinessSystem.start()
   const text = 'text that takes some time to be written '.repeat(5)
   const source = business.source({
-    total: 40_000,
+    total: 20_000,
     row: (n) => ({ id: n, a: `${n} ${text}`, b: text, c: n / 7, d: text }),
   })
   const server = await startExportProcess()
@@ -70,11 +70,11 @@ test('killed while building, a server builds again from what it has fetched', as
   await server.kill()
   expect(server.builds()).toBe(true)
   const asked = source.pages.length
-  expect(asked).toBe(40)
+  expect(asked).toBe(20)
   await server.start()
   expect(await client.ended(task_id)).toMatchObject({
     status: 'succeeded',
-    file: { rows: 40_000 },
+    file: { rows: 20_000 },
     warnings: [],
   })
   expect(source.pages).toHaveLength(asked)

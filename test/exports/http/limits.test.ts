@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ExportView } from '../../../src/exports/index.ts'
+import { availableBackends } from '../../support/backends.ts'
 import { ExportClient, problemOf, startExports } from '../../support/export-client.ts'
 import { FastClock } from '../../support/fast-clock.ts'
 import { newProject } from '../../support/http.ts'
@@ -28,25 +29,28 @@ test('a project with too many unfinished exports is told to wait, others are not
     expect(await client.ended(task_id)).toMatchObject({ status: 'succeeded' })
 })
 
-test('fifty exports of one project do not starve the one of another', async () => {
-  const { wharf, business, client, engine } = await startExports('embedded', {
-    env: { WHARF_EXPORT_CONCURRENCY: '1' },
-  })
-  const source = business.source({ total: 1 })
-  source.holdFrom(0)
-  const many = await Promise.all(
-    Array.from({ length: 50 }, (_, n) => client.start({ source_url: `${source.url}?n=${n}` })),
-  )
-  const other = new ExportClient(wharf.ask, await newProject(wharf))
-  const one = await other.start({ source_url: source.url })
-  source.release()
-  expect(await other.ended(one.task_id)).toMatchObject({ status: 'succeeded' })
-  const events = await engine.events.read(0, {}, 10_000)
-  const started = events.filter(({ type }) => type === 'export.processing').map(({ taskId }) => taskId)
-  expect(many).toHaveLength(50)
-  // One was running already when the other project came; then it is that one's turn.
-  expect(started.indexOf(one.task_id)).toBeLessThanOrEqual(1)
-})
+test.each(availableBackends())(
+  'fifty exports of one project do not starve the one of another (%s)',
+  async (backend) => {
+    const { wharf, business, client, engine } = await startExports(backend, {
+      env: { WHARF_EXPORT_CONCURRENCY: '1' },
+    })
+    const source = business.source({ total: 1 })
+    source.holdFrom(0)
+    const many = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => client.start({ source_url: `${source.url}?n=${n}` })),
+    )
+    const other = new ExportClient(wharf.ask, await newProject(wharf))
+    const one = await other.start({ source_url: source.url })
+    source.release()
+    expect(await other.ended(one.task_id)).toMatchObject({ status: 'succeeded' })
+    const events = await engine.events.read(0, {}, 10_000)
+    const started = events.filter(({ type }) => type === 'export.processing').map(({ taskId }) => taskId)
+    expect(many).toHaveLength(50)
+    // One was running already when the other project came; then it is that one's turn.
+    expect(started.indexOf(one.task_id)).toBeLessThanOrEqual(1)
+  },
+)
 
 test('an export in the queue knows its place, and what holds it', async () => {
   const { business, client } = await startExports('embedded', { env: { WHARF_EXPORT_CONCURRENCY: '1' } })

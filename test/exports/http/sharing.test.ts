@@ -1,35 +1,39 @@
 import { expect, test } from 'vitest'
+import { availableBackends } from '../../support/backends.ts'
 import { startExports } from '../../support/export-client.ts'
 import { newProject } from '../../support/http.ts'
 
-test('equal requests share one fetch, and each caller keeps its own task, callback and events', async () => {
-  const { business, client } = await startExports()
-  const source = business.source({ total: 250 })
-  const [anna, ben] = [business.receiver(), business.receiver()]
-  source.holdFrom(0)
-  const body = { source_url: source.url, page_size: 100 }
-  const first = await client.start({ ...body, operator_id: 'anna', callback: anna.url })
-  await source.untilHeld()
-  const second = await client.start({ ...body, operator_id: 'ben', callback: ben.url })
-  const third = await client.start(body)
-  expect(new Set([first.task_id, second.task_id, third.task_id]).size).toBe(3)
-  source.release()
-  for (const { task_id } of [first, second, third]) {
-    expect(await client.ended(task_id)).toMatchObject({ status: 'succeeded', task_id, file: { rows: 250 } })
-    const types = (await client.items<{ type: string }>(task_id, 'events')).map(({ type }) => type)
-    expect(types[0]).toBe('export.pending')
-    expect(types.filter((type) => type === 'export.succeeded')).toHaveLength(1)
-  }
-  expect(source.probes).toBe(1)
-  expect(source.pages).toEqual([0, 1, 2])
-  const told = [await anna.call(), await ben.call()]
-  expect(told.map(({ body }) => [body.type, body.data.task_id, body.data.operator_id])).toEqual([
-    ['export.succeeded', first.task_id, 'anna'],
-    ['export.succeeded', second.task_id, 'ben'],
-  ])
-  expect(anna.calls).toHaveLength(1)
-  expect(ben.calls).toHaveLength(1)
-})
+test.each(availableBackends())(
+  'equal requests share one fetch, each caller keeps its own task, callback and events (%s)',
+  async (backend) => {
+    const { business, client } = await startExports(backend)
+    const source = business.source({ total: 250 })
+    const [anna, ben] = [business.receiver(), business.receiver()]
+    source.holdFrom(0)
+    const body = { source_url: source.url, page_size: 100 }
+    const first = await client.start({ ...body, operator_id: 'anna', callback: anna.url })
+    await source.untilHeld()
+    const second = await client.start({ ...body, operator_id: 'ben', callback: ben.url })
+    const third = await client.start(body)
+    expect(new Set([first.task_id, second.task_id, third.task_id]).size).toBe(3)
+    source.release()
+    for (const { task_id } of [first, second, third]) {
+      expect(await client.ended(task_id)).toMatchObject({ status: 'succeeded', task_id, file: { rows: 250 } })
+      const types = (await client.items<{ type: string }>(task_id, 'events')).map(({ type }) => type)
+      expect(types[0]).toBe('export.pending')
+      expect(types.filter((type) => type === 'export.succeeded')).toHaveLength(1)
+    }
+    expect(source.probes).toBe(1)
+    expect(source.pages).toEqual([0, 1, 2])
+    const told = [await anna.call(), await ben.call()]
+    expect(told.map(({ body }) => [body.type, body.data.task_id, body.data.operator_id])).toEqual([
+      ['export.succeeded', first.task_id, 'anna'],
+      ['export.succeeded', second.task_id, 'ben'],
+    ])
+    expect(anna.calls).toHaveLength(1)
+    expect(ben.calls).toHaveLength(1)
+  },
+)
 
 test('what differs in anything but operator and callback is fetched by itself', async () => {
   const { wharf, business, client } = await startExports('embedded', {
