@@ -253,6 +253,7 @@ function processingOptions(config: Config, sole: boolean) {
     grpc: {
       host: config.TASK_GRPC_HOST,
       port: config.TASK_GRPC_PORT,
+      mayMove: !config.given.has('TASK_GRPC_PORT'),
       token: config.TASK_GRPC_TOKEN,
       tls: cert !== null && key !== null ? { cert, key, ca } : null,
     },

@@ -138,6 +138,8 @@ export interface Config extends Readonly<Values> {
   /** One address, however Redis was given; null when embedded. */
   readonly redisUrl: string | null
   readonly isLoopback: boolean
+  /** Names of the settings that were set, as opposed to left at their default. */
+  readonly given: ReadonlySet<string>
   /** Names that begin like ours but are none: a typing error, most likely. */
   readonly unknown: readonly string[]
 }
@@ -162,6 +164,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
     ...values,
     redisUrl: redisUrlOf(values),
     isLoopback,
+    given: new Set(Object.keys(SETTINGS).filter((name) => env[name]?.trim())),
     unknown: Object.keys(env).filter((name) => name.startsWith('WHARF_') && !(name in SETTINGS)),
   })
 }

@@ -4,8 +4,9 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { startWharf } from '../../src/compose.ts'
+import { loadConfig } from '../../src/config.ts'
 import { availableBackends, type BackendName, openBackend } from '../support/backends.ts'
-import { serveWharf } from '../support/wharf-process.ts'
 
 const ADMIN = 'admin-token-for-tests'
 
@@ -13,11 +14,7 @@ async function serve(name: BackendName = 'embedded', env: Record<string, string>
   const backend = await openBackend(name)
   onTestFinished(() => backend.remove())
   const queue = `q${randomBytes(4).toString('hex')}`
-  const wharf = await serveWharf({
-    ...{ WHARF_ADMIN_TOKEN: ADMIN, TASK_QUEUE_KEY: queue, PROCESSOR_COMMAND: 'cp {input} {output}' },
-    ...backend.env,
-    ...env,
-  })
+  const wharf = await start({ TASK_QUEUE_KEY: queue, ...backend.env, ...env })
   const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' }
   const made = await fetch(`${wharf.address}/api/projects`, { method: 'POST', headers, body: '{"name":"p"}' })
   const { api_key: key } = (await made.json()) as { api_key: string }
@@ -26,7 +23,21 @@ async function serve(name: BackendName = 'embedded', env: Record<string, string>
       ...init,
       headers: { authorization: `Bearer ${init.key ?? key}`, ...(init.headers as Record<string, string>) },
     })
-  return { ...wharf, key, ask }
+  const again = () => start({ TASK_QUEUE_KEY: queue, ...backend.env, ...env })
+  return { ...wharf, dataDir: backend.env.WHARF_DATA_DIR ?? '', key, ask, again }
+}
+
+/** An instance in this process, on free ports. */
+async function start(env: Record<string, string>) {
+  const wharf = await startWharf(
+    loadConfig({
+      ...{ WHARF_ADMIN_TOKEN: ADMIN, WHARF_LOG_LEVEL: 'silent', WHARF_PORT: '0', TASK_GRPC_PORT: '0' },
+      ...{ PROCESSOR_COMMAND: 'cp {input} {output}', WHARF_DRAIN_SECONDS: '0' },
+      ...env,
+    }),
+  )
+  onTestFinished(() => wharf.stop())
+  return wharf
 }
 
 function upload(endpoint: string, key: string, bytes: Buffer, more: object = {}): Promise<string> {
@@ -102,6 +113,31 @@ for (const name of availableBackends()) {
     )
   })
 }
+
+test.runIf(availableBackends().includes('postgres + redis'))(
+  'an upload that was begun at one instance is finished at another, and both know the task',
+  async () => {
+    const { address, key, ask, again } = await serve('postgres + redis')
+    const other = await again()
+    const headers = { 'tus-resumable': '1.0.0' }
+    const begun = await ask('/api/uploads', { method: 'POST', headers: { ...headers, 'upload-length': '5' } })
+    const path = begun.headers.get('location') ?? ''
+    const piece = { ...headers, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
+    const authorization = `Bearer ${key}`
+    const sent = await fetch(`${other.address}${path}`, {
+      method: 'PATCH',
+      headers: { ...piece, authorization },
+      body: '12345',
+    })
+    expect([sent.status, sent.headers.get('task-id')]).toEqual([204, path.split('/').at(-1)])
+    const id = path.split('/').at(-1) ?? ''
+    await completed(ask, id)
+    for (const instance of [address, other.address]) {
+      const result = await fetch(`${instance}/api/tasks/${id}/result`, { headers: { authorization } })
+      expect(await result.text()).toBe('12345')
+    }
+  },
+)
 
 describe('uploads and results', () => {
   const tus = { 'tus-resumable': '1.0.0' }

@@ -25,6 +25,7 @@ export async function startHttp(name: BackendName = 'embedded', options: HttpOpt
   const config = loadConfig({
     ...backend.env,
     WHARF_PORT: '0',
+    TASK_GRPC_PORT: '0',
     WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
     WHARF_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     WHARF_RATE_LIMIT: '10000/s',

@@ -11,6 +11,8 @@ import { loadTaskProto } from './task-proto.ts'
 export interface GrpcServerOptions {
   host: string
   port: number
+  /** The port was nobody's wish: if it is taken, any other will do. */
+  mayMove?: boolean
   token: string | null
   /** Files in PEM form; with `ca`, clients must show a certificate of that authority. */
   tls: { cert: string; key: string; ca: string | null } | null
@@ -56,12 +58,9 @@ export class GrpcServer implements Part {
   }
 
   async start(): Promise<void> {
-    const { host, port } = this.#options
-    const credentials = this.#credentials()
-    const target = `${host.includes(':') ? `[${host}]` : host}:${port}`
-    this.#port = await new Promise<number>((resolve, reject) => {
-      this.#server.bindAsync(target, credentials, (error, bound) => (error ? reject(error) : resolve(bound)))
-    }).catch((cause) => {
+    const { host, port, mayMove } = this.#options
+    this.#port = await this.#bind(port).catch((cause) => {
+      if (mayMove) return this.#bind(0)
       throw new AppError(
         ERRORS.CONFIG_INVALID,
         `cannot listen on ${host}:${port} for gRPC (${reasonOf(cause)}); set TASK_GRPC_HOST or TASK_GRPC_PORT to something else`,
@@ -69,6 +68,16 @@ export class GrpcServer implements Part {
       )
     })
     this.#healthLoop.start()
+  }
+
+  #bind(port: number): Promise<number> {
+    const { host } = this.#options
+    const target = `${host.includes(':') ? `[${host}]` : host}:${port}`
+    return new Promise((resolve, reject) => {
+      this.#server.bindAsync(target, this.#credentials(), (error, bound) =>
+        error ? reject(error) : resolve(bound),
+      )
+    })
   }
 
   async stop(): Promise<void> {
