@@ -1,5 +1,5 @@
 // One run of Wharf, embedded, as a process of its own: `node wharf-process.ts FOLDER FEED_URL CONNECTIONS`. It prints
-// how long the run took, what it counted, and how much memory it had at a quarter of the way and at most.
+// how long the run took, what it counted, and how much memory it had at most.
 import { join } from 'node:path'
 import { Engine, openBackend } from '../../src/engine/index.ts'
 import { createLog, systemClock } from '../../src/kernel/index.ts'
@@ -9,7 +9,7 @@ import { Runs } from '../../src/runs/index.ts'
 // As `wharf serve` does.
 process.env.UV_THREADPOOL_SIZE ??= '16'
 
-const [folder = '', url = '', connections = '', count = ''] = process.argv.slice(2)
+const [folder = '', url = '', connections = ''] = process.argv.slice(2)
 const log = createLog({ level: 'error' })
 const clock = systemClock
 const backend = await openBackend(
@@ -26,20 +26,16 @@ await engine.start()
 await engine.ledger.transaction((tx) => runs.putAccount(tx, 'bench', url, {}))
 const begun = performance.now()
 const { runId } = await engine.ledger.transaction((tx) => runs.start(tx, 'bench', 'start'))
-let early = 0
 let most = 0
 const stop = new AbortController()
 for await (const events of engine.feed.follow(0, { taskId: runId }, stop.signal)) {
-  const { rss } = process.memoryUsage()
-  most = Math.max(most, rss)
-  const run = await runs.run(runId)
-  if (early === 0 && run.progress.downloaded >= Number(count) / 4) early = rss
+  most = Math.max(most, process.memoryUsage.rss())
   if (events.some(({ data }) => data.state === 'Done' || data.state === 'Failed')) stop.abort()
 }
 const seconds = (performance.now() - begun) / 1000
 const { progress, error } = await runs.run(runId)
 const cpu = process.cpuUsage()
-console.log(JSON.stringify({ seconds, progress, error, early, most, cpu: (cpu.user + cpu.system) / 1e6 }))
+console.log(JSON.stringify({ seconds, progress, error, most, cpu: (cpu.user + cpu.system) / 1e6 }))
 await engine.stop()
 await net.close()
 await backend.close()

@@ -14,7 +14,11 @@ export interface FileRecord {
   validator: string | null
 }
 
-const CHUNK = 400
+/**
+ * How many rows one statement carries. A statement for every number of rows would be another text each time, and the
+ * ledger keeps statements prepared: some hundred texts with thousands of parameters are a hundred megabytes.
+ */
+const SIZES = [256, 64, 16, 4, 1] as const
 
 /** Which item is kept under which name. A name is taken here before its download starts, so it is never given twice. */
 export class FileRecords {
@@ -100,20 +104,26 @@ export class FileRecords {
       .selectFrom('account_files')
       .select(['item_id as itemId', 'name'])
       .where('run_id', '=', runId)
-      .limit(CHUNK)
+      .limit(SIZES[0])
       .execute()
     return rows
   }
 
   async forget(handle: string, ids: readonly string[]): Promise<void> {
-    await this.#ledger.db
-      .deleteFrom('account_files')
-      .where('handle', '=', handle)
-      .where('item_id', 'in', [...ids])
-      .execute()
+    for (const some of chunks(ids))
+      await this.#ledger.db
+        .deleteFrom('account_files')
+        .where('handle', '=', handle)
+        .where('item_id', 'in', some)
+        .execute()
   }
 }
 
 function* chunks<T>(values: readonly T[]): Generator<T[]> {
-  for (let from = 0; from < values.length; from += CHUNK) yield values.slice(from, from + CHUNK)
+  for (let from = 0; from < values.length; ) {
+    const left = values.length - from
+    const size = SIZES.find((candidate) => candidate <= left) ?? 1
+    yield values.slice(from, from + size)
+    from += size
+  }
 }
