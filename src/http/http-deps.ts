@@ -2,6 +2,7 @@ import type { Engine, Ledger, ProjectStore, Sealer, Tickets } from '../engine/in
 import type { Exports } from '../exports/index.ts'
 import type { Log } from '../kernel/index.ts'
 import type { Callbacks, TaskViews } from '../notify/index.ts'
+import type { Transfers } from '../transfers/index.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -14,6 +15,7 @@ export interface HttpServerDeps {
   tickets: Tickets
   callbacks: Callbacks
   exports: Exports
+  transfers: Transfers
   /** The present state of a task, by its kind. */
   views: TaskViews
   adminTokenHash: string

@@ -15,6 +15,7 @@ import { healthRoutes } from './routes/health.ts'
 import { homeRoutes } from './routes/home.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { sampleRoutes } from './routes/samples.ts'
+import { transferRoutes } from './routes/transfers.ts'
 import { EventSockets } from './web-socket.ts'
 
 declare module 'fastify' {
@@ -106,6 +107,7 @@ export class HttpServer implements Part {
     await app.register(sampleRoutes)
     await app.register(exportRoutes(this.#deps))
     await app.register(eventRoutes(this.#deps))
+    await app.register(transferRoutes(this.#deps))
     new EventSockets({ ...this.#deps, authenticator: this.#authenticator }).attach(app.server)
     await app.ready()
     return this.#app

@@ -23,6 +23,8 @@ export interface TransferOrder {
 export interface TargetResult {
   agentId: string
   containerId: string
+  /** Where the file was to go, if the engine tells; without it the result holds for every directory of the agent. */
+  directory?: string
   errorCode: number
   errorMessage: string
   /** Percent, while it downloads. */
