@@ -59,8 +59,7 @@ export class WindowJoin {
 
   /** For each request what it became, or why it was refused. The statements do not grow with their number. */
   async join(tx: Tx, requests: JoinRequest[]): Promise<(Joined | AppError)[]> {
-    const at = await tx.now()
-    const refusals = await this.#deps.permissions.check(tx, requests)
+    const { refusals, now: at } = await this.#deps.permissions.check(tx, requests)
     const wanted = requests.filter((_, index) => !refusals[index])
     const windows = await this.#open(tx, wanted, at)
     const tasks: JoinedTask[] = []

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { availableBackends } from '../support/backends.ts'
 import { startGse } from '../support/gse-server.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
@@ -113,6 +114,21 @@ describe.each(availableBackends())('transfers over HTTP on %s', (name) => {
     expect((await ended(job_id)).status).toBe('Success')
     const arrived = readFileSync(gse.placeOf('x', '', '/opt/orders.csv'))
     expect(createHash('sha256').update(arrived).digest('hex')).toBe(task.file.sha256)
+  })
+
+  test('whoever listens to a task hears how it stands and how it ends', async () => {
+    const { address, project, put, transfer } = await setup()
+    const { file } = await put('f.bin', Buffer.from('x'))
+    const asked = await transfer({ file_path: '/', file_name: 'f.bin', file_signature: file.signature })
+    const { task_id } = (await asked.json()) as Accepted
+    const url = `${address.replace('http', 'ws')}/ws?task_id=${encodeURIComponent(task_id)}`
+    const socket = new WebSocket(url, { headers: { authorization: `Bearer ${project.key}` } })
+    onTestFinished(() => socket.terminate())
+    const heard: Record<string, unknown>[] = []
+    socket.on('message', (data) => heard.push(JSON.parse(String(data)) as Record<string, unknown>))
+    await until('the end is heard', () => heard.at(-1)?.status === 'Success')
+    expect(heard.every((message) => message.task_id === task_id)).toBe(true)
+    expect(heard.at(-1)).toMatchObject({ type: 'transfer.success' })
   })
 
   test('the same idempotency key joins once', async () => {
