@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { systemClock } from '../../src/kernel/index.ts'
+import { DiskStore } from '../../src/storage/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { startGse } from '../support/gse-server.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
@@ -36,6 +38,7 @@ describe.each(availableBackends())('transfers over HTTP on %s', (name) => {
         GSE_APP_SECRET: 'secret',
         GSE_AGENT_ID: 'server',
         COLLECT_WINDOW_SECONDS: '1',
+        WHARF_REPOSITORY_MAX_BYTES: '4000000',
       },
     })
     const project = await newProject(wharf)
@@ -60,7 +63,11 @@ describe.each(availableBackends())('transfers over HTTP on %s', (name) => {
         const job = await get<JobAnswer>(`/api/transfer-jobs/${encodeURIComponent(jobId)}`)
         return ['Success', 'Failed', 'Timeout'].includes(job.status) && job
       })
-    return { ...wharf, gse, project, put, transfer, get, ended }
+    const store = await DiskStore.open(
+      { clock: systemClock },
+      { root: join(wharf.config.WHARF_DATA_DIR, 'files') },
+    )
+    return { ...wharf, gse, project, store, put, transfer, get, ended }
   }
 
   test('a file goes from the repository to its targets, byte by byte', async () => {
@@ -189,6 +196,29 @@ describe.each(availableBackends())('transfers over HTTP on %s', (name) => {
     expect([400, 403]).toContain(admin.status)
     for (const path of ['/api/transfers/nonsense', '/api/transfer-jobs/AsyncDownloadJob%3A1%3A2%3Ax%3A3'])
       expect((await ask('GET', path, { key: project.key })).status).toBe(404)
+  })
+
+  test('a file that is too large is refused with an answer, and nothing of it stays', async () => {
+    const { put, project, store } = await setup()
+    const { status, file } = await put('large.bin', Buffer.alloc(4_000_001))
+    expect([status, file.code]).toEqual([413, 'BODY_TOO_LARGE'])
+    const left = []
+    for await (const { key } of store.list(`repository/${project.id}/`)) left.push(key)
+    expect(left).toEqual([])
+  })
+
+  test('a project with an open window is not deleted', async () => {
+    const { put, transfer, ask, project, ended } = await setup()
+    const { file } = await put('f.bin', Buffer.from('x'))
+    const asked = await transfer({ file_path: '/', file_name: 'f.bin', file_signature: file.signature })
+    const { job_id } = (await asked.json()) as Accepted
+    const busy = await ask('DELETE', `/api/projects/${project.id}`, { key: ADMIN_TOKEN })
+    expect(await busy.json()).toMatchObject({ code: 'PROJECT_BUSY' })
+    await ended(job_id)
+    await until('nothing is left to do', async () => {
+      const gone = await ask('DELETE', `/api/projects/${project.id}`, { key: ADMIN_TOKEN })
+      return gone.status === 204
+    })
   })
 
   test('the admin says which agents a project may send to', async () => {
