@@ -78,8 +78,15 @@ export class Delivery {
   async #order(signal: AbortSignal): Promise<TransferOrder> {
     const { repository, cache, ledger } = this.#deps
     const { projectId, fullPath, fileName, signature, artifactKey, deadlineAt } = this.#window
-    const key = artifactKey ?? (await repository.locate(projectId, fullPath, signature))
-    const { path, size } = await cache.get(signature, key, signal)
+    const locate = async () => artifactKey ?? (await repository.locate(projectId, fullPath, signature))
+    const key = await locate()
+    const { path, size } = await cache.get(signature, key, signal).catch(async (error) => {
+      // The same file was put again in this very moment: then it has another place.
+      if (!isAppError(error, ERRORS.ARTIFACT_NOT_FOUND)) throw error
+      const now = await locate()
+      if (now === key) throw error
+      return cache.get(signature, now, signal)
+    })
     const left = (deadlineAt ?? 0) - (await ledger.now())
     const targets = this.#open().map(({ agentId, containerId, user, directory }) => ({
       agentId,
@@ -141,7 +148,8 @@ export class Delivery {
 /** What is said of a target whose delivery could not go on. */
 function lastWord(target: WindowTarget, overdue: boolean, error: unknown): TargetChange {
   if (overdue) return { ...ended(target, TIMED_OUT, 'not delivered in time'), status: 'Timeout' }
-  if (isAppError(error, ERRORS.TRANSFER_SOURCE_MISSING)) return ended(target, SOURCE_MISSING, error.message)
+  if (isAppError(error, ERRORS.TRANSFER_SOURCE_MISSING) || isAppError(error, ERRORS.ARTIFACT_NOT_FOUND))
+    return ended(target, SOURCE_MISSING, error.message)
   if (isAppError(error, ERRORS.TRANSFER_SIGNATURE_MISMATCH))
     return ended(target, SIGNATURE_MISMATCH, error.message)
   // Anything that may pass is tried again until the deadline, so this will not.

@@ -118,6 +118,7 @@ export class FileCache implements Duty {
     const { stream, size: promised } = await this.#deps.store.open(artifactKey, { signal })
     const stop = () => stream.destroy(signal.reason as Error)
     signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
     const hash = createHash('sha256')
     let size = 0
     const file = await open(temporary, 'wx', 0o644)

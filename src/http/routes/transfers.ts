@@ -159,7 +159,9 @@ function repositoryRoutes({ transfers }: HttpDeps): FastifyPluginAsyncTypebox {
         },
       },
       async (request) => {
-        const bytes = (request.body as Readable | undefined) ?? Readable.from([])
+        const body = (request.body as Readable | undefined) ?? Readable.from([])
+        // Left open when it is not read to its end: its connection still has to carry the answer.
+        const bytes = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
         const gone = new AbortController()
         request.raw.once('close', () => {
           if (!request.raw.complete) gone.abort(new AppError(ERRORS.CONNECTION_LOST, 'the upload broke off'))

@@ -41,6 +41,7 @@ export class TransferMirror implements Duty, Part {
   readonly #changed = new Set<string>()
   readonly #closed = new AbortController()
   #pump: Promise<void> | undefined
+  #unmarking = false
 
   constructor(deps: { ledger: Ledger; clock: Clock; log: Log }, options: MirrorOptions) {
     this.#deps = deps
@@ -122,9 +123,20 @@ export class TransferMirror implements Duty, Part {
   /** Without its mark the leader rebuilds, so this one need not remember what it could not write. */
   #missed(windowId: string, error: unknown): void {
     this.#deps.log.debug({ err: error, windowId }, 'a transfer was not mirrored; the leader will do it')
-    this.#redis.del(this.#mark).catch(() => {
-      this.#redis.once('ready', () => void this.#redis.del(this.#mark).catch(() => undefined))
-    })
+    this.#unmark()
+  }
+
+  #unmark(): void {
+    if (this.#unmarking) return
+    this.#unmarking = true
+    const again = () => {
+      this.#unmarking = false
+      this.#unmark()
+    }
+    this.#redis.del(this.#mark).then(
+      () => (this.#unmarking = false),
+      () => this.#redis.once('ready', again),
+    )
   }
 
   async #rebuild(signal: AbortSignal): Promise<number> {
@@ -151,7 +163,8 @@ export class TransferMirror implements Duty, Part {
   /** A late one of these must not take back what is known of a task by now: it only fills gaps. */
   async #putJoined(windowId: string, tasks: JoinedTask[]): Promise<void> {
     const window = await this.#queries.window(windowId)
-    if (!window) return
+    // Closed meanwhile: then its targets have more to tell than that they are there.
+    if (window?.status !== 'Pending') return this.#put(windowId)
     await this.#putWindow(
       window,
       [],
