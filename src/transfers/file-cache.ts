@@ -116,6 +116,8 @@ export class FileCache implements Duty {
     signal: AbortSignal,
   ): Promise<{ size: number; sha256: string }> {
     const { stream, size: promised } = await this.#deps.store.open(artifactKey, { signal })
+    // It may fail before anybody reads it; whoever reads it then is told.
+    stream.on('error', () => undefined)
     const stop = () => stream.destroy(signal.reason as Error)
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
