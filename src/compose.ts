@@ -36,6 +36,7 @@ import { Callbacks, type TaskViews } from './notify/index.ts'
 import { openStandaloneProcessor, Processing } from './processing/index.ts'
 import { Runs } from './runs/index.ts'
 import type { ArtifactStore } from './storage/index.ts'
+import { openTransferEngine, openTransfers } from './transfers/index.ts'
 import { VERSION } from './version.ts'
 
 export interface Wharf {
@@ -54,6 +55,7 @@ export interface Wharf {
 
 const HOUR = 3_600_000
 const MINUTE = 60_000
+const TRANSFER_SLOTS = 512
 
 /** Builds everything and starts it in order: what others stand on comes first, the door to the outside last. */
 export async function startWharf(config: Config, clock: Clock = systemClock): Promise<Wharf> {
@@ -130,8 +132,24 @@ async function startOn(
   views.run = async (taskId) => ({ ...(await runs.run(taskId)) })
   const spools = new DutyLoop(new SpoolSweeper({ ledger, folders }), { clock, log }, { everyMs: HOUR })
   const processing = await Processing.open({ engine, clock, log }, processingOptions(config, backend.sole))
+  const gse = openGseHttpClient(config, clock)
+  const carrier = await openTransferEngine({ http: gse, clock, log }, transferEngineChoice(config))
+  const { transfers, parts: transferParts } = await openTransfers(
+    { ...shared, carrier, exportFile: (taskId) => exports.artifact(taskId) },
+    transferSettings(config),
+  )
+  views.transfer = async (taskId) => ({ ...(await transfers.task(taskId)) })
   const http: HttpServer = new HttpServer(
-    { ...shared, callbacks, exports, runs, processing, views, adminTokenHash: installation.adminTokenHash },
+    {
+      ...shared,
+      callbacks,
+      exports,
+      runs,
+      transfers,
+      processing,
+      views,
+      adminTokenHash: installation.adminTokenHash,
+    },
     {
       host: config.WHARF_HOST,
       port: config.WHARF_PORT,
@@ -144,6 +162,8 @@ async function startOn(
     { name: 'outgoing http', stop: () => outgoing.close() },
     { name: 'xlsx threads', stop: () => pool.close() },
     { name: 'spool sweeper', start: () => spools.start(), stop: () => spools.stop() },
+    { name: 'gse http', stop: () => gse.close() },
+    ...transferParts,
     engine,
     processing,
     http,
@@ -168,8 +188,9 @@ function engineOptions(config: Config, sole: boolean) {
     drainMs: config.WHARF_DRAIN_SECONDS * 1000,
     eventsKeptMs: config.WHARF_EVENT_TTL_HOURS * HOUR,
     defaultSlots: config.WHARF_SLOTS,
-    // Runs have a limit of their own over all instances, which may be moved at any time.
-    slots: { export: config.WHARF_EXPORT_CONCURRENCY, runs: 1_000 },
+    // Runs have a limit of their own over all instances, which may be moved at any time. A transfer mostly waits for
+    // its engine; the next window must not wait for a slot.
+    slots: { export: config.WHARF_EXPORT_CONCURRENCY, runs: 1_000, transfer: TRANSFER_SLOTS },
   }
 }
 
@@ -217,6 +238,43 @@ function openHttpClient(config: Config, clock: Clock, ownAddress: () => string |
 function isOwnSample(url: URL, ownAddress: () => string | undefined): boolean {
   const own = ownAddress()
   return own !== undefined && ownSamples(own)(url)
+}
+
+function transferSettings(config: Config) {
+  return {
+    dataDir: config.WHARF_DATA_DIR,
+    windowSeconds: config.COLLECT_WINDOW_SECONDS,
+    timeoutSeconds: config.JOB_TIMEOUT_SECONDS,
+    ttlSeconds: config.TRANSFER_TTL_SECONDS,
+    maxFileBytes: config.WHARF_REPOSITORY_MAX_BYTES,
+    redisUrl: config.redisUrl,
+    redisPrefix: config.WHARF_REDIS_PREFIX,
+  }
+}
+
+function transferEngineChoice(config: Config) {
+  return {
+    name: config.TRANSFER_ENGINE,
+    gse: {
+      endpoint: config.GSE_ENDPOINT ?? '',
+      appCode: config.GSE_APP_CODE ?? '',
+      appSecret: config.GSE_APP_SECRET ?? '',
+      username: config.GSE_USERNAME ?? '',
+      tenantId: config.GSE_TENANT_ID ?? '',
+      agentId: config.GSE_AGENT_ID ?? '',
+      containerId: config.GSE_CONTAINER_ID ?? '',
+      agentUser: config.GSE_AGENT_USER ?? 'root',
+    },
+  }
+}
+
+/** The operator chose this one address, so it may be a private one; nothing else is reached through this client. */
+function openGseHttpClient(config: Config, clock: Clock): HttpClient {
+  const own = config.GSE_ENDPOINT === null ? null : new URL(config.GSE_ENDPOINT).origin
+  return new HttpClient(
+    { guard: new AddressGuard(NOTHING_PRIVATE), clock },
+    { userAgent: `wharf/${VERSION}`, alwaysAllowed: (url) => url.origin === own, maxRedirects: 0 },
+  )
 }
 
 async function openStore(config: Config, clock: Clock): Promise<ArtifactStore> {

@@ -87,6 +87,7 @@ export const SETTINGS = {
   COLLECT_WINDOW_SECONDS: whole(15, 1, 3_600),
   JOB_TIMEOUT_SECONDS: whole(600, 1, 86_400),
   TRANSFER_TTL_SECONDS: whole(1800, 1, 2_592_000),
+  WHARF_REPOSITORY_MAX_BYTES: whole(10_737_418_240, 1, 1_099_511_627_776),
   TRANSFER_ENGINE: oneOf('swarm', 'swarm', 'gse'),
   GSE_ENDPOINT: url('http:', 'https:'),
   GSE_APP_CODE: optional('a text'),

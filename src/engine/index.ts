@@ -15,7 +15,7 @@ export {
   type Lane,
 } from './kind.ts'
 export { type Ledger, now, type Tx } from './ledger/ledger.ts'
-export type { JobState, Schema } from './ledger/schema.ts'
+export type { JobState, Schema, TransferStatus } from './ledger/schema.ts'
 export { type Backend, type BackendOptions, openBackend } from './open-backend.ts'
 export { type Project, ProjectStore } from './projects/project-store.ts'
 export { hashSecret, matchesHash, newSecret } from './projects/secrets.ts'

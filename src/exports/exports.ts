@@ -5,7 +5,7 @@ import type { Engine, Ledger, ProjectStore, Sealer, Tickets, Tx } from '../engin
 import { AppError, type Clock, ERRORS, type Log } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
-import { EXPORT_KIND, EXPORT_LANE, type ExportPayload } from './export-job.ts'
+import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from './export-job.ts'
 import { type Download, ExportQueries, type ListOptions } from './export-queries.ts'
 import { type ExportBody, readRequest } from './export-request.ts'
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
@@ -161,15 +161,25 @@ export class Exports {
 
   /** The finished file, or the reason why there is none. */
   async openFile(taskId: string, range?: ByteRange): Promise<OpenedArtifact> {
-    return this.#deps.store.open(await this.#fileKey(taskId), range ? { range } : {})
+    return this.#deps.store.open((await this.#ready(taskId)).artifact_key, range ? { range } : {})
   }
 
   /** Where a CDN has the finished file, or null without one. */
   async publicFileUrl(taskId: string): Promise<string | null> {
-    return this.#deps.store.publicUrl(await this.#fileKey(taskId))
+    return this.#deps.store.publicUrl((await this.#ready(taskId)).artifact_key)
   }
 
-  async #fileKey(taskId: string): Promise<string> {
+  /** Where the finished file is, or the reason why there is none. */
+  async artifact(
+    taskId: string,
+  ): Promise<{ projectId: string; artifactKey: string; name: string; sha256: string }> {
+    const row = await this.#ready(taskId)
+    const { name, sha256 } = JSON.parse(row.result ?? '{}') as ExportResult
+    return { projectId: row.project_id ?? '', artifactKey: row.artifact_key, name, sha256 }
+  }
+
+  /** The row of an export whose file is there, or the reason why it is not. */
+  async #ready(taskId: string): Promise<ExportRow & { artifact_key: string }> {
     const row = await this.#queries.find(taskId)
     const status = statusOf(row)
     if (status !== 'succeeded' || row.artifact_key === null) {
@@ -181,7 +191,7 @@ export class Exports {
         `the file of export ${taskId} was kept until ${new Date(row.expires_at ?? 0).toISOString()}`,
       )
     }
-    return row.artifact_key
+    return { ...row, artifact_key: row.artifact_key }
   }
 
   async recordDownload(taskId: string, download: Omit<Download, 'at'>): Promise<void> {

@@ -4,6 +4,7 @@ import type { Log } from '../kernel/index.ts'
 import type { Callbacks, TaskViews } from '../notify/index.ts'
 import type { Processing } from '../processing/index.ts'
 import type { Runs } from '../runs/index.ts'
+import type { Transfers } from '../transfers/index.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -16,6 +17,7 @@ export interface HttpServerDeps {
   tickets: Tickets
   callbacks: Callbacks
   exports: Exports
+  transfers: Transfers
   /** The present state of a task, by its kind. */
   views: TaskViews
   adminTokenHash: string

@@ -17,6 +17,7 @@ import { processingRoutes } from './routes/processing.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sampleRoutes } from './routes/samples.ts'
+import { transferRoutes } from './routes/transfers.ts'
 import { EventSockets } from './web-socket.ts'
 
 declare module 'fastify' {
@@ -110,6 +111,7 @@ export class HttpServer implements Part {
     await app.register(sampleRoutes)
     await app.register(exportRoutes(this.#deps))
     await app.register(eventRoutes(this.#deps))
+    await app.register(transferRoutes(this.#deps))
     new EventSockets({ ...this.#deps, authenticator: this.#authenticator }).attach(app.server)
     await app.register(runRoutes(this.#deps))
     await app.register(processingRoutes(this.#deps, this.#deps.processing))

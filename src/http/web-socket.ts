@@ -4,6 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Engine } from '../engine/index.ts'
 import { AppError, ERRORS, type Log } from '../kernel/index.ts'
 import { eventStream, type TaskViews } from '../notify/index.ts'
+import { parseTaskKey } from '../transfers/index.ts'
 import { type Authenticator, allow, type Principal, requireTask, ticketOf } from './auth.ts'
 import { PROBLEM_TYPE, toAppError, toProblem } from './problem.ts'
 import { filterFor } from './routes/events.ts'
@@ -68,18 +69,28 @@ export class EventSockets {
   }
 
   async #state(principal: Principal | null, taskId: string, seq: number): Promise<object> {
-    const found = await this.#deps.engine.jobs.task(taskId)
-    if (!found) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${taskId}`)
-    requireTask(principal, { id: taskId, projectId: found.task.projectId })
-    const { kind } = found.task
-    const view = await this.#deps.views[kind]?.(taskId, ticketOf(principal))
+    const { kind, projectId, view } = await this.#find(taskId, ticketOf(principal))
+    requireTask(principal, { id: taskId, projectId })
     return {
       ...view,
       seq,
       prev_seq: seq,
-      type: `${kind}.${String(view?.status ?? 'state')}`,
+      type: `${kind}.${String(view?.status ?? 'state').toLowerCase()}`,
       task_id: taskId,
     }
+  }
+
+  /** Transfers name their tasks themselves, so the engine does not know them by that name. */
+  async #find(taskId: string, ticket?: string) {
+    const { engine, views } = this.#deps
+    if (views.transfer && parseTaskKey(taskId)) {
+      const view = await views.transfer(taskId)
+      return { kind: 'transfer', projectId: String(view?.project_id), view }
+    }
+    const found = await engine.jobs.task(taskId)
+    if (!found) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${taskId}`)
+    const { kind, projectId } = found.task
+    return { kind, projectId, view: await views[kind]?.(taskId, ticket) }
   }
 
   async #serve(

@@ -233,6 +233,58 @@ export const ERRORS = {
     DEADLINE_EXCEEDED,
     'The processor command took too long',
   ),
+
+  // transfers
+  REPOSITORY_PATH_INVALID: kind(
+    'REPOSITORY_PATH_INVALID',
+    400,
+    INVALID_ARGUMENT,
+    'This is no path of a file to deliver',
+  ),
+  AGENT_NOT_ALLOWED: kind('AGENT_NOT_ALLOWED', 403, PERMISSION_DENIED, 'The project may not send there'),
+  TRANSFER_SIGNATURE_CLASH: kind(
+    'TRANSFER_SIGNATURE_CLASH',
+    409,
+    ABORTED,
+    'Another file has this name in the present window',
+  ),
+  TRANSFER_SOURCE_MISSING: kind(
+    'TRANSFER_SOURCE_MISSING',
+    404,
+    NOT_FOUND,
+    'The file to deliver is not in the repository',
+  ),
+  TRANSFER_SIGNATURE_MISMATCH: kind(
+    'TRANSFER_SIGNATURE_MISMATCH',
+    422,
+    FAILED_PRECONDITION,
+    'The file is not the one that its signature names',
+  ),
+  TRANSFER_ENGINE_REFUSED: kind(
+    'TRANSFER_ENGINE_REFUSED',
+    502,
+    FAILED_PRECONDITION,
+    'The transfer engine refuses the task',
+  ),
+  TRANSFER_ENGINE_ANSWER: kind(
+    'TRANSFER_ENGINE_ANSWER',
+    502,
+    UNAVAILABLE,
+    'The answer of the transfer engine cannot be read',
+  ),
+  TRANSFER_ENGINE_UNAVAILABLE: kind(
+    'TRANSFER_ENGINE_UNAVAILABLE',
+    503,
+    FAILED_PRECONDITION,
+    'The transfer engine is not part of this Wharf',
+  ),
+  TRANSFER_FAILED: kind('TRANSFER_FAILED', 502, ABORTED, 'The file did not reach every target'),
+  TRANSFER_TIMED_OUT: kind(
+    'TRANSFER_TIMED_OUT',
+    504,
+    DEADLINE_EXCEEDED,
+    'The file did not reach every target in time',
+  ),
 } as const satisfies Record<string, ErrorKind>
 
 export interface AppErrorOptions {

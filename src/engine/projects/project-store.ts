@@ -134,7 +134,15 @@ export class ProjectStore {
       .where('jobs.state', 'in', ACTIVE_STATES)
       .limit(1)
       .executeTakeFirst()
-    if (busy) {
+    // Jobs whose tasks the domain keeps by itself have an owner only.
+    const owned = await tx.db
+      .selectFrom('jobs')
+      .select('id')
+      .where('owner', '=', id)
+      .where('state', 'in', ACTIVE_STATES)
+      .limit(1)
+      .executeTakeFirst()
+    if (busy || owned) {
       throw new AppError(
         ERRORS.PROJECT_BUSY,
         `project ${id} still has unfinished tasks: wait for them or cancel them`,

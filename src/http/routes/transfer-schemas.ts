@@ -1,0 +1,90 @@
+import { Type } from 'typebox'
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()])
+const time = Type.String({ format: 'date-time' })
+const uint32 = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
+const Status = Type.Enum(['Pending', 'Running', 'Success', 'Failed', 'Timeout'])
+
+export const RepositoryFileView = Type.Object({
+  path: Type.String(),
+  size: Type.Integer(),
+  signature: Type.String({ description: 'SHA-256, hexadecimal' }),
+})
+
+export const TransferRequestBody = Type.Object(
+  {
+    biz_id: uint32,
+    app_id: uint32,
+    file_path: Type.Optional(Type.String({ maxLength: 4096, description: 'Directory in the repository' })),
+    file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    file_signature: Type.Optional(Type.String({ description: 'SHA-256, hexadecimal' })),
+    export_task_id: Type.Optional(
+      Type.String({ maxLength: 200, description: 'A finished export in place of path and signature' }),
+    ),
+    target_agent_id: Type.String({ minLength: 1, maxLength: 256 }),
+    target_container_id: Type.Optional(
+      Type.String({ maxLength: 256, description: 'Empty: the host itself' }),
+    ),
+    target_user: Type.Optional(Type.String({ maxLength: 256, description: 'Owner of the file there' })),
+    target_file_dir: Type.String({ minLength: 1, maxLength: 4096 }),
+  },
+  { additionalProperties: false },
+)
+
+export const TransferAccepted = Type.Object({ task_id: Type.String(), job_id: Type.String() })
+
+const FileFields = {
+  job_id: Type.String(),
+  project_id: Type.String(),
+  biz_id: uint32,
+  app_id: uint32,
+  file_path: Type.String(),
+  file_name: Type.String(),
+  file_signature: Type.String(),
+  status: Status,
+  created_at: time,
+}
+
+export const TransferTask = Type.Object({
+  task_id: Type.String(),
+  ...FileFields,
+  target_agent_id: Type.String(),
+  target_container_id: Type.String(),
+  target_user: Type.String(),
+  target_file_dir: Type.String(),
+  error_code: Type.Integer({ description: '0 success, 115 downloading, anything else failed' }),
+  error_msg: Type.String(),
+  progress: Type.Object({ percent: Type.Integer() }),
+})
+
+const Targets = Type.Record(
+  Type.String(),
+  Type.Object({ error_code: Type.Integer(), error_msg: Type.String(), progress: Type.Integer() }),
+  { description: 'Keyed agent_id:container_id' },
+)
+
+export const TransferJob = Type.Object({
+  ...FileFields,
+  engine_task_id: nullable(Type.String()),
+  targets: Type.Integer(),
+  success_targets: Targets,
+  failed_targets: Targets,
+  downloading_targets: Targets,
+  timeout_targets: Targets,
+  window_ends_at: time,
+  executed_at: nullable(time),
+  finished_at: nullable(time),
+})
+
+export const AllowedAgents = Type.Object(
+  {
+    agents: nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+        maxItems: 10_000,
+        description: 'Ids, or beginnings of ids with * behind; null: all',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)

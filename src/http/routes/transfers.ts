@@ -1,0 +1,182 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { AppError, ERRORS } from '../../kernel/index.ts'
+import type { TransferBody } from '../../transfers/index.ts'
+import { requireProject } from '../auth.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import {
+  AllowedAgents,
+  RepositoryFileView,
+  TransferAccepted,
+  TransferJob,
+  TransferRequestBody,
+  TransferTask,
+} from './transfer-schemas.ts'
+
+const tags = ['transfers']
+const OneJob = Type.Object({ job_id: Type.String() })
+
+/** "Put this file on these thousand hosts." */
+export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
+  const { transfers, idempotency, ledger } = deps
+
+  return async (app) => {
+    await app.register(repositoryRoutes(deps))
+
+    app.post(
+      '/api/transfers',
+      {
+        config: { access: 'project' },
+        schema: {
+          tags,
+          summary: 'Have a file delivered to one target; requests of one window share one delivery',
+          body: TransferRequestBody,
+          response: { 202: TransferAccepted },
+        },
+      },
+      async (request, reply) => {
+        const body = request.body as TransferBody
+        const projectId = projectOf(request)
+        if (request.headers['idempotency-key'] === undefined) {
+          const { taskId, jobId } = await transfers.request(projectId, body)
+          return reply.code(202).headers(placeOf(taskId)).send({ task_id: taskId, job_id: jobId })
+        }
+        await idempotency.answer(request, reply, async (tx) => {
+          const { taskId, jobId } = await transfers.requestIn(tx, projectId, body)
+          return { status: 202, headers: placeOf(taskId), body: { task_id: taskId, job_id: jobId } }
+        })
+      },
+    )
+
+    app.get(
+      '/api/transfers/:task_id',
+      {
+        schema: {
+          tags,
+          summary: 'How one request stands',
+          params: Type.Object({ task_id: Type.String() }),
+          response: { 200: TransferTask },
+        },
+      },
+      async (request) => {
+        const view = await transfers.task(request.params.task_id)
+        requireProject(request.principal, view.project_id)
+        return view
+      },
+    )
+
+    app.get(
+      '/api/transfer-jobs/:job_id',
+      {
+        schema: {
+          tags,
+          summary: 'How the delivery of a window stands',
+          params: OneJob,
+          response: { 200: TransferJob },
+        },
+      },
+      async (request) => {
+        const view = await transfers.job(request.params.job_id)
+        requireProject(request.principal, view.project_id)
+        return view
+      },
+    )
+
+    app.delete(
+      '/api/transfer-jobs/:job_id',
+      {
+        schema: {
+          tags,
+          summary: 'Stop a delivery for the targets that are still open',
+          params: OneJob,
+          response: { 202: TransferJob },
+        },
+      },
+      async (request, reply) => {
+        const { job_id } = request.params
+        requireProject(request.principal, (await transfers.job(job_id)).project_id)
+        await transfers.cancel(job_id)
+        return reply.code(202).send(await transfers.job(job_id))
+      },
+    )
+
+    const OneProject = Type.Object({ project_id: Type.String() })
+    app.get(
+      '/api/projects/:project_id/agents',
+      {
+        schema: {
+          tags,
+          summary: 'The agents that a project may send to',
+          params: OneProject,
+          response: { 200: AllowedAgents },
+        },
+      },
+      async (request) => {
+        requireProject(request.principal, request.params.project_id)
+        return { agents: await transfers.agentsOf(request.params.project_id) }
+      },
+    )
+
+    app.put(
+      '/api/projects/:project_id/agents',
+      {
+        config: { access: 'admin' },
+        schema: {
+          tags,
+          summary: 'Say which agents a project may send to',
+          params: OneProject,
+          body: AllowedAgents,
+          response: { 200: AllowedAgents },
+        },
+      },
+      async (request) => {
+        const { agents } = request.body
+        await ledger.transaction((tx) => transfers.setAgents(tx, request.params.project_id, agents))
+        return { agents }
+      },
+    )
+  }
+}
+
+/** Bodies here are files: taken as they come, whatever they call themselves. */
+function repositoryRoutes({ transfers }: HttpDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    const raw = app as unknown as FastifyInstance
+    raw.removeAllContentTypeParsers()
+    raw.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+
+    app.put(
+      '/api/repository/*',
+      {
+        config: { access: 'project' },
+        schema: {
+          tags,
+          summary: 'Put a file where transfers find it; the body is the file',
+          params: Type.Object({ '*': Type.String() }),
+          response: { 200: RepositoryFileView },
+        },
+      },
+      async (request) => {
+        const body = (request.body as Readable | undefined) ?? Readable.from([])
+        // Left open when it is not read to its end: its connection still has to carry the answer.
+        const bytes = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
+        const gone = new AbortController()
+        request.raw.once('close', () => {
+          if (!request.raw.complete) gone.abort(new AppError(ERRORS.CONNECTION_LOST, 'the upload broke off'))
+        })
+        return transfers.putFile(projectOf(request), request.params['*'], bytes, gone.signal)
+      },
+    )
+  }
+}
+
+function projectOf({ principal }: FastifyRequest): string {
+  if (principal?.role === 'project') return principal.project.id
+  throw new AppError(ERRORS.FORBIDDEN, "this needs a project's key")
+}
+
+function placeOf(taskId: string): Record<string, string> {
+  return { Location: `/api/transfers/${encodeURIComponent(taskId)}`, 'Retry-After': '2' }
+}

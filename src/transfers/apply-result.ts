@@ -1,0 +1,46 @@
+import { DONE, DOWNLOADING } from './target-codes.ts'
+import type { TargetResult, TransferResult } from './transfer-engine.ts'
+import { hasEnded, type WindowTarget } from './transfer-window.ts'
+import type { TargetChange } from './window-store.ts'
+
+/** What an engine's answer changes. Rows may be missing, doubled, or speak of targets that nobody asked for. */
+export function changesBy(targets: WindowTarget[], result: TransferResult): TargetChange[] {
+  const open = targets.filter(({ status }) => !hasEnded(status))
+  const { uploadError } = result
+  if (uploadError) return open.map((target) => ended(target, uploadError.code, uploadError.message))
+  const told = indexed(result.targets)
+  return open.flatMap((target) => {
+    const row = told.get(keyOf(target, target.directory)) ?? told.get(keyOf(target, null))
+    const change = row && changeBy(target, row)
+    return change ? [change] : []
+  })
+}
+
+/** Ends a target that no engine has ended. */
+export function ended(target: WindowTarget, errorCode: number, errorMessage: string): TargetChange {
+  return { id: target.id, status: 'Failed', errorCode, errorMessage, progress: target.progress }
+}
+
+function changeBy(target: WindowTarget, row: TargetResult): TargetChange | undefined {
+  const { errorCode, errorMessage } = row
+  if (errorCode === DONE) return { id: target.id, status: 'Success', errorCode, errorMessage, progress: 100 }
+  if (errorCode !== DOWNLOADING) return ended(target, errorCode, errorMessage)
+  const progress = Math.min(100, Math.max(0, Math.round(row.progress) || 0))
+  if (progress === target.progress) return undefined
+  return { id: target.id, status: 'Running', errorCode, errorMessage, progress }
+}
+
+/** Of two rows for one target the one that tells of an end counts, whichever came first. */
+function indexed(rows: TargetResult[]): Map<string, TargetResult> {
+  const told = new Map<string, TargetResult>()
+  for (const row of rows) {
+    const key = keyOf(row, row.directory ?? null)
+    const before = told.get(key)
+    if (!before || before.errorCode === DOWNLOADING) told.set(key, row)
+  }
+  return told
+}
+
+function keyOf({ agentId, containerId }: { agentId: string; containerId: string }, directory: string | null) {
+  return JSON.stringify([agentId, containerId, directory?.replace(/(?<=.)\/+$/, '') ?? null])
+}

@@ -1,0 +1,161 @@
+import type { JobContext, Ledger } from '../engine/index.ts'
+import { AppError, type Backoff, backoffDelay, type Clock, ERRORS, isAppError } from '../kernel/index.ts'
+import { withRetry } from '../net/index.ts'
+import { changesBy, ended } from './apply-result.ts'
+import type { FileCache } from './file-cache.ts'
+import { orAborted } from './or-aborted.ts'
+import type { Repository } from './repository.ts'
+import { ENGINE_REFUSED, SIGNATURE_MISMATCH, SOURCE_MISSING, TIMED_OUT } from './target-codes.ts'
+import type { TransferEngine, TransferOrder, TransferResult } from './transfer-engine.ts'
+import { endOf, hasEnded, type TransferWindow, type WindowTarget } from './transfer-window.ts'
+import type { TargetChange, WindowStore } from './window-store.ts'
+
+export interface DeliveryDeps {
+  ledger: Ledger
+  clock: Clock
+  windows: WindowStore
+  repository: Pick<Repository, 'locate'>
+  cache: Pick<FileCache, 'get'>
+  carrier: TransferEngine
+}
+
+const ASK_AGAIN: Backoff = { base: 500, factor: 1.6, max: 5_000, jitter: 0.1 }
+const START_AGAIN: Backoff = { base: 1_000, factor: 2, max: 15_000, jitter: 0.2 }
+const OVERDUE = new AppError(ERRORS.TRANSFER_TIMED_OUT, 'the delivery took longer than it may', {
+  retryable: false,
+})
+
+/** One run of a closed window: the file fetched, the engine's task started or found again, and followed to its end. */
+export class Delivery {
+  readonly #deps: DeliveryDeps
+  readonly #context: JobContext
+  readonly #window: TransferWindow
+  #targets: WindowTarget[] = []
+
+  constructor(deps: DeliveryDeps, context: JobContext, window: TransferWindow) {
+    this.#deps = deps
+    this.#context = context
+    this.#window = window
+  }
+
+  /** Resolves with how the window ended, which is written down by then. Rejects to be tried again. */
+  async run(): Promise<'Success' | 'Failed' | 'Timeout'> {
+    const { clock, ledger, windows } = this.#deps
+    this.#targets = await windows.targets(this.#window.id)
+    const overdue = new AbortController()
+    const over = new AbortController()
+    const left = (this.#window.deadlineAt ?? 0) - (await ledger.now())
+    if (left <= 0) overdue.abort(OVERDUE)
+    else
+      clock.sleep(left, over.signal).then(
+        () => overdue.abort(OVERDUE),
+        () => undefined,
+      )
+    const signal = AbortSignal.any([this.#context.signal, overdue.signal])
+    try {
+      const engineTaskId = this.#window.engineTaskId ?? (await this.#start(signal))
+      await this.#follow(engineTaskId, signal)
+    } catch (error) {
+      if (this.#context.signal.aborted) throw this.#context.signal.reason
+      await this.#write(this.#open().map((target) => lastWord(target, overdue.signal.aborted, error)))
+    } finally {
+      over.abort()
+    }
+    return endOf(this.#targets)
+  }
+
+  /** A crash between the engine's answer and its being written down starts a second task: the same file, twice. */
+  async #start(signal: AbortSignal): Promise<string> {
+    const { clock, carrier } = this.#deps
+    const { engineTaskId } = await withRetry(
+      async () => orAborted(carrier.start(await this.#order(signal), signal), signal),
+      { attempts: Number.MAX_SAFE_INTEGER, clock, signal, backoff: START_AGAIN },
+    )
+    await this.#context.transaction((tx) => this.#deps.windows.started(tx, this.#window.id, engineTaskId))
+    return engineTaskId
+  }
+
+  async #order(signal: AbortSignal): Promise<TransferOrder> {
+    const { repository, cache, ledger } = this.#deps
+    const { projectId, fullPath, fileName, signature, artifactKey, deadlineAt } = this.#window
+    const locate = async () => artifactKey ?? (await repository.locate(projectId, fullPath, signature))
+    const key = await locate()
+    const { path, size } = await cache.get(signature, key, signal).catch(async (error) => {
+      // The same file was put again in this very moment: then it has another place.
+      if (!isAppError(error, ERRORS.ARTIFACT_NOT_FOUND)) throw error
+      const now = await locate()
+      if (now === key) throw error
+      return cache.get(signature, now, signal)
+    })
+    const left = (deadlineAt ?? 0) - (await ledger.now())
+    const targets = this.#open().map(({ agentId, containerId, user, directory }) => ({
+      agentId,
+      containerId,
+      user,
+      directory,
+    }))
+    return {
+      localPath: path,
+      fileName,
+      size,
+      signature,
+      targets,
+      timeoutSeconds: Math.max(1, Math.ceil(left / 1000)),
+    }
+  }
+
+  async #follow(engineTaskId: string, signal: AbortSignal): Promise<void> {
+    for (let quiet = 1; this.#open().length > 0; quiet++) {
+      const result = await this.#ask(engineTaskId, signal)
+      const changes = result ? changesBy(this.#targets, result) : []
+      if (changes.some(({ status }) => status !== 'Running')) quiet = 1
+      if (changes.length > 0) await this.#write(changes)
+      if (this.#open().length > 0) await this.#deps.clock.sleep(backoffDelay(quiet, ASK_AGAIN), signal)
+    }
+    // Taken over after the last target's end was written, and before the window's.
+    if (!hasEnded(this.#window.status)) await this.#write([])
+  }
+
+  /** An engine that cannot be asked now may be asked again; only the deadline ends that. */
+  async #ask(engineTaskId: string, signal: AbortSignal): Promise<TransferResult | undefined> {
+    try {
+      return await orAborted(this.#deps.carrier.result(engineTaskId, signal), signal)
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      this.#context.log.warn({ err: error, engineTaskId }, 'the engine did not tell how a transfer stands')
+      return undefined
+    }
+  }
+
+  /** Changes, and with the last of them the window's end, in one transaction. */
+  async #write(changes: TargetChange[]): Promise<void> {
+    const byId = new Map(changes.map((change) => [change.id, change]))
+    const targets = this.#targets.map((target) => ({ ...target, ...byId.get(target.id) }))
+    const status = targets.every((target) => hasEnded(target.status)) ? endOf(targets) : undefined
+    await this.#context.transaction(async (tx) => {
+      await this.#deps.windows.record(tx, this.#window, changes)
+      if (status) await this.#deps.windows.end(tx, this.#window.id, status)
+    })
+    this.#targets = targets
+    if (status) this.#window.status = status
+  }
+
+  #open(): WindowTarget[] {
+    return this.#targets.filter(({ status }) => !hasEnded(status))
+  }
+}
+
+/** What is said of a target whose delivery could not go on. */
+function lastWord(target: WindowTarget, overdue: boolean, error: unknown): TargetChange {
+  if (overdue) return { ...ended(target, TIMED_OUT, 'not delivered in time'), status: 'Timeout' }
+  if (isAppError(error, ERRORS.TRANSFER_SOURCE_MISSING) || isAppError(error, ERRORS.ARTIFACT_NOT_FOUND))
+    return ended(target, SOURCE_MISSING, error.message)
+  if (isAppError(error, ERRORS.TRANSFER_SIGNATURE_MISMATCH))
+    return ended(target, SIGNATURE_MISMATCH, error.message)
+  // Anything that may pass is tried again until the deadline, so this will not.
+  if (isAppError(error) && !error.retryable) {
+    const { errorCode } = error.details
+    return ended(target, typeof errorCode === 'number' ? errorCode : ENGINE_REFUSED, error.message)
+  }
+  throw error
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import type { Engine, Ledger } from '../engine/index.ts'
+import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
+import type { ArtifactStore } from '../storage/index.ts'
+import { FileCache } from './file-cache.ts'
+import type { GathererOptions } from './join-gatherer.ts'
+import type { TransferMirror } from './mirror/transfer-mirror.ts'
+import { Permissions } from './permissions.ts'
+import { Repository } from './repository.ts'
+import { terminateKind } from './terminate-job.ts'
+import type { TransferEngine } from './transfer-engine.ts'
+import { transferKind } from './transfer-job.ts'
+import type { ExportFile } from './transfer-request.ts'
+import { Transfers } from './transfers.ts'
+import { WindowStore } from './window-store.ts'
+
+export interface TransferSettings extends GathererOptions {
+  dataDir: string
+  windowSeconds: number
+  timeoutSeconds: number
+  ttlSeconds: number
+  maxFileBytes: number
+  /** null: no mirror. */
+  redisUrl: string | null
+  redisPrefix: string
+}
+
+export interface OpenTransfersDeps {
+  engine: Engine
+  ledger: Ledger
+  store: ArtifactStore
+  clock: Clock
+  log: Log
+  carrier: TransferEngine
+  exportFile(taskId: string): Promise<ExportFile>
+}
+
+const HOUR = 3_600_000
+const MIRROR_LOOK_MS = 5_000
+
+export interface OpenedTransfers {
+  transfers: Transfers
+  mirror: TransferMirror | undefined
+  /** To be started before the engine and stopped after it. */
+  parts: Part[]
+}
+
+/** Puts the parts together and tells the engine of them. To be called before it starts. */
+export async function openTransfers(
+  deps: OpenTransfersDeps,
+  settings: TransferSettings,
+): Promise<OpenedTransfers> {
+  const { engine, ledger, clock, log } = deps
+  const ttlMs = settings.ttlSeconds * 1000
+  const timeoutMs = settings.timeoutSeconds * 1000
+  const mirror = await openMirror(deps, settings)
+  const windows = new WindowStore({ engine, ledger, onChanged: (id) => mirror?.changed(id) })
+  const keepSupersededMs = ttlMs + timeoutMs + settings.windowSeconds * 1000
+  const repository = new Repository(deps, { maxBytes: settings.maxFileBytes, keepSupersededMs })
+  const cache = new FileCache(deps, {
+    directory: join(settings.dataDir, 'transfer-cache'),
+    keepMs: ttlMs + timeoutMs,
+  })
+  engine.define(transferKind({ ...deps, windows, repository, cache }, { timeoutMs, ttlMs }))
+  engine.define(terminateKind({ windows, carrier: deps.carrier }))
+  engine.addLeaderDuty(repository, HOUR)
+  if (mirror) engine.addLeaderDuty(mirror, MIRROR_LOOK_MS)
+  const sweeper = new DutyLoop(cache, { clock, log }, { everyMs: HOUR / 4 })
+  const transfers = new Transfers(
+    {
+      ...deps,
+      permissions: new Permissions(ledger),
+      repository,
+      windows,
+      onJoined: (tasks) => mirror?.joined(tasks),
+    },
+    settings,
+  )
+  const parts: Part[] = [
+    { name: 'transfer cache', start: () => sweeper.start(), stop: () => sweeper.stop() },
+    ...(mirror ? [mirror] : []),
+  ]
+  return { transfers, mirror, parts }
+}
+
+/** The library for Redis is loaded only when it is used. */
+async function openMirror(
+  { ledger, clock, log }: OpenTransfersDeps,
+  { redisUrl, redisPrefix, ttlSeconds }: TransferSettings,
+): Promise<TransferMirror | undefined> {
+  if (redisUrl === null) return undefined
+  const { TransferMirror } = await import('./mirror/transfer-mirror.ts')
+  return new TransferMirror({ ledger, clock, log }, { url: redisUrl, prefix: redisPrefix, ttlSeconds })
+}

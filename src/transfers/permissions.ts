@@ -1,0 +1,120 @@
+import { sql } from 'kysely'
+import { type Ledger, now, type Tx } from '../engine/index.ts'
+import { AppError, ERRORS } from '../kernel/index.ts'
+import type { JoinRequest } from './transfer-request.ts'
+
+const MOST_REMEMBERED = 10_000
+
+/**
+ * Who may send what where. A business belongs to the first project that uses it, for as long as that project exists;
+ * a project sends to every agent unless it was given a list.
+ */
+export class Permissions {
+  readonly #ledger: Ledger
+  /** Owners as they were committed: whoever shows a good key and owned a business once still does. */
+  readonly #known = new Map<number, string>()
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  /**
+   * For each request the reason why it is refused, or undefined, and what time it is. Unused businesses become their
+   * first user's.
+   */
+  async check(tx: Tx, requests: JoinRequest[]): Promise<{ refusals: (AppError | undefined)[]; now: number }> {
+    const { allowed, now: at } = await this.#allowed(tx, requests)
+    const refusals = requests.map(({ projectId, target: { agentId } }) => {
+      const patterns = allowed.get(projectId)
+      if (!patterns || patterns.some((pattern) => matches(pattern, agentId))) return undefined
+      return new AppError(ERRORS.AGENT_NOT_ALLOWED, `this project may not send to agent ${agentId}`)
+    })
+    const unsure = requests.filter(
+      ({ bizId, projectId }, index) => !refusals[index] && this.#known.get(bizId) !== projectId,
+    )
+    const owners = await this.#owners(tx, unsure)
+    tx.afterCommit(() => this.#remember(owners))
+    for (const [index, { bizId, projectId }] of requests.entries()) {
+      const owner = owners.get(bizId) ?? this.#known.get(bizId)
+      if (!refusals[index] && owner !== projectId)
+        refusals[index] = new AppError(ERRORS.FORBIDDEN, `business ${bizId} belongs to another project`)
+    }
+    return { refusals, now: at }
+  }
+
+  #remember(owners: Map<number, string>): void {
+    if (this.#known.size > MOST_REMEMBERED) this.#known.clear()
+    for (const [bizId, owner] of owners) this.#known.set(bizId, owner)
+  }
+
+  /** The agents a project may send to: ids, or beginnings with a star behind; null: all. */
+  async setAgents(tx: Tx, projectId: string, patterns: string[] | null): Promise<void> {
+    await tx.db.deleteFrom('transfer_agents').where('project_id', '=', projectId).execute()
+    if (patterns === null) return
+    await tx.db
+      .insertInto('transfer_agents')
+      .values({ project_id: projectId, patterns: JSON.stringify(patterns) })
+      .execute()
+  }
+
+  /** Also the ledger's time: one question less for each transaction. */
+  async #allowed(tx: Tx, requests: JoinRequest[]): Promise<{ allowed: Map<string, string[]>; now: number }> {
+    const projects = [...new Set(requests.map(({ projectId }) => projectId))]
+    const { rows } = await sql<{ now: number; project_id: string | null; patterns: string | null }>`
+      select wharf_now() as now, project_id, patterns from (select 1) as one
+      left join transfer_agents on project_id in (${sql.join(projects)})`.execute(tx.db)
+    const allowed = new Map<string, string[]>()
+    for (const { project_id, patterns } of rows)
+      if (project_id !== null && patterns !== null) allowed.set(project_id, JSON.parse(patterns) as string[])
+    return { allowed, now: Number(rows[0]?.now) }
+  }
+
+  async #owners(tx: Tx, requests: JoinRequest[]): Promise<Map<number, string>> {
+    const wanted = new Map<number, string>()
+    for (const { bizId, projectId } of requests) if (!wanted.has(bizId)) wanted.set(bizId, projectId)
+    if (wanted.size === 0) return new Map()
+    const ids = [...wanted.keys()].sort((a, b) => a - b)
+    const owners = await this.#read(tx, ids)
+    const free = ids.filter((id) => !owners.has(id))
+    if (free.length === 0) return owners
+    await tx.db
+      .insertInto('transfer_businesses')
+      .values(free.map((id) => ({ biz_id: id, project_id: wanted.get(id) as string, created_at: now })))
+      // What a deleted project leaves behind is free; a living owner stays.
+      .onConflict((conflict) =>
+        conflict
+          .column('biz_id')
+          .doUpdateSet(({ ref }) => ({ project_id: ref('excluded.project_id') }))
+          .where('transfer_businesses.project_id', 'in', ({ selectFrom }) =>
+            selectFrom('projects').select('projects.id').where('deleted_at', 'is not', null),
+          ),
+      )
+      .execute()
+    return this.#read(tx, ids)
+  }
+
+  async #read(tx: Tx, ids: number[]): Promise<Map<number, string>> {
+    const rows = await tx.db
+      .selectFrom('transfer_businesses')
+      .innerJoin('projects', 'projects.id', 'transfer_businesses.project_id')
+      .select(['biz_id', 'project_id'])
+      .where('biz_id', 'in', ids)
+      .where('projects.deleted_at', 'is', null)
+      .execute()
+    return new Map(rows.map((row) => [Number(row.biz_id), row.project_id]))
+  }
+
+  /** For the admin's eye. */
+  async agents(projectId: string): Promise<string[] | null> {
+    const row = await this.#ledger.db
+      .selectFrom('transfer_agents')
+      .select('patterns')
+      .where('project_id', '=', projectId)
+      .executeTakeFirst()
+    return row ? (JSON.parse(row.patterns) as string[]) : null
+  }
+}
+
+function matches(pattern: string, agentId: string): boolean {
+  return pattern.endsWith('*') ? agentId.startsWith(pattern.slice(0, -1)) : agentId === pattern
+}

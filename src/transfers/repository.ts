@@ -1,0 +1,157 @@
+import { basename } from 'node:path/posix'
+import { sql } from 'kysely'
+import { type Ledger, newId, now } from '../engine/index.ts'
+import { AppError, type Duty, ERRORS } from '../kernel/index.ts'
+import type { ArtifactStore } from '../storage/index.ts'
+import { repositoryPath } from './repository-path.ts'
+import { hashOf } from './transfer-keys.ts'
+
+export interface RepositoryFile {
+  path: string
+  size: number
+  /** SHA-256, hexadecimal. */
+  signature: string
+}
+
+export interface RepositoryOptions {
+  maxBytes: number
+  /** How long a file can still be delivered after another took its path. */
+  keepSupersededMs: number
+}
+
+const BATCH = 100
+
+/**
+ * The files that can be delivered, each project's for itself. A path keeps its older versions for a while: a request
+ * names the signature it wants, and may well come from before the change.
+ */
+export class Repository implements Duty {
+  readonly name = 'repository-versions'
+  readonly #deps: { ledger: Ledger; store: ArtifactStore }
+  readonly #options: RepositoryOptions
+
+  constructor(deps: { ledger: Ledger; store: ArtifactStore }, options: RepositoryOptions) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  async put(
+    projectId: string,
+    wantedPath: string,
+    bytes: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<RepositoryFile> {
+    const path = repositoryPath(wantedPath)
+    // A name of its own: until the ledger points to it, nobody sees the file, and no reader loses the one before.
+    const artifactKey = `repository/${projectId}/${newId()}`
+    const { size, sha256 } = await this.#deps.store.put(artifactKey, limited(bytes, this.#options.maxBytes), {
+      contentType: 'application/octet-stream',
+      fileName: basename(path).slice(0, 200),
+      signal,
+    })
+    const replaced = await this.#write(projectId, { path, size, signature: sha256 }, artifactKey).catch(
+      async (error) => {
+        await this.#deps.store.delete(artifactKey).catch(() => undefined)
+        throw error
+      },
+    )
+    if (replaced !== undefined) await this.#deps.store.delete(replaced)
+    return { path, size, signature: sha256 }
+  }
+
+  /** Where the bytes of this version are. */
+  async locate(projectId: string, fullPath: string, signature: string): Promise<string> {
+    const path = repositoryPath(fullPath)
+    const versions = await this.#deps.ledger.db
+      .selectFrom('repository_files')
+      .select(['signature', 'artifact_key'])
+      .where('project_id', '=', projectId)
+      .where('path_hash', '=', hashOf(path))
+      .execute()
+    const found = versions.find((version) => version.signature === signature)
+    if (found) return found.artifact_key
+    if (versions.length === 0)
+      throw new AppError(ERRORS.TRANSFER_SOURCE_MISSING, `there is no file ${path} in the repository`, {
+        retryable: false,
+      })
+    const message = `${path} is in the repository, but not with the signature ${signature}`
+    throw new AppError(ERRORS.TRANSFER_SIGNATURE_MISMATCH, message, { retryable: false })
+  }
+
+  /** Deletes versions past their time. The bytes go first, under the row's lock: a crash leaves the row to do it again. */
+  async runOnce(signal: AbortSignal): Promise<{ removed: number }> {
+    let removed = 0
+    while (!signal.aborted) {
+      const due = await this.#superseded()
+      for (const { project_id, path_hash, signature } of due) {
+        await this.#deps.ledger.transaction(async (tx) => {
+          const gone = await tx.db
+            .deleteFrom('repository_files')
+            .where('project_id', '=', project_id)
+            .where('path_hash', '=', path_hash)
+            .where('signature', '=', signature)
+            .where('superseded_at', 'is not', null)
+            .returning('artifact_key')
+            .executeTakeFirst()
+          if (gone) await this.#deps.store.delete(gone.artifact_key)
+        })
+        removed++
+      }
+      if (due.length < BATCH) break
+    }
+    return { removed }
+  }
+
+  #superseded() {
+    return this.#deps.ledger.db
+      .selectFrom('repository_files')
+      .select(['project_id', 'path_hash', 'signature'])
+      .where('superseded_at', '<=', sql<number>`wharf_now() - ${this.#options.keepSupersededMs}`)
+      .orderBy('superseded_at')
+      .limit(BATCH)
+      .execute()
+  }
+
+  /** Returns the artifact that nobody needs any more, if the same file was there before. */
+  #write(
+    projectId: string,
+    { path, size, signature }: RepositoryFile,
+    artifactKey: string,
+  ): Promise<string | undefined> {
+    return this.#deps.ledger.transaction(async (tx) => {
+      const path_hash = hashOf(path)
+      let known = tx.db
+        .selectFrom('repository_files')
+        .select(['signature', 'artifact_key'])
+        .where('project_id', '=', projectId)
+        .where('path_hash', '=', path_hash)
+        .orderBy('signature')
+      if (this.#deps.ledger.dialect === 'postgres') known = known.forUpdate()
+      const before = (await known.execute()).find((version) => version.signature === signature)
+      await tx.db
+        .updateTable('repository_files')
+        .set({ superseded_at: now })
+        .where('project_id', '=', projectId)
+        .where('path_hash', '=', path_hash)
+        .where('signature', '<>', signature)
+        .where('superseded_at', 'is', null)
+        .execute()
+      const row = { path, size, artifact_key: artifactKey, put_at: now, superseded_at: null }
+      await tx.db
+        .insertInto('repository_files')
+        .values({ project_id: projectId, path_hash, signature, ...row })
+        .onConflict((conflict) => conflict.columns(['project_id', 'path_hash', 'signature']).doUpdateSet(row))
+        .execute()
+      return before?.artifact_key
+    })
+  }
+}
+
+async function* limited(bytes: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of bytes) {
+    size += chunk.byteLength
+    if (size > most) throw new AppError(ERRORS.BODY_TOO_LARGE, `a file may have at most ${most} bytes`)
+    yield chunk
+  }
+}

@@ -1,0 +1,35 @@
+import type { JobKind } from '../engine/index.ts'
+import { ENDED_BY_WHARF } from './target-codes.ts'
+import type { TransferEngine } from './transfer-engine.ts'
+import type { WindowStore } from './window-store.ts'
+
+export const TERMINATE_KIND = 'transfer-terminate'
+
+export interface TerminatePayload {
+  windowId: string
+  engineTaskId: string
+}
+
+const MINUTE = 60_000
+
+/** Tells the engine to stop for the targets that Wharf no longer waits for. */
+export function terminateKind(deps: {
+  windows: WindowStore
+  carrier: TransferEngine
+}): JobKind<TerminatePayload, { targets: number }> {
+  return {
+    name: TERMINATE_KIND,
+    maxAttempts: 8,
+    timeoutMs: MINUTE,
+    keepMs: 30 * MINUTE,
+    async run({ job, signal }) {
+      const { windowId, engineTaskId } = job.payload
+      const targets = (await deps.windows.targets(windowId)).filter(({ errorCode }) =>
+        ENDED_BY_WHARF.includes(errorCode),
+      )
+      const agents = targets.map(({ agentId, containerId }) => ({ agentId, containerId }))
+      if (agents.length > 0) await deps.carrier.terminate(engineTaskId, agents, signal)
+      return { targets: agents.length }
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import type { Ledger } from '../engine/index.ts'
+import { AppError, ERRORS } from '../kernel/index.ts'
+import { hashOf, parseTaskKey, taskPrefix } from './transfer-keys.ts'
+import { type TransferJobView, type TransferTaskView, toJobView, toTaskView } from './transfer-view.ts'
+import { type TransferWindow, toTarget, toWindow, type WindowTarget } from './transfer-window.ts'
+
+/** How tasks and jobs stand: one statement a question, found by a short key. */
+export class TransferQueries {
+  readonly #ledger: Ledger
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  async task(taskId: string): Promise<TransferTaskView> {
+    const uuid = parseTaskKey(taskId)?.uuid
+    const row =
+      uuid === undefined
+        ? undefined
+        : await this.#ledger.db
+            .selectFrom('transfer_tasks')
+            .innerJoin('transfer_targets', 'transfer_targets.id', 'transfer_tasks.target_id')
+            .innerJoin('transfer_windows', 'transfer_windows.id', 'transfer_targets.window_id')
+            .selectAll('transfer_windows')
+            .select([
+              'transfer_tasks.created_at as asked_at',
+              'transfer_targets.status as target_status',
+              'agent_id',
+              'container_id',
+              'owner',
+              'directory',
+              'error_code',
+              'error_message',
+              'progress',
+            ])
+            .where('transfer_tasks.id', '=', uuid)
+            .executeTakeFirst()
+    const window = row && toWindow(row)
+    // The UUID alone does not make an id: the rest has to be right as well.
+    if (!row || !window || taskPrefix(window) + uuid !== taskId) throw notFound('task', taskId)
+    const target = toTarget({ ...row, status: row.target_status, window_id: row.id })
+    return toTaskView(taskId, row.asked_at, window, target)
+  }
+
+  async job(jobId: string): Promise<TransferJobView> {
+    const { window, targets } = await this.read(hashOf(jobId))
+    if (!window) throw notFound('job', jobId)
+    return toJobView(window, targets)
+  }
+
+  async window(id: string): Promise<TransferWindow | undefined> {
+    const row = await this.#ledger.db
+      .selectFrom('transfer_windows')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return row && toWindow(row)
+  }
+
+  /** A window's tasks in order of their ids, page by page. */
+  tasksOf(windowId: string, after: string, limit: number) {
+    return this.#ledger.db
+      .selectFrom('transfer_tasks')
+      .innerJoin('transfer_targets', 'transfer_targets.id', 'transfer_tasks.target_id')
+      .select(['transfer_tasks.id', 'target_id', 'transfer_tasks.created_at'])
+      .where('window_id', '=', windowId)
+      .where('transfer_tasks.id', '>', after)
+      .orderBy('transfer_tasks.id')
+      .limit(limit)
+      .execute()
+  }
+
+  /** A window with its targets, both of the same moment. */
+  async read(windowId: string): Promise<{ window: TransferWindow | undefined; targets: WindowTarget[] }> {
+    const rows = await this.#ledger.db
+      .selectFrom('transfer_windows')
+      .innerJoin('transfer_targets', 'transfer_targets.window_id', 'transfer_windows.id')
+      .selectAll('transfer_windows')
+      .select([
+        'transfer_targets.id as target_id',
+        'transfer_targets.status as target_status',
+        'agent_id',
+        'container_id',
+        'owner',
+        'directory',
+        'error_code',
+        'error_message',
+        'progress',
+      ])
+      .where('transfer_windows.id', '=', windowId)
+      .execute()
+    const first = rows[0]
+    const targets = rows.map((row) =>
+      toTarget({ ...row, id: row.target_id, status: row.target_status, window_id: row.id }),
+    )
+    return { window: first && toWindow(first), targets }
+  }
+}
+
+function notFound(what: string, id: string): AppError {
+  return new AppError(ERRORS.TASK_NOT_FOUND, `there is no transfer ${what} ${id.slice(0, 500)}`)
+}

@@ -1,0 +1,89 @@
+import type { Engine, Ledger, Tx } from '../engine/index.ts'
+import { AppError } from '../kernel/index.ts'
+import { type GathererOptions, JoinGatherer } from './join-gatherer.ts'
+import type { Permissions } from './permissions.ts'
+import type { Repository, RepositoryFile } from './repository.ts'
+import { hashOf } from './transfer-keys.ts'
+import { TransferQueries } from './transfer-queries.ts'
+import { type ExportFile, type JoinRequest, readRequest, type TransferBody } from './transfer-request.ts'
+import type { TransferJobView, TransferTaskView } from './transfer-view.ts'
+import { type Joined, WindowJoin, type WindowJoinDeps } from './window-join.ts'
+import type { WindowStore } from './window-store.ts'
+
+export interface TransfersDeps extends WindowJoinDeps {
+  engine: Engine
+  ledger: Ledger
+  permissions: Permissions
+  repository: Repository
+  windows: WindowStore
+  /** A finished export's file, or the reason why there is none. */
+  exportFile(taskId: string): Promise<ExportFile>
+}
+
+export interface TransfersOptions extends GathererOptions {
+  windowSeconds: number
+}
+
+/** Everything that can be asked of transfers; transports only translate. */
+export class Transfers {
+  readonly #deps: TransfersDeps
+  readonly #join: WindowJoin
+  readonly #gatherer: JoinGatherer<JoinRequest, Joined>
+  readonly #queries: TransferQueries
+
+  constructor(deps: TransfersDeps, options: TransfersOptions) {
+    this.#deps = deps
+    this.#join = new WindowJoin(deps, options)
+    this.#gatherer = new JoinGatherer(
+      (requests) => deps.ledger.transaction((tx) => this.#join.join(tx, requests)),
+      options,
+    )
+    this.#queries = new TransferQueries(deps.ledger)
+  }
+
+  /** Takes a request into the open window. Committed when it resolves; shares its transaction with others. */
+  async request(projectId: string, body: TransferBody): Promise<Joined> {
+    return this.#gatherer.join(await readRequest(projectId, body, this.#deps.exportFile))
+  }
+
+  /** The same in the caller's own transaction. */
+  async requestIn(tx: Tx, projectId: string, body: TransferBody): Promise<Joined> {
+    const request = await readRequest(projectId, body, this.#deps.exportFile)
+    const [outcome] = await this.#join.join(tx, [request])
+    if (outcome instanceof AppError) throw outcome
+    return outcome as Joined
+  }
+
+  task(taskId: string): Promise<TransferTaskView> {
+    return this.#queries.task(taskId)
+  }
+
+  job(jobId: string): Promise<TransferJobView> {
+    return this.#queries.job(jobId)
+  }
+
+  /** Stops a job for all its open targets. */
+  async cancel(jobId: string): Promise<void> {
+    const window = await this.#deps.windows.find(hashOf(jobId))
+    if (window?.jobId == null) return void (await this.job(jobId))
+    await this.#deps.ledger.transaction((tx) => this.#deps.engine.cancelJob(tx, window.jobId as string))
+  }
+
+  putFile(
+    projectId: string,
+    path: string,
+    bytes: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<RepositoryFile> {
+    return this.#deps.repository.put(projectId, path, bytes, signal)
+  }
+
+  /** The agents a project may send to; null: all. */
+  agentsOf(projectId: string): Promise<string[] | null> {
+    return this.#deps.permissions.agents(projectId)
+  }
+
+  setAgents(tx: Tx, projectId: string, patterns: string[] | null): Promise<void> {
+    return this.#deps.permissions.setAgents(tx, projectId, patterns)
+  }
+}

@@ -1,0 +1,227 @@
+import { sql } from 'kysely'
+import { type Engine, type Ledger, newId, now, type Tx } from '../engine/index.ts'
+import { AppError, ERRORS } from '../kernel/index.ts'
+import { windowAt, windowOf } from './collect-window.ts'
+import { jsonRows } from './json-rows.ts'
+import type { Permissions } from './permissions.ts'
+import { hashOf, jobKey, taskPrefix } from './transfer-keys.ts'
+import type { JoinRequest } from './transfer-request.ts'
+
+export const TRANSFER_KIND = 'transfer'
+
+export interface Joined {
+  taskId: string
+  jobId: string
+}
+
+/** What one join wrote, for whoever mirrors it. */
+export interface JoinedTask extends Joined {
+  windowId: string
+  request: JoinRequest
+  createdAt: number
+}
+
+export interface WindowJoinDeps {
+  engine: Engine
+  ledger: Ledger
+  permissions: Permissions
+  /** Called after the commit. */
+  onJoined?(tasks: JoinedTask[]): void
+}
+
+interface Candidate {
+  request: JoinRequest
+  bucket: number
+  /** True once another signature was found under the plain id. */
+  second: boolean
+}
+
+interface OpenWindow {
+  id: string
+  publicId: string
+}
+
+/** A clock that runs back may send a request through windows that have closed, but not for ever. */
+const MOST_WINDOWS = 20
+
+/**
+ * Takes requests into the window that is open. A join holds its window's row against the close, which changes that
+ * row: so a target is either in before the close reads the targets, or finds the window closed and goes to the next.
+ */
+export class WindowJoin {
+  readonly #deps: WindowJoinDeps
+  readonly #seconds: number
+
+  constructor(deps: WindowJoinDeps, { windowSeconds }: { windowSeconds: number }) {
+    this.#deps = deps
+    this.#seconds = windowSeconds
+  }
+
+  /** For each request what it became, or why it was refused. The statements do not grow with their number. */
+  async join(tx: Tx, requests: JoinRequest[]): Promise<(Joined | AppError)[]> {
+    const { refusals, now: at } = await this.#deps.permissions.check(tx, requests)
+    const wanted = requests.filter((_, index) => !refusals[index])
+    const windows = await this.#open(tx, wanted, at)
+    const tasks: JoinedTask[] = []
+    const outcomes = requests.map((request, index) => {
+      const window = refusals[index] ?? windows.get(fileKey(request))
+      if (window instanceof AppError || !window) return window ?? notOpened(request)
+      const taskId = taskPrefix(request) + newId()
+      tasks.push({ taskId, jobId: window.publicId, windowId: window.id, request, createdAt: at })
+      return { taskId, jobId: window.publicId }
+    })
+    if (tasks.length > 0) await this.#write(tx, tasks)
+    return outcomes
+  }
+
+  /** The open window of each distinct file. */
+  async #open(tx: Tx, requests: JoinRequest[], at: number): Promise<Map<string, OpenWindow | AppError>> {
+    const { bucket } = windowAt(at, this.#seconds)
+    const found = new Map<string, OpenWindow | AppError>()
+    let open = new Map<string, Candidate>()
+    for (const request of requests) open.set(fileKey(request), { request, bucket, second: false })
+    for (let round = 0; open.size > 0 && round < MOST_WINDOWS; round++) {
+      const known = await this.#hold(tx, [...open.values()].map(idOf))
+      const next = new Map<string, Candidate>()
+      // In one order everywhere: two transactions that make the same windows do not wait for each other in a circle.
+      const inOrder = [...open].sort(([, a], [, b]) => (idOf(a) < idOf(b) ? -1 : 1))
+      for (const [key, candidate] of inOrder) {
+        const step = await this.#step(tx, candidate, known.get(idOf(candidate)))
+        if (step instanceof AppError || 'id' in step) found.set(key, step)
+        else next.set(key, step)
+      }
+      open = next
+    }
+    return found
+  }
+
+  async #step(
+    tx: Tx,
+    candidate: Candidate,
+    known: { status: string; signature: string } | undefined,
+  ): Promise<OpenWindow | Candidate | AppError> {
+    const { request, second, bucket } = candidate
+    const mine = { id: idOf(candidate), publicId: publicIdOf(candidate) }
+    // Made here or by somebody faster: in the latter case the next round finds it.
+    if (!known) return (await this.#make(tx, candidate)) ? mine : candidate
+    if (known.status !== 'Pending') return { request, bucket: bucket + 1, second: false }
+    if (known.signature === request.signature) return mine
+    if (!second) return { ...candidate, second: true }
+    return new AppError(
+      ERRORS.TRANSFER_SIGNATURE_CLASH,
+      'two files with the same path and the same eight first digits cannot share a window; ask again in the next',
+      { retryAfter: this.#seconds },
+    )
+  }
+
+  async #hold(tx: Tx, ids: string[]): Promise<Map<string, { status: string; signature: string }>> {
+    let query = tx.db
+      .selectFrom('transfer_windows')
+      .select(['id', 'status', 'signature'])
+      .where('id', 'in', ids)
+      .orderBy('id')
+    // Joins let each other pass; the close has to wait for them.
+    if (this.#deps.ledger.dialect === 'postgres') query = query.forShare()
+    return new Map((await query.execute()).map((row) => [row.id, row]))
+  }
+
+  /** The window and the job that is due at its end. */
+  async #make(tx: Tx, candidate: Candidate): Promise<boolean> {
+    const { request, bucket } = candidate
+    const { endsAt } = windowOf(bucket, this.#seconds)
+    const id = idOf(candidate)
+    const made = await tx.db
+      .insertInto('transfer_windows')
+      .values({
+        id,
+        public_id: publicIdOf(candidate),
+        project_id: request.projectId,
+        biz_id: request.bizId,
+        app_id: request.appId,
+        full_path: request.fullPath,
+        file_name: request.fileName,
+        signature: request.signature,
+        artifact_key: request.artifactKey,
+        bucket,
+        ends_at: endsAt,
+        status: 'Pending',
+        created_at: now,
+      })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    if (!made) return false
+    const { jobId } = await this.#deps.engine.enqueue(tx, {
+      kind: TRANSFER_KIND,
+      payload: { windowId: id },
+      owner: request.projectId,
+      dueAt: endsAt,
+    })
+    await tx.db.updateTable('transfer_windows').set({ job_id: jobId }).where('id', '=', id).execute()
+    return true
+  }
+
+  async #write(tx: Tx, tasks: JoinedTask[]): Promise<void> {
+    const { dialect } = this.#deps.ledger
+    const targets = new Map<string, object>()
+    const rows = tasks.map(({ taskId, windowId, request: { projectId, target } }) => {
+      const { agentId, containerId, user, directory } = target
+      const target_id = hashOf(JSON.stringify([windowId, agentId, containerId, user, directory]))
+      targets.set(target_id, {
+        id: target_id,
+        window_id: windowId,
+        agent_id: agentId,
+        container_id: containerId,
+        owner: user,
+        directory,
+      })
+      return { id: taskId.slice(-36), target_id, task_id: taskId, project_id: projectId }
+    })
+    const targetRows = jsonRows(
+      dialect,
+      {
+        id: 'text',
+        window_id: 'text',
+        agent_id: 'text',
+        container_id: 'text',
+        owner: 'text',
+        directory: 'text',
+      },
+      // In one order: two joins with the same targets must not wait for each other in a circle.
+      [...targets].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row),
+    )
+    await sql`insert into transfer_targets (id, window_id, agent_id, container_id, owner, directory, status)
+      select id, window_id, agent_id, container_id, owner, directory, 'Pending' from ${targetRows} where true
+      on conflict (id) do nothing`.execute(tx.db)
+    const taskRows = jsonRows(
+      dialect,
+      { id: 'text', target_id: 'text', task_id: 'text', project_id: 'text' },
+      rows,
+    )
+    await sql`insert into transfer_tasks (id, target_id, created_at)
+      select id, target_id, wharf_now() from ${taskRows}`.execute(tx.db)
+    await sql`insert into events (type, kind, project_id, task_id, data, at)
+      select 'transfer.pending', ${TRANSFER_KIND}, project_id, task_id, '{"status":"Pending"}', wharf_now()
+      from ${taskRows}`.execute(tx.db)
+    tx.afterCommit(() => {
+      this.#deps.engine.feed.notify()
+      this.#deps.onJoined?.(tasks)
+    })
+  }
+}
+
+function fileKey({ bizId, appId, fullPath, signature }: JoinRequest): string {
+  return `${bizId}:${appId}:${signature}:${fullPath}`
+}
+
+function publicIdOf({ request, bucket, second }: Candidate): string {
+  return jobKey(request, bucket, second ? request.signature : undefined)
+}
+
+function idOf(candidate: Candidate): string {
+  return hashOf(publicIdOf(candidate))
+}
+
+function notOpened(request: JoinRequest): AppError {
+  return new AppError(ERRORS.INTERNAL, `no window is open for ${request.fullPath}`)
+}

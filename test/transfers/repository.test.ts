@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { Repository } from '../../src/transfers/repository.ts'
+import { availableBackends } from '../support/backends.ts'
+import { bytes, setupTransfers } from '../support/transfers.ts'
+
+const HOUR = 3_600_000
+const { signal } = new AbortController()
+
+describe.each(availableBackends())('the repository on %s', (name) => {
+  async function setup() {
+    const { ledger, store, clock, projectId } = await setupTransfers(name)
+    const repository = new Repository({ ledger, store }, { maxBytes: 100, keepSupersededMs: HOUR })
+    const put = async (content: string) =>
+      (await repository.put(projectId, '/a/f', bytes(Buffer.from(content)), signal)).signature
+    const kept = async () => {
+      const keys: string[] = []
+      for await (const { key } of store.list('repository/')) keys.push(key)
+      return keys
+    }
+    return { repository, put, kept, clock, store, projectId }
+  }
+
+  test('a replaced version can be delivered for a while, the newest for ever', async () => {
+    const { repository, put, kept, clock, projectId } = await setup()
+    const old = await put('one')
+    const fresh = await put('two')
+    await clock.move(HOUR - 1)
+    await repository.runOnce(signal)
+    expect(await repository.locate(projectId, 'a/f', old)).toBeDefined()
+    await clock.move(1)
+    expect(await repository.runOnce(signal)).toEqual({ removed: 1 })
+    await expect(repository.locate(projectId, 'a/f', old)).rejects.toMatchObject({
+      code: 'TRANSFER_SIGNATURE_MISMATCH',
+    })
+    expect(await kept()).toEqual([await repository.locate(projectId, 'a/f', fresh)])
+  })
+
+  test('a version that comes back is as good as new, and each is stored once', async () => {
+    const { repository, put, kept, clock, projectId } = await setup()
+    const one = await put('one')
+    await put('two')
+    expect(await put('one')).toBe(one)
+    await clock.move(2 * HOUR)
+    await repository.runOnce(signal)
+    expect(await kept()).toEqual([await repository.locate(projectId, '/a/f', one)])
+  })
+
+  test('an upload that breaks off leaves what was there', async () => {
+    const { repository, put, kept, projectId } = await setup()
+    const one = await put('one')
+    const broken = (async function* () {
+      yield Buffer.from('t')
+      throw new Error('the line is cut')
+    })()
+    await expect(repository.put(projectId, 'a/f', broken, signal)).rejects.toThrow('the line is cut')
+    expect(await kept()).toEqual([await repository.locate(projectId, 'a/f', one)])
+    expect(one).toBe(createHash('sha256').update('one').digest('hex'))
+  })
+})
