@@ -55,10 +55,10 @@ describe.runIf(redisCli)('a foreign processor with BLPOP and HSET alone', () => 
     cli('BLPOP', link.options.queueKey, '5')
     await putBack.runOnce(never)
     clock.advance(59_000)
-    expect(await putBack.runOnce(never)).toEqual({ putBack: 0 })
+    expect(await putBack.runOnce(never)).toMatchObject({ putBack: 0 })
     expect(cli('LLEN', link.options.queueKey)).toBe('0')
     clock.advance(2_000)
-    expect(await putBack.runOnce(never)).toEqual({ putBack: 1 })
+    expect(await putBack.runOnce(never)).toMatchObject({ putBack: 1 })
     expect(cli('LRANGE', link.options.queueKey, '0', '-1')).toContain(id)
     expect(cli('HGET', `task:${id}`, 'status')).toBe('PENDING')
   })
@@ -72,7 +72,7 @@ describe.runIf(redisCli)('a foreign processor with BLPOP and HSET alone', () => 
     await putBack.runOnce(never)
     cli('HSET', `task:${id}`, 'status', 'PROCESSING', 'updated_at', '1700000001')
     clock.advance(120_000)
-    expect(await putBack.runOnce(never)).toEqual({ putBack: 0 })
+    expect(await putBack.runOnce(never)).toMatchObject({ putBack: 0 })
   })
 
   test('that stops moving updated_at loses its task; after too many times the task fails with a reason', async () => {
@@ -99,7 +99,7 @@ describe.runIf(redisCli)('a foreign processor with BLPOP and HSET alone', () => 
     await duties.follow.runOnce(never)
     // Moved since the ledger looked: what it knows is out of date, so nothing may be put back by it.
     cli('HSET', `task:${id}`, 'updated_at', '1700000002')
-    expect(await duties.putBack(0).runOnce(never)).toEqual({ putBack: 0 })
+    expect(await duties.putBack(0).runOnce(never)).toMatchObject({ putBack: 0 })
     expect((await service.status(id)).status).toBe('PROCESSING')
   })
 })
@@ -113,7 +113,7 @@ describe.runIf(available)('a processor of ours', () => {
     await dead.heartbeat()
     const claim = (await dead.claim(0, never))!
     await link.redis.del(link.aliveKey(dead.processor))
-    expect(await duties.putBack().runOnce(never)).toEqual({ putBack: 1 })
+    expect(await duties.putBack().runOnce(never)).toMatchObject({ putBack: 1 })
     expect((await store.get(first))?.status).toBe('PENDING')
     expect(await dead.finish(claim, { status: 'COMPLETED', resultPath: '/late' })).toBe(false)
     const alive = queue(2)
@@ -128,7 +128,7 @@ describe.runIf(available)('a processor of ours', () => {
     await alive.heartbeat()
     await link.redis.lmove(link.options.queueKey, link.slotKey(alive.processor, 0), 'LEFT', 'RIGHT')
     const putBack = duties.putBack(3_600_000, 0)
-    expect([await putBack.runOnce(never), await putBack.runOnce(never)]).toEqual([
+    expect([await putBack.runOnce(never), await putBack.runOnce(never)]).toMatchObject([
       { putBack: 0 },
       { putBack: 0 },
     ])

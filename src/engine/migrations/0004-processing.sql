@@ -25,5 +25,4 @@ create table processing_tasks (
 create index processing_tasks_queued on processing_tasks (queued_at, id) where status = 'PENDING';
 create index processing_tasks_unfinished on processing_tasks (id) where status in ('PENDING', 'PROCESSING');
 create index processing_tasks_revoked on processing_tasks (id) where status = 'REVOKED';
-create index processing_tasks_of_project on processing_tasks (project_id, created_at, id);
 create index processing_tasks_to_delete on processing_tasks (expires_at);

@@ -7,6 +7,10 @@ import { encodeMessage, hasEnded, isTaskStatus } from '../task.ts'
 
 const PAGE = 500
 const EVERY_MS = 2_000
+/** One pass in so many reads every unfinished task. */
+const FULL_PASS_EVERY = 15
+/** A duty that takes long comes seldom: it never costs more than this part of the time. */
+const PAUSE_TO_WORK = 20
 /** A record that is missing for less than this may just be on its way. */
 const ON_ITS_WAY_MS = 10_000
 
@@ -28,6 +32,7 @@ export class FollowRedisDuty implements Duty {
   readonly name = 'follow-redis'
   readonly #deps: FollowRedisDeps
   readonly #onItsWayMs: number
+  #passes = 0
 
   constructor(deps: FollowRedisDeps, { onItsWayMs = ON_ITS_WAY_MS }: { onItsWayMs?: number } = {}) {
     this.#deps = deps
@@ -40,14 +45,18 @@ export class FollowRedisDuty implements Duty {
     await this.#takeBackRevoked(signal)
     const { restored, changed } = await this.#follow(signal)
     const took = this.#deps.clock.now() - started
-    return { nextInMs: Math.max(EVERY_MS, took * 10), restored: restored + lost, changed }
+    return { nextInMs: Math.max(EVERY_MS, took * PAUSE_TO_WORK), restored: restored + lost, changed }
   }
 
   async #follow(signal: AbortSignal): Promise<{ restored: number; changed: number }> {
     const { rows, link } = this.#deps
+    // Tasks are taken in the order of their ids, so behind a page in which everything waits as before nothing has happened,
+    // either. Now and then all are read nevertheless: order is no promise.
+    const everything = this.#passes++ % FULL_PASS_EVERY === 0
     let restored = 0
     let changed = 0
     for await (const page of this.#pages(['PENDING', 'PROCESSING'], signal)) {
+      const before = restored + changed
       const now = await rows.ledger.now()
       const reads = link.redis.pipeline()
       for (const { id } of page) {
@@ -64,6 +73,8 @@ export class FollowRedisDuty implements Duty {
           if (await this.#restore(row, now)) restored++
         }
       }
+      const allWait = page.every(({ status }) => status === 'PENDING')
+      if (!everything && allWait && restored + changed === before) break
     }
     return { restored, changed }
   }

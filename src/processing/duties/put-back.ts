@@ -4,6 +4,9 @@ import type { TaskRow, TaskRows } from '../stores/task-rows.ts'
 import { decodeMessage, encodeMessage, TEXT } from '../task.ts'
 
 const PAGE = 1_000
+const EVERY_MS = 10_000
+/** A duty that takes long comes seldom: it never costs more than this part of the time. */
+const PAUSE_TO_WORK = 20
 
 export interface PutBackOptions {
   /** How often a task may be put back before it fails. */
@@ -43,7 +46,8 @@ export class PutBackDuty implements Duty {
     this.#options = { missingMs: 60_000, ...options }
   }
 
-  async runOnce(signal: AbortSignal): Promise<{ putBack: number }> {
+  async runOnce(signal: AbortSignal): Promise<{ putBack: number; nextInMs: number }> {
+    const started = this.#deps.clock.now()
     let putBack = await this.#reapProcessors(signal)
     const pending: TaskRow[] = []
     const now = await this.#deps.rows.ledger.now()
@@ -62,7 +66,9 @@ export class PutBackDuty implements Duty {
       if (page.length < 500) break
       after = page.at(-1)?.id ?? ''
     }
-    return { putBack: putBack + (await this.#findMissing(pending)) }
+    putBack += await this.#findMissing(pending)
+    const took = this.#deps.clock.now() - started
+    return { putBack, nextInMs: Math.max(EVERY_MS, took * PAUSE_TO_WORK) }
   }
 
   async #reapProcessors(signal: AbortSignal): Promise<number> {

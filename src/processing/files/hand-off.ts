@@ -1,5 +1,5 @@
-import { mkdirSync, realpathSync } from 'node:fs'
-import { link, lstat, lutimes, mkdir, readdir, readlink, rename, rm, symlink, unlink } from 'node:fs/promises'
+import { lstatSync, mkdirSync, realpathSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
+import { link, lstat, lutimes, readdir, readlink, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError, ERRORS, isAppError, type Log, messageOf } from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
@@ -62,7 +62,7 @@ export class HandOff {
     try {
       const from = await resolveTempPath(this.temp, tempPath)
       const path = join(this.folderOf(id), `original${extensionOf(originalFilename)}`)
-      await this.#open(id, from)
+      this.#open(id, from)
       try {
         const { size, copied } = await this.#move(id, from, path, signal)
         return {
@@ -107,29 +107,28 @@ export class HandOff {
     return mended
   }
 
-  /** Note and folder. Fails, and changes nothing, when there is already a task with this id. */
-  async #open(id: string, from: string): Promise<void> {
+  /**
+   * Note and folder. Fails, and changes nothing, when there is already a task with this id.
+   *
+   * This and the rename are done at once, not through the thread pool: they touch names only, never contents, and three
+   * trips to the pool cost more than everything else about a hand-off together.
+   */
+  #open(id: string, from: string): void {
     const note = join(this.#notes, id)
-    await symlink(from, note)
+    symlinkSync(from, note)
     try {
-      await mkdir(this.folderOf(id), { mode: 0o750 })
+      mkdirSync(this.folderOf(id), { mode: 0o750 })
     } catch (error) {
-      await unlink(note)
+      unlinkSync(note)
       throw error
     }
   }
 
   /** Only a regular file stays moved. */
   async #move(id: string, from: string, to: string, signal: AbortSignal | undefined) {
-    const copied = await rename(from, to).then(
-      () => false,
-      async (error) => {
-        if (!isErrno(error, 'EXDEV')) throw error
-        await this.#copy(id, from, to, signal)
-        return true
-      },
-    )
-    const stat = await lstat(to)
+    const copied = !tryRename(from, to)
+    if (copied) await this.#copy(id, from, to, signal)
+    const stat = lstatSync(to)
     if (!stat.isFile()) throw badPath()
     return { size: stat.size, copied }
   }
@@ -179,6 +178,17 @@ export class HandOff {
     const names = await readdir(this.folderOf(id)).catch(() => [])
     const name = names.find((known) => /^original(\.[^.]+)?$/.test(known))
     return name === undefined ? undefined : join(this.folderOf(id), name)
+  }
+}
+
+/** Answers false when the two are on different file systems. */
+function tryRename(from: string, to: string): boolean {
+  try {
+    renameSync(from, to)
+    return true
+  } catch (error) {
+    if (isErrno(error, 'EXDEV')) return false
+    throw error
   }
 }
 

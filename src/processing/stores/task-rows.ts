@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely'
+import { type CompiledQuery, type Selectable, sql } from 'kysely'
 import { type Engine, type Ledger, now, type Schema, type Tx } from '../../engine/index.ts'
 import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
 import { type NewTask, type TaskDetails, type TaskRecord, type TaskStatus, TEXT } from '../task.ts'
@@ -23,11 +23,20 @@ export class TaskRows {
   readonly #deps: TaskRowsDeps
   readonly #ttlMs: number
   readonly #inserts: Batcher<NewTask, boolean>
+  /** Built once: this is asked for with every call, and building it costs more than running it. */
+  readonly #get: CompiledQuery
 
   constructor(deps: TaskRowsDeps, { ttlMs }: { ttlMs: number }) {
     this.#deps = deps
     this.ledger = deps.ledger
     this.#ttlMs = ttlMs
+    this.#get = this.ledger.db
+      .selectFrom('processing_tasks')
+      .selectAll()
+      .where('id', '=', '')
+      .where(sql<boolean>`status <> 'REVOKED'`)
+      .where('expires_at', '>', now)
+      .compile()
     this.#inserts = new Batcher((tasks) => this.#insertAll(tasks))
   }
 
@@ -41,14 +50,8 @@ export class TaskRows {
   }
 
   async get(id: string): Promise<Row | undefined> {
-    const row = await this.ledger.db
-      .selectFrom('processing_tasks')
-      .selectAll()
-      .where('id', '=', id)
-      .where('status', '!=', 'REVOKED')
-      .where('expires_at', '>', now)
-      .executeTakeFirst()
-    return row as Row | undefined
+    const { rows } = await this.ledger.db.executeQuery<Row>({ ...this.#get, parameters: [id] })
+    return rows[0]
   }
 
   /** Rows in the order of their ids, `limit` at a time. */
