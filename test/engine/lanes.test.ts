@@ -124,11 +124,11 @@ describe.each(availableBackends())('lanes on %s', (name) => {
     await submit(a, 'laned', { owner: 'other' })
     runs[0]?.finish()
     expect((await nth(3)).context.job.owner).toBe('small')
-    // Now 'big' and 'other' have nothing under way: the older job is first, and then it is the turn of 'other'.
+    // Now 'big' and 'other' have nothing under way: it is the turn of whoever had none yet, however old the others' jobs.
     runs[1]?.finish()
-    expect((await nth(4)).context.job.owner).toBe('big')
+    expect((await nth(4)).context.job.owner).toBe('other')
     runs[2]?.finish()
-    expect((await nth(5)).context.job.owner).toBe('other')
+    expect((await nth(5)).context.job.owner).toBe('big')
   })
 
   test('a job that is tried again keeps its place', async () => {

@@ -59,8 +59,9 @@ export class GrpcServer implements Part {
 
   async start(): Promise<void> {
     const { host, port, mayMove } = this.#options
-    this.#port = await this.#bind(port).catch((cause) => {
-      if (mayMove) return this.#bind(0)
+    const credentials = this.#credentials()
+    this.#port = await this.#bind(port, credentials).catch((cause) => {
+      if (mayMove) return this.#bind(0, credentials)
       throw new AppError(
         ERRORS.CONFIG_INVALID,
         `cannot listen on ${host}:${port} for gRPC (${reasonOf(cause)}); set TASK_GRPC_HOST or TASK_GRPC_PORT to something else`,
@@ -70,13 +71,11 @@ export class GrpcServer implements Part {
     this.#healthLoop.start()
   }
 
-  #bind(port: number): Promise<number> {
+  #bind(port: number, credentials: ServerCredentials): Promise<number> {
     const { host } = this.#options
     const target = `${host.includes(':') ? `[${host}]` : host}:${port}`
     return new Promise((resolve, reject) => {
-      this.#server.bindAsync(target, this.#credentials(), (error, bound) =>
-        error ? reject(error) : resolve(bound),
-      )
+      this.#server.bindAsync(target, credentials, (error, bound) => (error ? reject(error) : resolve(bound)))
     })
   }
 
