@@ -1,0 +1,52 @@
+/** A place that a file is put to: an agent's host, or one of its containers. */
+export interface TransferTarget {
+  agentId: string
+  /** Empty: the host itself. */
+  containerId: string
+  /** Owner of the file on the target. */
+  user: string
+  directory: string
+}
+
+export interface TransferOrder {
+  /** The file in this instance's local cache, complete and checked. */
+  localPath: string
+  fileName: string
+  size: number
+  /** SHA-256, hexadecimal. */
+  signature: string
+  targets: TransferTarget[]
+  timeoutSeconds: number
+}
+
+/** How one target stands. 0: done, 115: downloading, anything else: failed. */
+export interface TargetResult {
+  agentId: string
+  containerId: string
+  errorCode: number
+  errorMessage: string
+  /** Percent, while it downloads. */
+  progress: number
+}
+
+export interface TransferResult {
+  /** Set when the source itself failed, which fails every target. */
+  uploadError: { code: number; message: string } | null
+  /** Targets that the engine has told of so far; others are still to come. */
+  targets: TargetResult[]
+}
+
+/**
+ * Carries one file to many targets. An order becomes a task of the engine's own, whose id outlives this process: after
+ * a restart, or on another instance, `result` and `terminate` go on with the same id.
+ */
+export interface TransferEngine {
+  start(order: TransferOrder, signal: AbortSignal): Promise<{ engineTaskId: string }>
+  result(engineTaskId: string, signal: AbortSignal): Promise<TransferResult>
+  /** Ends the task for these targets; safe to repeat. */
+  terminate(
+    engineTaskId: string,
+    targets: Pick<TransferTarget, 'agentId' | 'containerId'>[],
+    signal: AbortSignal,
+  ): Promise<void>
+}
