@@ -4,12 +4,15 @@ import {
   type Backend,
   Engine,
   keepSecret,
+  type Ledger,
   newSecret,
   openBackend,
   openInstallation,
   ProjectStore,
   readSecret,
+  type Sealer,
   SettingsStore,
+  type Signal,
   Tickets,
 } from './engine/index.ts'
 import { ExpirySweeper, Exports, exportKind, SpoolFolders, SpoolSweeper, XlsxPool } from './exports/index.ts'
@@ -25,6 +28,7 @@ import {
 } from './net/index.ts'
 import { Callbacks, type TaskViews } from './notify/index.ts'
 import type { ArtifactStore } from './storage/index.ts'
+import { AGENT_SOCKET_PATH, LedgerSwarmStore, SwarmAuthority, SwarmEngine } from './transfers/index.ts'
 import { VERSION } from './version.ts'
 
 export interface Wharf {
@@ -77,6 +81,7 @@ async function startOn(
   const settings = new SettingsStore(ledger)
   const installation = await openInstallation(config.WHARF_DATA_DIR, settings, {
     adminToken: config.WHARF_ADMIN_TOKEN,
+    agentToken: config.WHARF_AGENT_TOKEN,
     sealKey: config.WHARF_SEAL_KEY,
   })
   const { sealer } = installation
@@ -106,8 +111,19 @@ async function startOn(
   )
   engine.addLeaderDuty(new ExpirySweeper({ ledger, store }), 5 * MINUTE)
   const spools = new DutyLoop(new SpoolSweeper({ ledger, folders }), { clock, log }, { everyMs: HOUR })
+  const swarm = await openSwarm(
+    { ...shared, settings, signal: backend.signal, agentTokenHash: installation.agentTokenHash },
+    config,
+  )
   const http: HttpServer = new HttpServer(
-    { ...shared, callbacks, exports, views, adminTokenHash: installation.adminTokenHash },
+    {
+      ...shared,
+      callbacks,
+      exports,
+      views,
+      adminTokenHash: installation.adminTokenHash,
+      sockets: { [AGENT_SOCKET_PATH]: swarm.upgrade },
+    },
     {
       host: config.WHARF_HOST,
       port: config.WHARF_PORT,
@@ -120,6 +136,7 @@ async function startOn(
     { name: 'outgoing http', stop: () => outgoing.close() },
     { name: 'xlsx threads', stop: () => pool.close() },
     { name: 'spool sweeper', start: () => spools.start(), stop: () => spools.stop() },
+    { name: 'swarm', start: () => swarm.open(), stop: () => swarm.close() },
     engine,
     http,
   ])
@@ -178,6 +195,41 @@ function openHttpClient(config: Config, clock: Clock, ownAddress: () => string):
   return new HttpClient(
     { guard: new AddressGuard(allowed), clock },
     { userAgent: `wharf/${VERSION}`, alwaysAllowed: (url) => ownSamples(ownAddress())(url) },
+  )
+}
+
+interface SwarmGround {
+  ledger: Ledger
+  engine: Engine
+  signal: Signal
+  sealer: Sealer
+  settings: SettingsStore
+  agentTokenHash: string
+  clock: Clock
+  log: Log
+}
+
+async function openSwarm(ground: SwarmGround, config: Config): Promise<SwarmEngine> {
+  const { ledger, engine, settings, sealer, signal, agentTokenHash, clock, log } = ground
+  const kept = await settings.getOrCreate('swarm_authority', () => sealer.seal(SwarmAuthority.make(clock)))
+  const authority = new SwarmAuthority(clock, sealer.open(kept))
+  return new SwarmEngine(
+    {
+      store: new LedgerSwarmStore(ledger),
+      authority,
+      signal,
+      instance: engine.instance,
+      agentTokenHash,
+      clock,
+      log,
+    },
+    {
+      host: config.WHARF_HOST,
+      port: config.WHARF_SWARM_PORT,
+      advertiseHost: config.WHARF_SWARM_HOST,
+      depth: config.WHARF_SWARM_CHAIN_DEPTH,
+      maxChains: config.WHARF_SWARM_CHAINS,
+    },
   )
 }
 

@@ -17,6 +17,25 @@ program
   .option('--demo', 'make a demo project and print how to use it')
   .action(async (options) => (await import('./cli/serve.ts')).serve(options))
 
+const several = (value: string, values: string[] = []) => [...values, value]
+
+program
+  .command('agent')
+  .description('receive files on this host and pass them on to others; reads WHARF_AGENT_TOKEN')
+  .requiredOption('--server <url>', 'address of the Wharf server')
+  .requiredOption('--id <agent_id>', 'who this agent is')
+  .option('--container <container_id>', 'which container it serves; empty: the host itself', '')
+  .requiredOption(
+    '--root <dir>',
+    'folder below which files may be written; may be given several times',
+    several,
+  )
+  .option('--listen <host:port>', 'where other agents connect to', '0.0.0.0:0')
+  .option('--advertise <host>', 'the host that other agents are told (default: as the server sees it)')
+  .option('--upload <rate>', 'most bytes a second to others, like 500k or 10m')
+  .option('--download <rate>', 'most bytes a second from others')
+  .action(async (options) => (await import('./cli/agent.ts')).agent(options))
+
 try {
   await program.parseAsync()
   process.exit(0)

@@ -1,5 +1,6 @@
 import { startWharf } from '../compose.ts'
 import { loadConfig } from '../config.ts'
+import { untilSignal } from './until-signal.ts'
 
 export interface ServeOptions {
   demo?: boolean
@@ -26,16 +27,4 @@ function welcomeText(address: string, key: string): string {
   API reference      ${address}/docs
   Demo project's key ${key}
 `
-}
-
-function untilSignal(drain: () => Promise<void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let draining = false
-    const onSignal = () => {
-      if (draining) process.exit(130)
-      draining = true
-      drain().then(resolve, reject)
-    }
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
-  })
 }

@@ -5,6 +5,7 @@ import type { Engine } from '../engine/index.ts'
 import { AppError, ERRORS, type Log } from '../kernel/index.ts'
 import { eventStream, type TaskViews } from '../notify/index.ts'
 import { type Authenticator, allow, type Principal, requireTask } from './auth.ts'
+import type { HttpServerDeps } from './http-deps.ts'
 import { PROBLEM_TYPE, toAppError, toProblem } from './problem.ts'
 import { filterFor } from './routes/events.ts'
 
@@ -14,6 +15,7 @@ export interface WebSocketDeps {
   views: TaskViews
   stopping: AbortSignal
   log: Log
+  sockets?: HttpServerDeps['sockets']
 }
 
 const PING_MS = 30_000
@@ -42,6 +44,8 @@ export class EventSockets {
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://localhost')
+    const own = this.#deps.sockets?.[url.pathname]
+    if (own) return own(request, socket, head)
     if (url.pathname !== '/ws')
       throw new AppError(ERRORS.NOT_FOUND, `there is no WebSocket at ${url.pathname}`)
     const parameter = (name: string) => url.searchParams.get(name) ?? undefined

@@ -14,6 +14,9 @@ export interface Schema {
   export_files: ExportFilesTable
   export_downloads: ExportDownloadsTable
   deliveries: DeliveriesTable
+  swarm_tasks: SwarmTasksTable
+  swarm_targets: SwarmTargetsTable
+  swarm_agents: SwarmAgentsTable
 }
 
 export interface ProjectsTable {
@@ -148,4 +151,36 @@ export interface DeliveriesTable {
   status: number | null
   error: string | null
   delivered: number
+}
+
+export interface SwarmTasksTable {
+  id: string
+  local_path: string
+  file_name: string
+  manifest: string
+  manifest_signature: string
+  created_at: number
+  deadline: number
+}
+
+export interface SwarmTargetsTable {
+  task_id: string
+  target_key: string
+  agent_id: string
+  container_id: string
+  /** JSON: one user and directory each. */
+  places: string
+  error_code: number
+  error_message: string
+}
+
+export interface SwarmAgentsTable {
+  agent_id: string
+  container_id: string
+  instance: string
+  host: string
+  port: number
+  version: string
+  connected_at: number
+  seen_at: number
 }

@@ -1,0 +1,100 @@
+import { SOURCE } from './relay-plan.ts'
+
+export interface PaceWatchOptions {
+  /** Over how long a pace is taken. */
+  windowMs?: number
+  /** Silent for longer: frozen, or gone without a word. */
+  silentMs?: number
+  /** How long the fastest pace is remembered. */
+  memoryMs?: number
+  /** Pieces that must lie ready at the parent before they count as waiting: what is under way is less. */
+  waitingPieces?: number
+}
+
+interface Seen {
+  /** Latest last. */
+  points: { at: number; have: number }[]
+  heardAt: number
+  /** Judged only on what came after this. */
+  since: number
+  children: Map<string, number>
+}
+
+export interface Surroundings {
+  parentOf(id: string): string
+  childrenOf(id: string): string[]
+  pieces: number
+}
+
+/**
+ * Knows every agent's pace and says who holds others up. An agent is the bottleneck only if data waits for it at its
+ * parent *and* its pace is below half of the fastest, divided by the number of children its parent serves. Lag alone
+ * says nothing: everyone behind a slow agent lags.
+ */
+export class PaceWatch {
+  readonly #options: Required<PaceWatchOptions>
+  readonly #seen = new Map<string, Seen>()
+  #fastest: { pace: number; at: number }[] = []
+
+  constructor(options: PaceWatchOptions = {}) {
+    this.#options = { windowMs: 600, silentMs: 900, memoryMs: 4_000, waitingPieces: 8, ...options }
+  }
+
+  /** An agent starts anew, by being taken in or given another parent: what came before says nothing about now. */
+  reset(id: string, now: number, have = this.#seen.get(id)?.points.at(-1)?.have ?? 0): void {
+    const children = this.#seen.get(id)?.children ?? new Map()
+    this.#seen.set(id, { points: [{ at: now, have }], heardAt: now, since: now, children })
+  }
+
+  forget(id: string): void {
+    this.#seen.delete(id)
+  }
+
+  report(id: string, now: number, have: number, children: { id: string; waiting: number }[]): void {
+    const seen = this.#seen.get(id)
+    if (!seen) return
+    seen.heardAt = now
+    seen.children = new Map(children.map((child) => [child.id, child.waiting]))
+    seen.points.push({ at: now, have })
+    while ((seen.points[1]?.at ?? now) <= now - this.#options.windowMs) seen.points.shift()
+    const pace = this.pace(id)
+    if (pace !== undefined) this.#fastest.push({ pace, at: now })
+  }
+
+  have(id: string): number {
+    return this.#seen.get(id)?.points.at(-1)?.have ?? 0
+  }
+
+  /** Pieces a second, once there was time to measure. */
+  pace(id: string): number | undefined {
+    const points = this.#seen.get(id)?.points ?? []
+    const first = points[0]
+    const last = points.at(-1)
+    if (!first || !last || last.at - first.at < this.#options.windowMs * 0.8) return undefined
+    return ((last.have - first.have) * 1000) / (last.at - first.at)
+  }
+
+  fastest(now: number): number {
+    this.#fastest = this.#fastest.filter(({ at }) => at > now - this.#options.memoryMs)
+    return this.#fastest.reduce((max, { pace }) => Math.max(max, pace), 0)
+  }
+
+  isSilent(id: string, now: number): boolean {
+    const seen = this.#seen.get(id)
+    return seen !== undefined && now - seen.heardAt > this.#options.silentMs
+  }
+
+  isBottleneck(id: string, now: number, { parentOf, childrenOf, pieces }: Surroundings): boolean {
+    const pace = this.pace(id)
+    if (pace === undefined || this.have(id) >= pieces) return false
+    const parent = parentOf(id)
+    if (this.#waitingAt(parent, id, pieces) < this.#options.waitingPieces) return false
+    const busy = childrenOf(parent).filter((child) => this.have(child) < pieces).length
+    return pace < this.fastest(now) / 2 / Math.max(1, busy)
+  }
+
+  #waitingAt(parent: string, id: string, pieces: number): number {
+    if (parent === SOURCE) return pieces - this.have(id)
+    return this.#seen.get(parent)?.children.get(id) ?? 0
+  }
+}
