@@ -93,11 +93,14 @@ export class Agent {
   #receive(message: ToAgent): void {
     switch (message.type) {
       case 'welcome':
-        return this.#welcome(message)
+        this.#welcome(message)
+        return
       case 'job':
-        return this.#take(message)
+        this.#take(message)
+        return
       case 'assign':
-        return this.#tasks.get(message.task)?.follow(message.parent, message.ticket)
+        this.#tasks.get(message.task)?.follow(message.parent, message.ticket)
+        return
       case 'probe':
         return void this.#probe(message)
       case 'end':
@@ -119,7 +122,10 @@ export class Agent {
 
   #take(job: Extract<ToAgent, { type: 'job' }>): void {
     const known = this.#tasks.get(job.task)
-    if (known) return known.repeatOutcome()
+    if (known) {
+      known.repeatOutcome()
+      return
+    }
     try {
       const manifest = Manifest.open(job.manifest, job.manifest_signature, this.#mustKnow().verifyKey)
       this.#manifests.set(job.task, manifest)
@@ -154,7 +160,9 @@ export class Agent {
         { parent: line, ticket, piece },
         this.#stop.signal,
       )
-      this.#link.send({ type: 'probed', task, probe, ...speed })
+      // A line is as fast as this agent may use it.
+      const ms = Math.max(speed.ms, this.#download.millisecondsFor(speed.bytes))
+      this.#link.send({ type: 'probed', task, probe, bytes: speed.bytes, ms })
     } catch (error) {
       this.#log.debug({ err: error, task }, 'a line could not be measured')
     }

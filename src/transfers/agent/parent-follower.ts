@@ -87,14 +87,15 @@ export class ParentFollower {
   }
 
   async #take(part: PartFile, { parent, ticket }: Assignment, signal: AbortSignal): Promise<void> {
-    const socket = await connectParent(this.#deps.credentials(), parent, signal)
+    const line = await connectParent(this.#deps.credentials(), parent, signal)
+    const { socket } = line
     const abort = () => socket.destroy()
     signal.addEventListener('abort', abort, { once: true })
     try {
       const request = { ticket, from: part.have, count: null }
       const { manifest } = part
       const shape = { pieces: manifest.pieces, lengthOf: (index: number) => manifest.lengthOf(index) }
-      for await (const { index, bytes } of readPieces(socket, request, shape)) {
+      for await (const { index, bytes } of readPieces(line, request, shape)) {
         if (!manifest.matches(index, bytes)) throw new BadPiece(`piece ${index} is not what it should be`)
         signal.throwIfAborted()
         await this.#deps.download.take(bytes.length, signal)

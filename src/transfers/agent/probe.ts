@@ -9,19 +9,16 @@ export async function probeLine(
   { parent, ticket, piece }: { parent: ParentLine; ticket: string; piece: number },
   signal: AbortSignal,
 ): Promise<{ bytes: number; ms: number }> {
-  const socket = await connectParent(credentials, parent, signal)
+  const line = await connectParent(credentials, parent, signal)
+  const { socket, input } = line
   const abort = () => socket.destroy()
   signal.addEventListener('abort', abort, { once: true })
-  let first: number | undefined
-  socket.once('readable', () => {
-    first = performance.now()
-  })
   try {
     const shape = { pieces: manifest.pieces, lengthOf: (index: number) => manifest.lengthOf(index) }
     let bytes = 0
-    for await (const got of readPieces(socket, { ticket, from: piece, count: 1 }, shape))
+    for await (const got of readPieces(line, { ticket, from: piece, count: 1 }, shape))
       bytes += got.bytes.length
-    return { bytes, ms: performance.now() - (first ?? performance.now()) }
+    return { bytes, ms: performance.now() - (input.firstAt ?? performance.now()) }
   } finally {
     signal.removeEventListener('abort', abort)
     socket.destroy()

@@ -64,8 +64,10 @@ export class AgentDirectory {
     await this.runOnce()
   }
 
-  stop(): void {
+  /** Our agents will look for another server. */
+  async stop(): Promise<void> {
     this.#unsubscribe?.()
+    await this.#deps.store.agentsGone(this.#deps.instance)
   }
 
   find(key: string): KnownAgent | undefined {
@@ -124,9 +126,11 @@ export class AgentDirectory {
     switch (carried.kind) {
       case 'present':
         this.#agents.set(carried.agent.key, { ...carried.agent, serverHost: null })
-        return this.#listener.changed(carried.agent.key)
+        this.#listener.changed(carried.agent.key)
+        return
       case 'absent':
-        return this.#absent(carried.key, carried.instance)
+        this.#absent(carried.key, carried.instance)
+        return
       case 'to':
         this.#send(carried.key, carried.message)
         return

@@ -52,6 +52,7 @@ export class AgentHub {
 
   stop(): void {
     clearInterval(this.#knocking)
+    this.#lines.clear()
     for (const client of this.#server.clients) client.terminate()
   }
 

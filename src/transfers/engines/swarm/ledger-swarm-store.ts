@@ -98,6 +98,10 @@ export class LedgerSwarmStore implements SwarmStore {
       .execute()
   }
 
+  async agentsGone(instance: string): Promise<void> {
+    await this.#ledger.db.deleteFrom('swarm_agents').where('instance', '=', instance).execute()
+  }
+
   async agentsSeen(instance: string): Promise<void> {
     await this.#ledger.db
       .updateTable('swarm_agents')

@@ -1,8 +1,11 @@
 import { SOURCE } from './relay-plan.ts'
 
 export interface PaceWatchOptions {
-  /** Over how long a pace is taken. */
-  windowMs?: number
+  /** A pace is taken over at least and at most this long: a shorter time shows bursts, a longer one the past. */
+  leastMs?: number
+  mostMs?: number
+  /** How many looks in a row must find the same before it counts. */
+  looks?: number
   /** Silent for longer: frozen, or gone without a word. */
   silentMs?: number
   /** How long the fastest pace is remembered. */
@@ -15,8 +18,8 @@ interface Seen {
   /** Latest last. */
   points: { at: number; have: number }[]
   heardAt: number
-  /** Judged only on what came after this. */
-  since: number
+  /** Looks in a row at which it held others up. */
+  slowLooks: number
   children: Map<string, number>
 }
 
@@ -37,13 +40,21 @@ export class PaceWatch {
   #fastest: { pace: number; at: number }[] = []
 
   constructor(options: PaceWatchOptions = {}) {
-    this.#options = { windowMs: 600, silentMs: 900, memoryMs: 4_000, waitingPieces: 8, ...options }
+    this.#options = {
+      leastMs: 480,
+      mostMs: 1_500,
+      looks: 3,
+      silentMs: 900,
+      memoryMs: 3_000,
+      waitingPieces: 8,
+      ...options,
+    }
   }
 
   /** An agent starts anew, by being taken in or given another parent: what came before says nothing about now. */
   reset(id: string, now: number, have = this.#seen.get(id)?.points.at(-1)?.have ?? 0): void {
     const children = this.#seen.get(id)?.children ?? new Map()
-    this.#seen.set(id, { points: [{ at: now, have }], heardAt: now, since: now, children })
+    this.#seen.set(id, { points: [{ at: now, have }], heardAt: now, slowLooks: 0, children })
   }
 
   forget(id: string): void {
@@ -56,7 +67,7 @@ export class PaceWatch {
     seen.heardAt = now
     seen.children = new Map(children.map((child) => [child.id, child.waiting]))
     seen.points.push({ at: now, have })
-    while ((seen.points[1]?.at ?? now) <= now - this.#options.windowMs) seen.points.shift()
+    while ((seen.points[1]?.at ?? now) <= now - this.#options.mostMs) seen.points.shift()
     const pace = this.pace(id)
     if (pace !== undefined) this.#fastest.push({ pace, at: now })
   }
@@ -70,7 +81,7 @@ export class PaceWatch {
     const points = this.#seen.get(id)?.points ?? []
     const first = points[0]
     const last = points.at(-1)
-    if (!first || !last || last.at - first.at < this.#options.windowMs * 0.8) return undefined
+    if (!first || !last || last.at - first.at < this.#options.leastMs) return undefined
     return ((last.have - first.have) * 1000) / (last.at - first.at)
   }
 
@@ -84,7 +95,15 @@ export class PaceWatch {
     return seen !== undefined && now - seen.heardAt > this.#options.silentMs
   }
 
-  isBottleneck(id: string, now: number, { parentOf, childrenOf, pieces }: Surroundings): boolean {
+  /** To be asked once a look: a single one may catch a moment's hiccup. */
+  isBottleneck(id: string, now: number, around: Surroundings): boolean {
+    const seen = this.#seen.get(id)
+    if (!seen) return false
+    seen.slowLooks = this.#holdsUp(id, now, around) ? seen.slowLooks + 1 : 0
+    return seen.slowLooks >= this.#options.looks
+  }
+
+  #holdsUp(id: string, now: number, { parentOf, childrenOf, pieces }: Surroundings): boolean {
     const pace = this.pace(id)
     if (pace === undefined || this.have(id) >= pieces) return false
     const parent = parentOf(id)

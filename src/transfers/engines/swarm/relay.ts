@@ -31,6 +31,9 @@ export interface RelayOptions extends RelayPlanOptions {
   absentMs?: number
 }
 
+/** If more than this part were slow, it would be the fastest that is the exception. */
+const MOST_SLOW = 1 / 4
+
 /**
  * Coordinates one task: says who takes from whom, watches every pace, and re-hangs around whoever is gone, frozen, slow
  * or lying. Data never passes through here; the source is one more peer.
@@ -48,6 +51,7 @@ export class Relay {
   /** Whose child was found slow first, by parent: a second one shows that the parent is. */
   readonly #slowUnder = new Map<PeerId, PeerId>()
   #checkingSource = false
+  #tooSlow = 0
 
   constructor(deps: RelayDeps, task: SwarmTask, { absentMs = 60_000, ...plan }: RelayOptions = {}) {
     this.#deps = deps
@@ -189,24 +193,28 @@ export class Relay {
   #orphaned({ key, peer }: KnownAgent, orphan: Extract<FromAgent, { type: 'orphan' }>): void {
     if (!this.#board.isOpen(key) || !this.#plan.has(peer)) return
     const parent = this.#plan.parentOf(peer)
-    if (parent === SOURCE) return this.#sourceBlamed(peer, orphan.reason)
-    // An answer to an assignment that has already been replaced.
-    if (parent !== orphan.parent) return
-    const { log } = this.#deps
-    if (orphan.reason === 'bad_piece') {
-      const judgement = this.#complaints.badPiece(peer, parent)
-      log.warn({ peer, parent, task: this.#task.id }, `bad bytes: the ${judgement.blame} is set aside`)
-      if (judgement.blame !== 'complainer') {
-        this.#deps.distrusted.add(parent)
-        return this.#plan.setAside(parent)
-      }
-      for (const cleared of judgement.cleared) this.#plan.restore(cleared)
-      return this.#end(key, RESULT.SIGNATURE_MISMATCH, 'bad bytes from several peers: the trouble is here')
+    if (parent === SOURCE) this.#sourceBlamed(peer, orphan.reason)
+    // Anything else is an answer to an assignment that has already been replaced.
+    else if (parent === orphan.parent && orphan.reason === 'bad_piece') this.#lied(key, peer, parent)
+    else if (parent === orphan.parent) {
+      const reason = orphan.message
+      this.#deps.log.info({ peer, parent, reason, task: this.#task.id }, 'a line between agents broke')
+      const { blame } = this.#complaints.outOfReach(peer, parent)
+      if (blame === 'line') this.#plan.hangAtSource(peer)
+      else this.#plan.setAside(parent)
     }
-    const judgement = this.#complaints.outOfReach(peer, parent)
-    log.info({ peer, parent, reason: orphan.message, task: this.#task.id }, 'a line between agents broke')
-    if (judgement.blame === 'line') this.#plan.hangAtSource(peer)
-    else this.#plan.setAside(parent)
+  }
+
+  #lied(key: string, child: PeerId, parent: PeerId): void {
+    const judgement = this.#complaints.badPiece(child, parent)
+    this.#deps.log.warn({ child, parent, task: this.#task.id }, `bad bytes: set aside the ${judgement.blame}`)
+    if (judgement.blame === 'complainer') {
+      for (const cleared of judgement.cleared) this.#plan.restore(cleared)
+      this.#end(key, RESULT.SIGNATURE_MISMATCH, 'bad bytes from several peers: the trouble is here')
+    } else {
+      this.#deps.distrusted.add(parent)
+      this.#plan.setAside(parent)
+    }
   }
 
   /** A new ticket is all that can be done, unless the file itself is damaged. */
@@ -227,17 +235,19 @@ export class Relay {
       childrenOf: (id: string) => this.#plan.childrenOf(id),
       pieces,
     }
-    const slow = this.#plan.relays.find((peer) => this.#watch.isBottleneck(peer, now, around))
-    if (slow === undefined) return
+    const [slow] = this.#plan.relays.filter((peer) => this.#watch.isBottleneck(peer, now, around))
+    if (slow === undefined || this.#tooSlow >= Math.max(1, this.#plan.size * MOST_SLOW)) return
+    this.#tooSlow++
     const parent = this.#plan.parentOf(slow)
     const earlier = this.#slowUnder.get(parent)
     this.#deps.log.info({ slow, parent, task: this.#task.id }, 'an agent holds others up')
     if (parent === SOURCE || earlier === undefined || earlier === slow) {
       this.#slowUnder.set(parent, slow)
-      return this.#plan.setAside(slow)
+      this.#plan.setAside(slow)
+    } else {
+      this.#plan.setAside(parent)
+      this.#plan.restore(earlier)
     }
-    this.#plan.setAside(parent)
-    this.#plan.restore(earlier)
   }
 
   #probeHeads(now: number): void {

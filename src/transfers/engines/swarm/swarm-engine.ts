@@ -112,7 +112,7 @@ export class SwarmEngine implements TransferEngine {
     this.#unsubscribe?.()
     await this.#looking.stop()
     this.#hub.stop()
-    this.#directory.stop()
+    await this.#directory.stop()
     for (const { relay } of this.#running.values()) await relay.save().catch(() => undefined)
     for (const task of [...this.#running.keys()]) await this.#drop(task)
     await this.#pieces.close()

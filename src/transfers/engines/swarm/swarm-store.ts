@@ -45,6 +45,7 @@ export interface SwarmStore {
   agentConnected(agent: Omit<SwarmAgent, 'connectedAt' | 'seenAt'>): Promise<void>
   /** Only if it is still connected to this instance: it may already be at another. */
   agentGone(key: Pick<SwarmAgent, 'agentId' | 'containerId' | 'instance'>): Promise<void>
+  agentsGone(instance: string): Promise<void>
   /** Says that the agents of this instance are still there. */
   agentsSeen(instance: string): Promise<void>
   /** Agents that were seen within this time. */

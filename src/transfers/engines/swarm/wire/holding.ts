@@ -15,8 +15,12 @@ export interface Holding {
 /** Wakes whoever waits for a number to grow. */
 export class Growth {
   readonly #waiting = new Set<{ resolve(): void; reject(reason: unknown): void; count: number }>()
-  #count = 0
+  #count: number
   #over: { reason: unknown } | undefined
+
+  constructor(count = 0) {
+    this.#count = count
+  }
 
   get count(): number {
     return this.#count

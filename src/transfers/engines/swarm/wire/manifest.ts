@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { isSigned } from './signed.ts'
 
 export const PIECE_BYTES = 256 * 1024
@@ -57,7 +57,20 @@ export async function makeManifest(
   signal: AbortSignal,
   pieceBytes: number = PIECE_BYTES,
 ): Promise<Manifest> {
-  await using file = await open(path, 'r')
+  const file = await open(path, 'r')
+  try {
+    return await hashFile(file, path, pieceBytes, signal)
+  } finally {
+    await file.close()
+  }
+}
+
+async function hashFile(
+  file: FileHandle,
+  path: string,
+  pieceBytes: number,
+  signal: AbortSignal,
+): Promise<Manifest> {
   const { size } = await file.stat()
   const whole = createHash('sha256')
   const hashes: Buffer[] = []

@@ -1,5 +1,7 @@
-import { connect, type TLSSocket } from 'node:tls'
+import type { OnReadOpts } from 'node:net'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { type Credentials, tlsOptions } from './credentials.ts'
+import { ExactReader } from './exact-reader.ts'
 import { type PeerId, peerIdOf } from './peer-id.ts'
 import { HEAD_BYTES, MAX_REFUSAL_BYTES, type PieceRequest, REFUSAL } from './piece-frame.ts'
 
@@ -7,6 +9,11 @@ export interface ParentLine {
   id: PeerId
   host: string
   port: number
+}
+
+export interface PieceLine {
+  socket: TLSSocket
+  input: ExactReader
 }
 
 const CONNECT_WITHIN_MS = 5_000
@@ -20,18 +27,22 @@ export function connectParent(
   credentials: Credentials,
   parent: ParentLine,
   signal: AbortSignal,
-): Promise<TLSSocket> {
+): Promise<PieceLine> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {
-    const socket = connect({
+    const input = new ExactReader()
+    // Node takes `onread` here as for any socket; its types do not know it.
+    const options: ConnectionOptions & { onread: OnReadOpts } = {
       ...tlsOptions(credentials),
+      onread: input.onread,
       host: parent.host,
       port: parent.port,
       checkServerIdentity: (_host, certificate) =>
         peerIdOf(certificate.subjectaltname) === parent.id
           ? undefined
           : new Error(`the peer at ${parent.host} is not ${parent.id}`),
-    })
+    }
+    const socket = connect(options)
     const fail = (error: unknown) => {
       clearTimeout(late)
       signal.removeEventListener('abort', abort)
@@ -49,7 +60,8 @@ export function connectParent(
       socket.on('error', () => undefined)
       socket.setNoDelay(true)
       socket.setKeepAlive(true, 10_000)
-      resolve(socket)
+      input.attach(socket)
+      resolve({ socket, input })
     })
   })
 }
@@ -64,13 +76,12 @@ export interface Piece {
  * one buffer serves the whole line. Throws when the parent breaks off before the last piece.
  */
 export async function* readPieces(
-  socket: TLSSocket,
+  { socket, input }: PieceLine,
   request: PieceRequest,
   { pieces, lengthOf }: { pieces: number; lengthOf(index: number): number },
 ): AsyncGenerator<Piece> {
   socket.write(`${JSON.stringify(request)}\n`)
   const end = request.count === null ? pieces : Math.min(pieces, request.from + request.count)
-  const input = new ExactReader(socket)
   const head = Buffer.allocUnsafe(HEAD_BYTES)
   const buffer = Buffer.allocUnsafe(request.from < end ? lengthOf(request.from) : 0)
   for (let wanted = request.from; wanted < end; wanted++) {
@@ -87,42 +98,5 @@ export async function* readPieces(
     const bytes = buffer.subarray(0, length)
     await input.fill(bytes)
     yield { index, bytes }
-  }
-}
-
-/** Takes exact amounts from a socket, and leaves the rest where it holds the sender back. */
-class ExactReader {
-  readonly #socket: TLSSocket
-  #wake: (() => void) | undefined
-  #over: Error | undefined
-
-  constructor(socket: TLSSocket) {
-    this.#socket = socket
-    const wake = () => this.#wake?.()
-    socket.on('readable', wake)
-    const end = () => {
-      this.#over ??= new Error('the parent broke off')
-      wake()
-    }
-    socket.on('end', end)
-    socket.on('close', end)
-  }
-
-  async fill(target: Buffer): Promise<void> {
-    let filled = 0
-    while (filled < target.length) {
-      const left = target.length - filled
-      const chunk = (this.#socket.read(Math.min(left, this.#socket.readableLength || left)) ??
-        null) as Buffer | null
-      if (chunk) {
-        chunk.copy(target, filled)
-        filled += chunk.length
-        continue
-      }
-      if (this.#over) throw this.#over
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-    }
   }
 }

@@ -12,11 +12,16 @@ export class RateLimit {
     this.#bytesPerSecond = bytesPerSecond
   }
 
+  /** How long so many bytes take at least. */
+  millisecondsFor(bytes: number): number {
+    return this.#bytesPerSecond === null ? 0 : (bytes / this.#bytesPerSecond) * 1000
+  }
+
   async take(bytes: number, signal?: AbortSignal): Promise<void> {
     if (this.#bytesPerSecond === null) return
     const now = this.#clock.now()
     const start = Math.max(now, this.#busyUntil)
-    this.#busyUntil = start + (bytes / this.#bytesPerSecond) * 1000
+    this.#busyUntil = start + this.millisecondsFor(bytes)
     if (start > now) await this.#clock.sleep(start - now, signal)
   }
 }
