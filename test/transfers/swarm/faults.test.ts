@@ -7,14 +7,21 @@ import { until } from '../../support/until.ts'
 
 const MIB = 1024 * 1024
 const signal = new AbortController().signal
-const names = (count: number) => Array.from({ length: count }, (_, at) => `agent-${String(at).padStart(2, '0')}`)
+const names = (count: number) =>
+  Array.from({ length: count }, (_, at) => `agent-${String(at).padStart(2, '0')}`)
 const FILE = 'file.bin'
 
 type Swarm = Awaited<ReturnType<typeof setupSwarm>>
 type Server = Awaited<ReturnType<Swarm['server']>>
 
 function orderOf(file: { path: string; size: number; signature: string }) {
-  return { localPath: file.path, fileName: FILE, size: file.size, signature: file.signature, timeoutSeconds: 120 }
+  return {
+    localPath: file.path,
+    fileName: FILE,
+    size: file.size,
+    signature: file.signature,
+    timeoutSeconds: 120,
+  }
 }
 
 /** Resolves when this agent has a part of the file, but not all of it. */
@@ -27,9 +34,11 @@ async function untilUnderWay({ engine }: Server, task: string, agentId: string):
 }
 
 describe('20 agents as processes', () => {
-  test('killed, frozen, lying and new ones: every other target gets the file', { timeout: 180_000 }, async () => {
+  test('killed, frozen, lying and new ones: every other target gets the file', {
+    timeout: 180_000,
+  }, async () => {
     const swarm = await setupSwarm()
-    const server = await swarm.server({ absentMs: 4_000 })
+    const server = await swarm.server({ absentMs: 20_000 })
     // A limit keeps the transfer under way long enough to disturb it.
     const args = ['--download', '4m']
     const agents = names(20).map((id) => swarm.agentProcess(server, id, { args, lying: id === 'agent-05' }))
@@ -91,7 +100,10 @@ describe('a target that cannot take the file', () => {
     const agents = await Promise.all(names(2).map((id) => swarm.agent(server, id)))
     await untilConnected(server.engine, 2)
     const file = { ...swarm.file(MIB), signature: '0'.repeat(64) }
-    const { engineTaskId } = await server.engine.start({ ...orderOf(file), targets: targetsFor(agents) }, signal)
+    const { engineTaskId } = await server.engine.start(
+      { ...orderOf(file), targets: targetsFor(agents) },
+      signal,
+    )
     const result = await untilOver(server.engine, engineTaskId)
     expect(result.uploadError?.code).toBe(209)
     expect(result.targets.map(({ errorCode }) => errorCode)).toEqual([209, 209])
@@ -112,7 +124,9 @@ describe('a target that cannot take the file', () => {
 })
 
 describe('a server that goes away in the middle', () => {
-  test('another takes the task over by its id, and every target ends right', { timeout: 120_000 }, async () => {
+  test('another takes the task over by its id, and every target ends right', {
+    timeout: 120_000,
+  }, async () => {
     const swarm = await setupSwarm()
     const first = await swarm.server()
     const agents = await Promise.all(
@@ -120,7 +134,10 @@ describe('a server that goes away in the middle', () => {
     )
     await untilConnected(first.engine, 5)
     const file = swarm.file(12 * MIB)
-    const { engineTaskId } = await first.engine.start({ ...orderOf(file), targets: targetsFor(agents) }, signal)
+    const { engineTaskId } = await first.engine.start(
+      { ...orderOf(file), targets: targetsFor(agents) },
+      signal,
+    )
     await untilUnderWay(first, engineTaskId, 'agent-02')
     await first.close()
     const second = await swarm.server({ port: first.port })
