@@ -32,6 +32,7 @@ class BadPiece extends Error {
   override readonly name = 'BadPiece'
 }
 
+const REFUSALS_LET_PASS = 3
 const RETRY = { base: 150, factor: 2, max: 3_000, jitter: 0.3 }
 
 /**
@@ -110,9 +111,9 @@ export class ParentFollower {
     }
   }
 
-  /** A refusal may only mean that the parent has not heard of the file yet, so the first one is let pass. */
+  /** A refusal may only mean that the parent has not heard of the file yet, so the first ones are let pass. */
   #complain(parent: PeerId, error: unknown, failures: number): void {
-    if (error instanceof ParentRefused && failures === 1) return
+    if (error instanceof ParentRefused && failures <= REFUSALS_LET_PASS) return
     const reason =
       error instanceof BadPiece ? 'bad_piece' : error instanceof ParentRefused ? 'refused' : 'lost'
     this.#deps.log.info({ parent, reason, task: this.#task }, messageOf(error))

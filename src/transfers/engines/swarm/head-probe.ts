@@ -3,6 +3,8 @@ export interface HeadProbeOptions {
   everyMs?: number[]
   /** So many times faster than the head: then the head is slow, not the line out of the source. */
   factor?: number
+  /** After the first two, one question for this many pieces: what it costs stays below one part in a hundred. */
+  apartPieces?: number
   /** Fewer pieces than this left: not worth a question. */
   worthPieces?: number
 }
@@ -19,14 +21,14 @@ interface Asked {
 export class HeadProbe {
   readonly #options: Required<HeadProbeOptions>
   readonly #asked = new Map<number, Asked>()
-  readonly #next = new Map<string, { at: number; count: number }>()
+  readonly #next = new Map<string, { at: number; count: number; left: number }>()
   #numbers = 0
   /** Pace of the head that was replaced last; if its successor is no better, the line is what is slow. */
   #replaced: number | undefined
   #off = false
 
   constructor(options: HeadProbeOptions = {}) {
-    this.#options = { everyMs: [0, 1_000, 4_000], factor: 3, worthPieces: 24, ...options }
+    this.#options = { everyMs: [0, 1_000, 4_000], factor: 3, apartPieces: 128, worthPieces: 24, ...options }
   }
 
   /** Questions that are due: which agent should take one piece from the source, on behalf of which head. */
@@ -42,11 +44,13 @@ export class HeadProbe {
         this.#off = true
         break
       }
-      const next = this.#next.get(id) ?? { at: now + (this.#options.everyMs[0] ?? 0), count: 0 }
+      const next = this.#next.get(id) ?? { at: now + (this.#options.everyMs[0] ?? 0), count: 0, left }
       this.#next.set(id, next)
       const prober = probers[this.#numbers % Math.max(1, probers.length)]
       if (now < next.at || prober === undefined) continue
+      if (next.count >= 2 && next.left - left < this.#options.apartPieces) continue
       next.count++
+      next.left = left
       next.at = now + (this.#options.everyMs[next.count] ?? this.#options.everyMs.at(-1) ?? 0)
       const probe = ++this.#numbers
       this.#asked.set(probe, { head: id, prober })

@@ -19,7 +19,7 @@ export class RelayPlan {
   readonly #leaves = new Map<string, string | undefined>()
   readonly #told = new Map<string, string>()
 
-  constructor({ depth = 50, maxChains = 20 }: RelayPlanOptions = {}) {
+  constructor({ depth = 100, maxChains = 20 }: RelayPlanOptions = {}) {
     this.#depth = depth
     this.#maxChains = maxChains
   }
