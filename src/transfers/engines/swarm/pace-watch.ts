@@ -37,6 +37,7 @@ export interface Surroundings {
 export class PaceWatch {
   readonly #options: Required<PaceWatchOptions>
   readonly #seen = new Map<string, Seen>()
+  #lookedAt: number | undefined
   #fastest: { pace: number; at: number }[] = []
 
   constructor(options: PaceWatchOptions = {}) {
@@ -55,6 +56,16 @@ export class PaceWatch {
   reset(id: string, now: number, have = this.#seen.get(id)?.points.at(-1)?.have ?? 0): void {
     const children = this.#seen.get(id)?.children ?? new Map()
     this.#seen.set(id, { points: [{ at: now, have }], heardAt: now, slowLooks: 0, children })
+  }
+
+  /**
+   * To be said at every look. Whoever looks late was away itself, and then nobody could be heard: that time counts
+   * against no one.
+   */
+  looked(now: number, everyMs: number): void {
+    const late = now - (this.#lookedAt ?? now) - everyMs
+    this.#lookedAt = now
+    if (late > everyMs / 2) for (const seen of this.#seen.values()) seen.heardAt += late
   }
 
   forget(id: string): void {

@@ -9,7 +9,7 @@ import { RelayPlan, type RelayPlanOptions, SOURCE } from './relay-plan.ts'
 import type { SourceFile } from './source-file.ts'
 import type { SwarmStore, SwarmTask } from './swarm-store.ts'
 import { TargetBoard } from './target-board.ts'
-import type { FromAgent, PeerAddress, TaskReport } from './wire/control-message.ts'
+import { type FromAgent, type PeerAddress, REPORT_MS, type TaskReport } from './wire/control-message.ts'
 import type { PeerId } from './wire/peer-id.ts'
 import { RESULT } from './wire/result-code.ts'
 
@@ -34,6 +34,11 @@ export interface RelayOptions extends RelayPlanOptions {
 /** If more than this part were slow, it would be the fastest that is the exception. */
 const MOST_SLOW = 1 / 4
 
+/** An agent that was silent and speaks again may feed others again after this time. */
+const BACK_AFTER_MS = 2_000
+/** So many complaints about the source itself without one more piece: the agent cannot reach it. */
+const STUCK_TIMES = 12
+
 /**
  * Coordinates one task: says who takes from whom, watches every pace, and re-hangs around whoever is gone, frozen, slow
  * or lying. Data never passes through here; the source is one more peer.
@@ -50,6 +55,9 @@ export class Relay {
   readonly #keys = new Map<PeerId, string>()
   /** Whose child was found slow first, by parent: a second one shows that the parent is. */
   readonly #slowUnder = new Map<PeerId, PeerId>()
+  /** Leaves only because they said nothing, and since when. */
+  readonly #silent = new Map<PeerId, number>()
+  readonly #stuckAtSource = new Map<PeerId, { have: number; times: number }>()
   #checkingSource = false
   #tooSlow = 0
 
@@ -121,11 +129,8 @@ export class Relay {
     const now = this.#deps.clock.now()
     for (const key of this.#board.lost(now, this.#absentMs))
       this.#end(key, RESULT.AGENT_LOST, 'the agent is not connected')
-    for (const peer of this.#plan.relays) {
-      if (!this.#watch.isSilent(peer, now)) continue
-      this.#deps.log.info({ peer, task: this.#task.id }, 'an agent is silent; others go around it')
-      this.#plan.setAside(peer)
-    }
+    this.#watch.looked(now, REPORT_MS)
+    this.#goAroundSilent(now)
     this.#findBottleneck(now)
     this.#probeHeads(now)
     this.#apply()
@@ -167,6 +172,7 @@ export class Relay {
   #leave(peer: PeerId): void {
     this.#plan.remove(peer)
     this.#watch.forget(peer)
+    this.#silent.delete(peer)
     this.#keys.delete(peer)
   }
 
@@ -220,12 +226,35 @@ export class Relay {
   /** A new ticket is all that can be done, unless the file itself is damaged. */
   #sourceBlamed(peer: PeerId, reason: string): void {
     this.#plan.forget(peer)
+    const have = this.#watch.have(peer)
+    const before = this.#stuckAtSource.get(peer)
+    const times = before?.have === have ? before.times + 1 : 1
+    this.#stuckAtSource.set(peer, { have, times })
+    const key = this.#keys.get(peer)
+    if (times >= STUCK_TIMES && key !== undefined) {
+      this.#end(key, RESULT.NO_LINE, 'the agent can reach neither its peers nor the server')
+      return
+    }
     if (reason !== 'bad_piece' || this.#checkingSource) return
     this.#checkingSource = true
     void this.#deps.source.isSound().then((sound) => {
       this.#checkingSource = false
       if (!sound) this.endAll(RESULT.SOURCE_FAILED, 'the file on the server is damaged')
     })
+  }
+
+  #goAroundSilent(now: number): void {
+    for (const [peer, since] of this.#silent) {
+      if (this.#watch.isSilent(peer, now) || now - since < BACK_AFTER_MS) continue
+      this.#silent.delete(peer)
+      this.#plan.restore(peer)
+    }
+    for (const peer of this.#plan.relays) {
+      if (!this.#watch.isSilent(peer, now)) continue
+      this.#deps.log.info({ peer, task: this.#task.id }, 'an agent is silent; others go around it')
+      this.#silent.set(peer, now)
+      this.#plan.setAside(peer)
+    }
   }
 
   #findBottleneck(now: number): void {
