@@ -66,10 +66,10 @@ export async function run(args: readonly string[]): Promise<boolean> {
             name,
             got.seconds,
             got.lineRatio,
-            `${got.sentRatio.toFixed(3)}x written, ${got.agentMegabytes.toFixed(0)} MB an agent`,
+            `${got.sentRatio.toFixed(3)}x written, ${got.agentMegabytes.toFixed(0)} MB an agent, ${got.coreSeconds.toFixed(1)} core seconds`,
           )
           if (fault === 'none') undisturbed = got.seconds
-          passed &&= got.failed === 0 && bars(fault, got, { http, aria2, undisturbed, agents })
+          passed = bars(fault, got, { http, aria2, undisturbed, agents }) && got.failed === 0 && passed
         }
         if (undisturbed !== undefined && network.kind === 'namespaces') {
           const line = megabits * 1e6

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Network, peakResident } from './network.ts'
+import { coreSeconds, type Network, peakResident } from './network.ts'
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const MAIN = path('../../../src/main.ts')
@@ -19,6 +19,8 @@ export interface Measured {
   lineRatio: number | undefined
   sentRatio: number
   agentMegabytes: number
+  /** Of a core, for the transfer alone, all agents and the server together. */
+  coreSeconds: number
   failed: number
 }
 
@@ -73,6 +75,7 @@ export async function runWharf(network: Network, options: RunOptions): Promise<M
     if (fault === 'slow') network.setRate(position, options.megabits / 10)
     const faulty = `agent-${position}`
     const sentBefore = network.sent(0)
+    const usedBefore = [server, ...started].map(({ pid }) => coreSeconds(pid))
     const order = { roots, name: 'file.bin', patience: fault === 'none' || fault === 'lying' ? [] : [faulty] }
     server.stdin!.write(`${JSON.stringify(order)}\n`)
     await next()
@@ -86,6 +89,11 @@ export async function runWharf(network: Network, options: RunOptions): Promise<M
     }
     const sentAfter = network.sent(0)
     const good = Object.entries(ended).filter(([agent]) => fault === 'none' || agent !== faulty)
+    const used = [server, ...started].map((child, at) =>
+      child.exitCode === null && child.signalCode === null
+        ? coreSeconds(child.pid) - (usedBefore[at] ?? 0)
+        : 0,
+    )
     const alive = started.filter((child) => child.exitCode === null && child.signalCode === null)
     return {
       seconds: Math.max(...good.map(([, { seconds }]) => seconds)),
@@ -95,6 +103,7 @@ export async function runWharf(network: Network, options: RunOptions): Promise<M
           : (sentAfter - sentBefore) / options.size,
       sentRatio: sent / options.size,
       agentMegabytes: Math.max(...alive.map(({ pid }) => peakResident(pid))),
+      coreSeconds: used.reduce((sum, seconds) => sum + seconds, 0),
       failed: good.filter(([, { code }]) => code !== 0).length,
     }
   } finally {
