@@ -21,10 +21,11 @@ const outside = Object.entries(rooms).map(([room, allowed]) => ({
 
 const doors = Object.keys(rooms).map((room) => ({
   name: `${room}-is-entered-by-its-door`,
-  comment: 'The door of a folder is its index.ts; others import only that.',
+  comment:
+    'The door of a folder is its index.ts; others import only that. The agent has a door of its own: it must not load the server.',
   severity: 'error',
   from: { path: '^src/', pathNot: `^src/${room}/` },
-  to: { path: `^src/${room}/`, pathNot: `^src/${room}/index\\.ts$` },
+  to: { path: `^src/${room}/`, pathNot: `^src/${room}/(agent/)?index\\.ts$` },
 }))
 
 module.exports = {
@@ -44,7 +45,7 @@ module.exports = {
       from: { path: '^src/(main\\.ts|cli/)' },
       to: {
         path: '^src/',
-        pathNot: '^src/(cli/|config\\.ts|compose\\.ts|compose-export\\.ts|version\\.ts|kernel/)',
+        pathNot: '^src/(cli/|config\\.ts|compose\\.ts|compose-(agent|export)\\.ts|version\\.ts|kernel/)',
       },
     },
     {

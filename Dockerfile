@@ -13,4 +13,4 @@ ENV WHARF_HOST=0.0.0.0 WHARF_DATA_DIR=/data NODE_ENV=production
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s CMD ["node", "-e", "fetch('http://127.0.0.1:8080/livez').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "src/main.ts", "serve"]
+CMD ["node", "bin/wharf.mjs", "serve"]

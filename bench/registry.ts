@@ -6,4 +6,6 @@ export const benchmarks: Record<string, () => Promise<Benchmark>> = {
   throughput: () => import('./throughput/index.ts'),
   footprint: () => import('./footprint/index.ts'),
   exports: () => import('./exports/index.ts'),
+  runs: () => import('./runs/index.ts'),
+  processing: () => import('./processing/index.ts'),
 }

@@ -4,12 +4,15 @@ import {
   type Backend,
   Engine,
   keepSecret,
+  type Ledger,
   newSecret,
   openBackend,
   openInstallation,
   ProjectStore,
   readSecret,
+  type Sealer,
   SettingsStore,
+  type Signal,
   Tickets,
 } from './engine/index.ts'
 import { ExpirySweeper, Exports, exportKind, SpoolFolders, SpoolSweeper, XlsxPool } from './exports/index.ts'
@@ -35,8 +38,15 @@ import {
 import { Callbacks, type TaskViews } from './notify/index.ts'
 import { openStandaloneProcessor, Processing } from './processing/index.ts'
 import { Runs } from './runs/index.ts'
-import type { ArtifactStore } from './storage/index.ts'
-import { openTransferEngine, openTransfers } from './transfers/index.ts'
+import { type ArtifactStore, DiskStore, openS3Store } from './storage/index.ts'
+import {
+  AGENT_SOCKET_PATH,
+  LedgerSwarmStore,
+  openTransferEngine,
+  openTransfers,
+  SwarmAuthority,
+  SwarmEngine,
+} from './transfers/index.ts'
 import { VERSION } from './version.ts'
 
 export interface Wharf {
@@ -92,6 +102,7 @@ async function startOn(
   const settings = new SettingsStore(ledger)
   const installation = await openInstallation(config.WHARF_DATA_DIR, settings, {
     adminToken: config.WHARF_ADMIN_TOKEN,
+    agentToken: config.WHARF_AGENT_TOKEN,
     sealKey: config.WHARF_SEAL_KEY,
   })
   const { sealer } = installation
@@ -131,9 +142,13 @@ async function startOn(
   )
   views.run = async (taskId) => ({ ...(await runs.run(taskId)) })
   const spools = new DutyLoop(new SpoolSweeper({ ledger, folders }), { clock, log }, { everyMs: HOUR })
+  const swarm = await openSwarm(
+    { ...shared, settings, signal: backend.signal, agentTokenHash: installation.agentTokenHash },
+    config,
+  )
   const processing = await Processing.open({ engine, clock, log }, processingOptions(config, backend.sole))
   const gse = openGseHttpClient(config, clock)
-  const carrier = await openTransferEngine({ http: gse, clock, log }, transferEngineChoice(config))
+  const carrier = await openTransferEngine({ http: gse, clock, log, swarm }, transferEngineChoice(config))
   const { transfers, parts: transferParts } = await openTransfers(
     { ...shared, carrier, exportFile: (taskId) => exports.artifact(taskId) },
     transferSettings(config),
@@ -149,6 +164,7 @@ async function startOn(
       processing,
       views,
       adminTokenHash: installation.adminTokenHash,
+      sockets: { [AGENT_SOCKET_PATH]: swarm.upgrade },
     },
     {
       host: config.WHARF_HOST,
@@ -164,6 +180,7 @@ async function startOn(
     { name: 'spool sweeper', start: () => spools.start(), stop: () => spools.stop() },
     { name: 'gse http', stop: () => gse.close() },
     ...transferParts,
+    { name: 'swarm', start: () => swarm.open(), stop: () => swarm.close() },
     engine,
     processing,
     http,
@@ -277,14 +294,47 @@ function openGseHttpClient(config: Config, clock: Clock): HttpClient {
   )
 }
 
+interface SwarmGround {
+  ledger: Ledger
+  engine: Engine
+  signal: Signal
+  sealer: Sealer
+  settings: SettingsStore
+  agentTokenHash: string
+  clock: Clock
+  log: Log
+}
+
+async function openSwarm(ground: SwarmGround, config: Config): Promise<SwarmEngine> {
+  const { ledger, engine, settings, sealer, signal, agentTokenHash, clock, log } = ground
+  const kept = await settings.getOrCreate('swarm_authority', () => sealer.seal(SwarmAuthority.make(clock)))
+  const authority = new SwarmAuthority(clock, sealer.open(kept))
+  return new SwarmEngine(
+    {
+      store: new LedgerSwarmStore(ledger),
+      authority,
+      signal,
+      instance: engine.instance,
+      agentTokenHash,
+      clock,
+      log,
+    },
+    {
+      host: config.WHARF_HOST,
+      port: config.WHARF_SWARM_PORT,
+      advertiseHost: config.WHARF_SWARM_HOST,
+      depth: config.WHARF_SWARM_CHAIN_DEPTH,
+      maxChains: config.WHARF_SWARM_CHAINS,
+    },
+  )
+}
+
 async function openStore(config: Config, clock: Clock): Promise<ArtifactStore> {
   const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = config
   if (bucket === null || accessKeyId === null || secretAccessKey === null) {
-    const { DiskStore } = await import('./storage/index.ts')
     return DiskStore.open({ clock }, { root: join(config.WHARF_DATA_DIR, 'files') })
   }
-  const { S3Store } = await import('./storage/index.ts')
-  return new S3Store(
+  return openS3Store(
     { clock },
     {
       endpoint: config.S3_ENDPOINT ?? `https://s3.${config.S3_REGION}.amazonaws.com`,

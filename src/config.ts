@@ -129,6 +129,10 @@ export const SETTINGS = {
   WHARF_SYNC_MAX_ROWS: whole(10_000, 1, 1_000_000),
   WHARF_EXCEL_MAX_ROWS: whole(800_000, 1, 1_048_576),
   WHARF_EXCEL_MAX_BYTES: whole(10_485_760, 65_536, 4_294_967_295),
+  WHARF_SWARM_HOST: optional('a host name or address'),
+  WHARF_SWARM_PORT: whole(0, 0, 65_535),
+  WHARF_SWARM_CHAIN_DEPTH: whole(100, 1, 100_000),
+  WHARF_SWARM_CHAINS: whole(20, 1, 100_000),
 } as const satisfies Record<string, Setting<unknown>>
 
 type Values = {

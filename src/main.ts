@@ -1,13 +1,9 @@
-import { enableCompileCache } from 'node:module'
 import { Command } from 'commander'
 import { addDoctorCommand } from './cli/doctor.ts'
 import { addExportCommand } from './cli/export.ts'
 import { Interrupted } from './cli/interrupt.ts'
 import { isAppError } from './kernel/index.ts'
 import { VERSION } from './version.ts'
-
-// Threads and later starts find their code compiled: it halves the time to the first file.
-enableCompileCache()
 
 const program = new Command('wharf')
   .description('A self-hosted download center: slow work that ends in a file.')
@@ -26,6 +22,25 @@ program
   .command('process')
   .description('take tasks from Redis and run PROCESSOR_COMMAND on them')
   .action(async () => (await import('./cli/process.ts')).runProcessor())
+
+const several = (value: string, values: string[] = []) => [...values, value]
+
+program
+  .command('agent')
+  .description('receive files on this host and pass them on to others; reads WHARF_AGENT_TOKEN')
+  .requiredOption('--server <url>', 'address of the Wharf server')
+  .requiredOption('--id <agent_id>', 'who this agent is')
+  .option('--container <container_id>', 'which container it serves; empty: the host itself', '')
+  .requiredOption(
+    '--root <dir>',
+    'folder below which files may be written; may be given several times',
+    several,
+  )
+  .option('--listen <host:port>', 'where other agents connect to', '0.0.0.0:0')
+  .option('--advertise <host>', 'the host that other agents are told (default: as the server sees it)')
+  .option('--upload <rate>', 'most bytes a second to others, like 500k or 10m')
+  .option('--download <rate>', 'most bytes a second from others')
+  .action(async (options) => (await import('./cli/agent.ts')).agent(options))
 
 try {
   await program.parseAsync()

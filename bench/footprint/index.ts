@@ -10,7 +10,7 @@ import { checkBars } from '../report.ts'
 
 export const description = 'the embedded server: memory while idle, and how soon it is ready'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../bin/wharf.mjs', import.meta.url))
 const IDLE_MS = 10_000
 const PATIENCE_MS = 30_000
 
@@ -18,7 +18,14 @@ export async function run(): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'wharf-bench-'))
   const started = performance.now()
   const server = spawn(process.execPath, [MAIN, 'serve'], {
-    env: { ...process.env, WHARF_PORT: '0', WHARF_DATA_DIR: folder, DATABASE_URL: '', REDIS_URL: '' },
+    env: {
+      ...process.env,
+      WHARF_PORT: '0',
+      TASK_GRPC_PORT: '0',
+      WHARF_DATA_DIR: folder,
+      DATABASE_URL: '',
+      REDIS_URL: '',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   try {

@@ -6,6 +6,7 @@ import type { SettingsStore } from './settings-store.ts'
 
 export interface GivenSecrets {
   adminToken: string | null
+  agentToken?: string | null
   sealKey: string | null
 }
 
@@ -13,6 +14,7 @@ export interface Installation {
   adminTokenHash: string
   /** Where the token that was made on first start is kept; null when it was given, or made by another instance. */
   adminTokenFile: string | null
+  agentTokenHash: string
   sealer: Sealer
 }
 
@@ -23,18 +25,28 @@ export interface Installation {
 export async function openInstallation(
   dataDir: string,
   settings: SettingsStore,
-  { adminToken, sealKey }: GivenSecrets,
+  { adminToken, agentToken = null, sealKey }: GivenSecrets,
 ): Promise<Installation> {
   const sealer = new Sealer(sealKey ?? (await settings.getOrCreate('seal_key', () => newSecret('seal_'))))
-  if (adminToken !== null) return { adminTokenHash: hashSecret(adminToken), adminTokenFile: null, sealer }
-  const file = join(dataDir, 'admin-token')
+  const admin = await openToken(dataDir, settings, { name: 'admin', given: adminToken })
+  const agent = await openToken(dataDir, settings, { name: 'agent', given: agentToken })
+  return { adminTokenHash: admin.hash, adminTokenFile: admin.file, agentTokenHash: agent.hash, sealer }
+}
+
+async function openToken(
+  dataDir: string,
+  settings: SettingsStore,
+  { name, given }: { name: 'admin' | 'agent'; given: string | null },
+): Promise<{ hash: string; file: string | null }> {
+  if (given !== null) return { hash: hashSecret(given), file: null }
+  const file = join(dataDir, `${name}-token`)
   const kept = readSecret(file)
-  if (kept !== undefined) return { adminTokenHash: hashSecret(kept), adminTokenFile: file, sealer }
-  const made = newSecret('wharf_admin_')
-  const adminTokenHash = await settings.getOrCreate('admin_token_hash', () => hashSecret(made))
-  if (adminTokenHash !== hashSecret(made)) return { adminTokenHash, adminTokenFile: null, sealer }
+  if (kept !== undefined) return { hash: hashSecret(kept), file }
+  const made = newSecret(`wharf_${name}_`)
+  const hash = await settings.getOrCreate(`${name}_token_hash`, () => hashSecret(made))
+  if (hash !== hashSecret(made)) return { hash, file: null }
   keepSecret(file, made)
-  return { adminTokenHash, adminTokenFile: file, sealer }
+  return { hash, file }
 }
 
 export function readSecret(file: string): string | undefined {

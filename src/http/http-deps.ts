@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Engine, Ledger, ProjectStore, Sealer, Tickets } from '../engine/index.ts'
 import type { Exports } from '../exports/index.ts'
 import type { Log } from '../kernel/index.ts'
@@ -24,6 +26,8 @@ export interface HttpServerDeps {
   log: Log
   runs: Runs
   processing: Processing
+  /** WebSockets of the domains' own, by path; each decides itself whom it lets in. */
+  sockets?: Record<string, (request: IncomingMessage, socket: Duplex, head: Buffer) => void>
 }
 
 /** What routes are made from. */

@@ -6,6 +6,7 @@ import { AppError, ERRORS, type Log } from '../kernel/index.ts'
 import { eventStream, type TaskViews } from '../notify/index.ts'
 import { parseTaskKey } from '../transfers/index.ts'
 import { type Authenticator, allow, type Principal, requireTask, ticketOf } from './auth.ts'
+import type { HttpServerDeps } from './http-deps.ts'
 import { PROBLEM_TYPE, toAppError, toProblem } from './problem.ts'
 import { filterFor } from './routes/events.ts'
 
@@ -15,6 +16,7 @@ export interface WebSocketDeps {
   views: TaskViews
   stopping: AbortSignal
   log: Log
+  sockets?: HttpServerDeps['sockets']
 }
 
 const PING_MS = 30_000
@@ -43,6 +45,8 @@ export class EventSockets {
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://localhost')
+    const own = this.#deps.sockets?.[url.pathname]
+    if (own) return own(request, socket, head)
     if (url.pathname !== '/ws')
       throw new AppError(ERRORS.NOT_FOUND, `there is no WebSocket at ${url.pathname}`)
     const parameter = (name: string) => url.searchParams.get(name) ?? undefined

@@ -14,4 +14,5 @@ export type {
 export { clampRange } from './byte-range.ts'
 export type { OpenFile } from './disk/blob-writer.ts'
 export { DiskStore } from './disk/disk-store.ts'
-export { type S3Options, S3Store } from './s3/s3-store.ts'
+export { openS3Store } from './open-s3-store.ts'
+export type { S3Options } from './s3/s3-store.ts'

@@ -1,5 +1,12 @@
 export type { GseOptions } from './engines/gse/gse-client.ts'
 export { type EngineChoice, openTransferEngine } from './engines/open-engine.ts'
+export {
+  AGENT_SOCKET_PATH,
+  LedgerSwarmStore,
+  type SwarmAgent,
+  SwarmAuthority,
+  SwarmEngine,
+} from './engines/swarm/index.ts'
 export { type OpenedTransfers, openTransfers, type TransferSettings } from './open-transfers.ts'
 export type { RepositoryFile } from './repository.ts'
 export type {

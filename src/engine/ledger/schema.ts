@@ -25,6 +25,9 @@ export interface Schema {
   transfer_windows: TransferWindowsTable
   transfer_targets: TransferTargetsTable
   transfer_tasks: TransferTasksTable
+  swarm_tasks: SwarmTasksTable
+  swarm_targets: SwarmTargetsTable
+  swarm_agents: SwarmAgentsTable
 }
 
 export interface ProjectsTable {
@@ -290,4 +293,36 @@ export interface TransferTasksTable {
   id: string
   target_id: string
   created_at: number
+}
+
+export interface SwarmTasksTable {
+  id: string
+  local_path: string
+  file_name: string
+  manifest: string
+  manifest_signature: string
+  created_at: number
+  deadline: number
+}
+
+export interface SwarmTargetsTable {
+  task_id: string
+  target_key: string
+  agent_id: string
+  container_id: string
+  /** JSON: one user and directory each. */
+  places: string
+  error_code: number
+  error_message: string
+}
+
+export interface SwarmAgentsTable {
+  agent_id: string
+  container_id: string
+  instance: string
+  host: string
+  port: number
+  version: string
+  connected_at: number
+  seen_at: number
 }

@@ -1,0 +1,47 @@
+import { composeAgent } from '../compose-agent.ts'
+import { loadConfig } from '../config.ts'
+import { AppError, ERRORS } from '../kernel/index.ts'
+import { parseListen, parseRate } from './agent-options.ts'
+import { untilSignal } from './until-signal.ts'
+
+export interface AgentCommand {
+  server: string
+  id: string
+  container: string
+  root: string[]
+  listen: string
+  advertise?: string
+  upload?: string
+  download?: string
+}
+
+/** Runs until a signal; files on their way stay as `.part` and go on with the next start. */
+export async function agent(command: AgentCommand): Promise<void> {
+  const config = loadConfig(process.env)
+  if (config.WHARF_AGENT_TOKEN === null)
+    throw invalid('WHARF_AGENT_TOKEN must be set: the server keeps it in its data dir')
+  if (!URL.canParse(command.server) || !/^https?:$/.test(new URL(command.server).protocol))
+    throw invalid(`--server takes an address that starts with http:// or https://, not '${command.server}'`)
+  const running = composeAgent(
+    {
+      server: command.server,
+      token: config.WHARF_AGENT_TOKEN,
+      agentId: command.id,
+      containerId: command.container,
+      roots: command.root,
+      ...parseListen(command.listen),
+      advertiseHost: command.advertise ?? null,
+      uploadLimit: parseRate('--upload', command.upload),
+      downloadLimit: parseRate('--download', command.download),
+    },
+    config.WHARF_LOG_LEVEL,
+  )
+  const stopped = untilSignal(async () => running.stop?.())
+  await running.start?.()
+  console.log(`wharf agent ${command.id} serves ${command.server}`)
+  await stopped
+}
+
+function invalid(message: string): AppError {
+  return new AppError(ERRORS.CONFIG_INVALID, message)
+}

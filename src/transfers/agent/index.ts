@@ -1,0 +1,2 @@
+/** A door of its own: an agent must not carry the whole server in its memory. */
+export { Agent, type AgentOptions } from './agent.ts'

@@ -1,0 +1,132 @@
+import { backoffDelay, type Clock, type Log, messageOf } from '../../kernel/index.ts'
+import type { FromAgent } from '../engines/swarm/wire/control-message.ts'
+import type { Credentials } from '../engines/swarm/wire/credentials.ts'
+import type { PeerId } from '../engines/swarm/wire/peer-id.ts'
+import {
+  connectParent,
+  type ParentLine,
+  ParentRefused,
+  readPieces,
+} from '../engines/swarm/wire/piece-client.ts'
+import { ackFrame } from '../engines/swarm/wire/piece-frame.ts'
+import type { RateLimit } from '../engines/swarm/wire/rate-limit.ts'
+import { TargetFailure, toTargetFailure } from '../engines/swarm/wire/result-code.ts'
+import type { PartFile } from './part-file.ts'
+
+export interface FollowerDeps {
+  credentials(): Credentials
+  download: RateLimit
+  send(message: FromAgent): void
+  clock: Clock
+  log: Log
+}
+
+interface Assignment {
+  parent: ParentLine
+  ticket: string
+  /** Aborts when another parent takes its place. */
+  over: AbortController
+}
+
+class BadPiece extends Error {
+  override readonly name = 'BadPiece'
+}
+
+const REFUSALS_LET_PASS = 3
+const RETRY = { base: 150, factor: 2, max: 3_000, jitter: 0.3 }
+
+/**
+ * Takes pieces from whichever parent the server named last, from the first that is missing. A parent that fails is
+ * reported at once and tried again until the server names another: while the server is away, that is the best there is.
+ */
+export class ParentFollower {
+  readonly #deps: FollowerDeps
+  readonly #task: string
+  readonly #signal: AbortSignal
+  #assignment: Assignment | undefined
+  #assigned: (() => void) | undefined
+
+  constructor(deps: FollowerDeps, { task, signal }: { task: string; signal: AbortSignal }) {
+    this.#deps = deps
+    this.#task = task
+    this.#signal = signal
+  }
+
+  get parent(): PeerId | null {
+    return this.#assignment?.parent.id ?? null
+  }
+
+  follow(parent: ParentLine, ticket: string): void {
+    const old = this.#assignment
+    this.#assignment = { parent, ticket, over: new AbortController() }
+    old?.over.abort(new Error('another parent was named'))
+    this.#assigned?.()
+  }
+
+  /** Resolves when the file is whole; throws only what ends the task. */
+  async fill(part: PartFile): Promise<void> {
+    let failures = 0
+    while (!part.isWhole) {
+      this.#signal.throwIfAborted()
+      const assignment = await this.#current()
+      const { over, parent } = assignment
+      const signal = AbortSignal.any([this.#signal, over.signal])
+      const before = part.have
+      try {
+        await this.#take(part, assignment, signal)
+      } catch (error) {
+        if (error instanceof TargetFailure) throw error
+        if (over.signal.aborted || this.#signal.aborted) {
+          failures = 0
+          continue
+        }
+        failures = part.have > before ? 1 : failures + 1
+        this.#complain(parent.id, error, failures)
+        await this.#deps.clock.sleep(backoffDelay(failures, RETRY), signal).catch(() => undefined)
+      }
+    }
+  }
+
+  async #take(part: PartFile, { parent, ticket }: Assignment, signal: AbortSignal): Promise<void> {
+    const line = await connectParent(this.#deps.credentials(), parent, signal)
+    const { socket } = line
+    const abort = () => socket.destroy()
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      const request = { ticket, from: part.have, count: null }
+      const { manifest } = part
+      const shape = { pieces: manifest.pieces, lengthOf: (index: number) => manifest.lengthOf(index) }
+      for await (const { index, bytes } of readPieces(line, request, shape)) {
+        if (!manifest.matches(index, bytes)) throw new BadPiece(`piece ${index} is not what it should be`)
+        signal.throwIfAborted()
+        await this.#deps.download.take(bytes.length, signal)
+        await part.append(bytes).catch((error) => {
+          throw toTargetFailure(error)
+        })
+        socket.write(ackFrame(part.have))
+      }
+    } finally {
+      signal.removeEventListener('abort', abort)
+      socket.destroy()
+    }
+  }
+
+  /** A refusal may only mean that the parent has not heard of the file yet, so the first ones are let pass. */
+  #complain(parent: PeerId, error: unknown, failures: number): void {
+    if (error instanceof ParentRefused && failures <= REFUSALS_LET_PASS) return
+    const reason =
+      error instanceof BadPiece ? 'bad_piece' : error instanceof ParentRefused ? 'refused' : 'lost'
+    this.#deps.log.info({ parent, reason, task: this.#task }, messageOf(error))
+    this.#deps.send({ type: 'orphan', task: this.#task, parent, reason, message: messageOf(error) })
+  }
+
+  async #current(): Promise<Assignment> {
+    while (!this.#assignment) {
+      await new Promise<void>((resolve, reject) => {
+        this.#assigned = resolve
+        this.#signal.addEventListener('abort', () => reject(this.#signal.reason), { once: true })
+      })
+    }
+    return this.#assignment
+  }
+}

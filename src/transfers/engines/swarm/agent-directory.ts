@@ -1,0 +1,175 @@
+import type { Signal } from '../../../engine/index.ts'
+import type { Log } from '../../../kernel/index.ts'
+import type { SwarmAgent, SwarmStore } from './swarm-store.ts'
+import { type FromAgent, KNOCK_MS, type ToAgent } from './wire/control-message.ts'
+import { agentPeerId, type PeerId, targetKey } from './wire/peer-id.ts'
+
+export interface KnownAgent {
+  key: string
+  peer: PeerId
+  host: string
+  port: number
+  instance: string
+  /** The address of this server that the agent uses; null: it is connected to another instance. */
+  serverHost: string | null
+}
+
+export interface AgentDirectoryDeps {
+  store: SwarmStore
+  signal: Signal
+  instance: string
+  log: Log
+}
+
+type Carried =
+  | { kind: 'present'; agent: Omit<KnownAgent, 'serverHost'> }
+  | { kind: 'absent'; key: string; instance: string }
+  | { kind: 'to'; key: string; message: ToAgent }
+  | { kind: 'of'; key: string; message: FromAgent }
+
+/** Seen within this time: connected. */
+const PRESENT_MS = 4 * KNOCK_MS
+
+/**
+ * All agents, wherever they are connected, and a way to each. An agent's line ends at one instance, while the task that
+ * needs it may be coordinated by another: then messages travel as signals, which may be lost, and are said again.
+ */
+export class AgentDirectory {
+  readonly #deps: AgentDirectoryDeps
+  readonly #agents = new Map<string, KnownAgent>()
+  #send: (key: string, message: ToAgent) => boolean = () => false
+  #listener: {
+    changed(key: string): void
+    /** True if somebody here coordinates what the message is about. */
+    received(key: string, message: FromAgent): boolean
+  } = { changed: () => undefined, received: () => false }
+  #unsubscribe: (() => void) | undefined
+
+  constructor(deps: AgentDirectoryDeps) {
+    this.#deps = deps
+  }
+
+  onSend(send: (key: string, message: ToAgent) => boolean): void {
+    this.#send = send
+  }
+
+  listen(listener: { changed(key: string): void; received(key: string, message: FromAgent): boolean }): void {
+    this.#listener = listener
+  }
+
+  async start(): Promise<void> {
+    this.#unsubscribe = this.#deps.signal.subscribe('swarm', ({ from, about, message }) => {
+      if (from !== this.#deps.instance && about === 'agents') this.#carried(message as Carried)
+    })
+    await this.runOnce()
+  }
+
+  /** Our agents will look for another server. */
+  async stop(): Promise<void> {
+    this.#unsubscribe?.()
+    await this.#deps.store.agentsGone(this.#deps.instance)
+  }
+
+  find(key: string): KnownAgent | undefined {
+    return this.#agents.get(key)
+  }
+
+  send(key: string, message: ToAgent): void {
+    if (!this.#send(key, message)) this.#tell({ kind: 'to', key, message })
+  }
+
+  /** Who is connected, for people. */
+  list(): Promise<SwarmAgent[]> {
+    return this.#deps.store.agents(PRESENT_MS)
+  }
+
+  connected(agent: Omit<SwarmAgent, 'instance' | 'connectedAt' | 'seenAt'>, serverHost: string): void {
+    const { instance } = this.#deps
+    const known = describe(agent, instance)
+    this.#agents.set(known.key, { ...known, serverHost })
+    this.#note(this.#deps.store.agentConnected({ ...agent, instance }))
+    this.#tell({ kind: 'present', agent: known })
+    this.#listener.changed(known.key)
+  }
+
+  gone({ agentId, containerId }: { agentId: string; containerId: string }): void {
+    const { instance } = this.#deps
+    const key = targetKey(agentId, containerId)
+    this.#note(this.#deps.store.agentGone({ agentId, containerId, instance }))
+    this.#tell({ kind: 'absent', key, instance })
+    this.#absent(key, instance)
+  }
+
+  received(key: string, message: FromAgent): void {
+    for (const part of byTask(message))
+      if (!this.#listener.received(key, part)) this.#tell({ kind: 'of', key, message: part })
+  }
+
+  /** Says that ours are still there, and learns of those whose signal was lost. */
+  async runOnce(): Promise<void> {
+    const { store, instance } = this.#deps
+    await store.agentsSeen(instance)
+    const present = new Map(
+      (await store.agents(PRESENT_MS)).map((agent) => [targetKey(agent.agentId, agent.containerId), agent]),
+    )
+    for (const [key, agent] of present) {
+      const known = this.#agents.get(key)
+      if (agent.instance === instance || known?.instance === agent.instance) continue
+      this.#agents.set(key, { ...describe(agent, agent.instance), serverHost: null })
+      this.#listener.changed(key)
+    }
+    for (const [key, known] of this.#agents)
+      if (known.instance !== instance && !present.has(key)) this.#absent(key, known.instance)
+  }
+
+  #carried(carried: Carried): void {
+    switch (carried.kind) {
+      case 'present':
+        this.#agents.set(carried.agent.key, { ...carried.agent, serverHost: null })
+        this.#listener.changed(carried.agent.key)
+        return
+      case 'absent':
+        this.#absent(carried.key, carried.instance)
+        return
+      case 'to':
+        this.#send(carried.key, carried.message)
+        return
+      case 'of':
+        this.#listener.received(carried.key, carried.message)
+        return
+    }
+  }
+
+  #absent(key: string, instance: string): void {
+    if (this.#agents.get(key)?.instance !== instance) return
+    this.#agents.delete(key)
+    this.#listener.changed(key)
+  }
+
+  #tell(message: Carried): void {
+    this.#deps.signal.publish('swarm', { from: this.#deps.instance, about: 'agents', message })
+  }
+
+  #note(written: Promise<void>): void {
+    written.catch((error) => this.#deps.log.warn({ err: error }, 'an agent was not noted in the ledger'))
+  }
+}
+
+function describe(
+  { agentId, containerId, host, port }: Pick<SwarmAgent, 'agentId' | 'containerId' | 'host' | 'port'>,
+  instance: string,
+): Omit<KnownAgent, 'serverHost'> {
+  return {
+    key: targetKey(agentId, containerId),
+    peer: agentPeerId(agentId, containerId),
+    host,
+    port,
+    instance,
+  }
+}
+
+/** One report may tell of tasks that different instances coordinate. */
+function byTask(message: FromAgent): FromAgent[] {
+  if (message.type !== 'report') return [message]
+  return message.tasks.map((task) => ({ type: 'report', tasks: [task] }))
+}

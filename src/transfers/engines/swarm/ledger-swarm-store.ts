@@ -1,0 +1,144 @@
+import { type Ledger, now } from '../../../engine/index.ts'
+import type { SwarmAgent, SwarmStore, SwarmTarget, SwarmTask } from './swarm-store.ts'
+import type { Place } from './wire/control-message.ts'
+import { RESULT } from './wire/result-code.ts'
+
+/** Keeps one statement below the number of parameters that both dialects take. */
+const ROWS_A_STATEMENT = 500
+
+export class LedgerSwarmStore implements SwarmStore {
+  readonly #ledger: Ledger
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  now(): Promise<number> {
+    return this.#ledger.now()
+  }
+
+  async addTask(task: Omit<SwarmTask, 'deadline'>, timeoutMs: number): Promise<{ deadline: number }> {
+    return this.#ledger.transaction(async (tx) => {
+      const createdAt = await tx.now()
+      const deadline = createdAt + timeoutMs
+      const { id, localPath: local_path, fileName: file_name, manifest } = task
+      const manifest_signature = task.manifestSignature
+      await tx.db
+        .insertInto('swarm_tasks')
+        .values({ id, local_path, file_name, manifest, manifest_signature, created_at: createdAt, deadline })
+        .execute()
+      const rows = task.targets.map((target) => targetRow(id, target))
+      for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) {
+        const some = rows.slice(at, at + ROWS_A_STATEMENT)
+        await tx.db.insertInto('swarm_targets').values(some).execute()
+      }
+      return { deadline }
+    })
+  }
+
+  async task(id: string): Promise<SwarmTask | undefined> {
+    const { db } = this.#ledger
+    const row = await db.selectFrom('swarm_tasks').selectAll().where('id', '=', id).executeTakeFirst()
+    if (!row) return undefined
+    const targets = await db.selectFrom('swarm_targets').selectAll().where('task_id', '=', id).execute()
+    return {
+      id,
+      localPath: row.local_path,
+      fileName: row.file_name,
+      manifest: row.manifest,
+      manifestSignature: row.manifest_signature,
+      deadline: Number(row.deadline),
+      targets: targets.map((target) => ({
+        key: target.target_key,
+        agentId: target.agent_id,
+        containerId: target.container_id,
+        places: JSON.parse(target.places) as Place[],
+        code: target.error_code,
+        message: target.error_message,
+      })),
+    }
+  }
+
+  async keepResults(taskId: string, results: Pick<SwarmTarget, 'key' | 'code' | 'message'>[]): Promise<void> {
+    if (results.length === 0) return
+    await this.#ledger.transaction(async (tx) => {
+      for (const { key, code, message } of results) {
+        await tx.db
+          .updateTable('swarm_targets')
+          .set({ error_code: code, error_message: message })
+          .where('task_id', '=', taskId)
+          .where('target_key', '=', key)
+          .where('error_code', '=', RESULT.DOWNLOADING)
+          .execute()
+      }
+    })
+  }
+
+  async sweep(olderThanMs: number): Promise<void> {
+    const before = (await this.now()) - olderThanMs
+    await this.#ledger.db.deleteFrom('swarm_tasks').where('deadline', '<', before).execute()
+  }
+
+  async agentConnected(agent: Omit<SwarmAgent, 'connectedAt' | 'seenAt'>): Promise<void> {
+    const { agentId: agent_id, containerId: container_id, instance, host, port, version } = agent
+    const changing = { instance, host, port, version, connected_at: now, seen_at: now }
+    await this.#ledger.db
+      .insertInto('swarm_agents')
+      .values({ agent_id, container_id, ...changing })
+      .onConflict((conflict) => conflict.columns(['agent_id', 'container_id']).doUpdateSet(changing))
+      .execute()
+  }
+
+  async agentGone({ agentId, containerId, instance }: Parameters<SwarmStore['agentGone']>[0]): Promise<void> {
+    await this.#ledger.db
+      .deleteFrom('swarm_agents')
+      .where('agent_id', '=', agentId)
+      .where('container_id', '=', containerId)
+      .where('instance', '=', instance)
+      .execute()
+  }
+
+  async agentsGone(instance: string): Promise<void> {
+    await this.#ledger.db.deleteFrom('swarm_agents').where('instance', '=', instance).execute()
+  }
+
+  async agentsSeen(instance: string): Promise<void> {
+    await this.#ledger.db
+      .updateTable('swarm_agents')
+      .set({ seen_at: now })
+      .where('instance', '=', instance)
+      .execute()
+  }
+
+  async agents(withinMs: number): Promise<SwarmAgent[]> {
+    const rows = await this.#ledger.db
+      .selectFrom('swarm_agents')
+      .selectAll()
+      .where('seen_at', '>=', (await this.now()) - withinMs)
+      .orderBy('agent_id')
+      .orderBy('container_id')
+      .execute()
+    return rows.map((row) => ({
+      agentId: row.agent_id,
+      containerId: row.container_id,
+      instance: row.instance,
+      host: row.host,
+      port: row.port,
+      version: row.version,
+      connectedAt: Number(row.connected_at),
+      seenAt: Number(row.seen_at),
+    }))
+  }
+}
+
+function targetRow(taskId: string, { key, agentId, containerId, places, code, message }: SwarmTarget) {
+  return {
+    task_id: taskId,
+    target_key: key,
+    agent_id: agentId,
+    container_id: containerId,
+    places: JSON.stringify(places),
+    error_code: code,
+    error_message: message,
+  }
+}

@@ -1,0 +1,296 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { newId, type Signal } from '../../../engine/index.ts'
+import { AppError, type Clock, DutyLoop, ERRORS, type Log, messageOf } from '../../../kernel/index.ts'
+import type { TransferEngine, TransferOrder, TransferResult, TransferTarget } from '../../transfer-engine.ts'
+import { AgentDirectory, type KnownAgent } from './agent-directory.ts'
+import { AgentHub } from './agent-hub.ts'
+import type { SwarmAuthority } from './authority.ts'
+import { Distrust } from './distrust.ts'
+import { Relay, type RelayOptions } from './relay.ts'
+import { SourceFile } from './source-file.ts'
+import type { SwarmAgent, SwarmStore, SwarmTask } from './swarm-store.ts'
+import { targetsOf } from './targets-of.ts'
+import { type FromAgent, type PeerAddress, REPORT_MS } from './wire/control-message.ts'
+import { Manifest, makeManifest } from './wire/manifest.ts'
+import { serverPeerId, targetKey } from './wire/peer-id.ts'
+import { PieceServer } from './wire/piece-server.ts'
+import { RateLimit } from './wire/rate-limit.ts'
+import { RESULT } from './wire/result-code.ts'
+
+export interface SwarmEngineDeps {
+  store: SwarmStore
+  authority: SwarmAuthority
+  signal: Signal
+  /** This instance's id. */
+  instance: string
+  agentTokenHash: string
+  clock: Clock
+  log: Log
+  /** The file of a task that another instance began; its local path when missing. */
+  locate?(task: { localPath: string; sha256: string }, signal: AbortSignal): Promise<string>
+}
+
+export interface SwarmEngineOptions extends RelayOptions {
+  /** Where agents fetch pieces from this server; port 0 picks a free one. */
+  host: string
+  port?: number
+  /** The host that agents of other instances are told. */
+  advertiseHost?: string | null
+  /** Bytes a second out of this server; null: no limit. */
+  uploadLimit?: number | null
+  keepMs?: number
+}
+
+interface Running {
+  relay: Relay
+  source: SourceFile
+  deadline: number
+}
+
+const DAY = 86_400_000
+
+/**
+ * Carries files by relay between agents. What must survive this process is in the store: whoever is asked for a task
+ * that is not over and that nobody here coordinates takes it over, with the agents' own progress as it is.
+ */
+export class SwarmEngine implements TransferEngine {
+  readonly #deps: SwarmEngineDeps
+  readonly #options: SwarmEngineOptions
+  readonly #directory: AgentDirectory
+  readonly #hub: AgentHub
+  readonly #pieces: PieceServer
+  readonly #distrust: Distrust
+  readonly #running = new Map<string, Running>()
+  readonly #adopting = new Map<string, Promise<Running | undefined>>()
+  readonly #looking: DutyLoop
+  #unsubscribe: (() => void) | undefined
+
+  constructor(deps: SwarmEngineDeps, options: SwarmEngineOptions) {
+    const { store, signal, instance, authority, clock, log } = deps
+    this.#deps = deps
+    this.#options = options
+    this.#directory = new AgentDirectory({ store, signal, instance, log })
+    this.#hub = new AgentHub({
+      authority,
+      directory: this.#directory,
+      clock,
+      log,
+      tokenHash: deps.agentTokenHash,
+    })
+    this.#distrust = new Distrust(clock)
+    this.#pieces = new PieceServer({
+      credentials: authority.credentials(serverPeerId(instance)),
+      find: (task) => this.#running.get(task)?.source,
+      now: () => clock.now(),
+      upload: new RateLimit(clock, options.uploadLimit ?? null),
+      log,
+    })
+    this.#directory.listen({
+      changed: (key) => {
+        for (const { relay } of this.#running.values()) relay.agentChanged(key)
+      },
+      received: (key, message) => this.#received(key, message),
+    })
+    const look = { name: 'swarm look', runOnce: () => this.look() }
+    this.#looking = new DutyLoop(look, { clock, log }, { everyMs: REPORT_MS, jitter: 0 })
+  }
+
+  /** Lets agents in. */
+  async open(): Promise<void> {
+    await this.#pieces.listen(this.#options.host, this.#options.port ?? 0)
+    this.#unsubscribe = this.#deps.signal.subscribe('swarm', ({ from, about, message }) => {
+      if (from !== this.#deps.instance && about === 'taken') void this.#drop(String(message))
+    })
+    await this.#directory.start()
+    this.#hub.start()
+    this.#looking.start()
+  }
+
+  /** Lets go of everything; tasks stay in the store, and agents go on among themselves. */
+  async close(): Promise<void> {
+    this.#unsubscribe?.()
+    await this.#looking.stop()
+    this.#hub.stop()
+    await this.#directory.stop()
+    for (const { relay } of this.#running.values()) await relay.save().catch(() => undefined)
+    for (const task of [...this.#running.keys()]) await this.#drop(task)
+    await this.#pieces.close()
+  }
+
+  /** `GET /ws/agent`, see `AGENT_SOCKET_PATH`. */
+  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
+    this.#hub.upgrade(request, socket, head)
+
+  /** Who is connected, to any instance. */
+  agents(): Promise<SwarmAgent[]> {
+    return this.#directory.list()
+  }
+
+  /** Bytes that left this server for agents. */
+  get egress(): { pieces: number; control: number } {
+    return { pieces: this.#pieces.bytesSent, control: this.#hub.bytesSent }
+  }
+
+  async result(engineTaskId: string, signal: AbortSignal): Promise<TransferResult> {
+    const running = await this.#find(engineTaskId, signal)
+    if (!running) return this.#ended(engineTaskId)
+    await this.#finishIfOver(engineTaskId, running)
+    return running.relay.result()
+  }
+
+  async terminate(
+    engineTaskId: string,
+    targets: Pick<TransferTarget, 'agentId' | 'containerId'>[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const running = await this.#find(engineTaskId, signal)
+    if (!running) return
+    const keys = targets.map(({ agentId, containerId }) => targetKey(agentId, containerId))
+    running.relay.endOpen(keys, RESULT.TERMINATED, 'the transfer was terminated')
+    await this.#finishIfOver(engineTaskId, running)
+  }
+
+  /** One look at every task: paces, absences, deadlines, results to keep. */
+  async look(): Promise<void> {
+    for (const [task, running] of this.#running) {
+      running.relay.look()
+      if (this.#deps.clock.now() > running.deadline)
+        running.relay.endAll(RESULT.TIMED_OUT, 'the transfer took longer than it may')
+      await this.#finishIfOver(task, running)
+    }
+  }
+
+  async start(order: TransferOrder, signal: AbortSignal): Promise<{ engineTaskId: string }> {
+    const { store, authority } = this.#deps
+    const id = newId()
+    const broken = (message: string) => ({ manifest: undefined, message })
+    const { manifest, message } = await makeManifest(order.localPath, signal).then(
+      (made) =>
+        made.sha256 === order.signature.toLowerCase()
+          ? { manifest: made, message: '' }
+          : broken(`the file's hash is ${made.sha256}, not ${order.signature}`),
+      (error) => {
+        signal.throwIfAborted()
+        return broken(messageOf(error))
+      },
+    )
+    const code = manifest ? RESULT.DOWNLOADING : RESULT.SOURCE_FAILED
+    const task = {
+      id,
+      localPath: order.localPath,
+      fileName: order.fileName,
+      manifest: manifest?.text ?? '',
+      manifestSignature: manifest ? authority.signManifest(manifest) : '',
+      targets: targetsOf(order.targets, { code, message }),
+    }
+    const timeoutMs = order.timeoutSeconds * 1000
+    await store.addTask(task, timeoutMs)
+    await store.sweep(this.#options.keepMs ?? DAY)
+    if (manifest) await this.#coordinate({ ...task, deadline: 0 }, manifest, timeoutMs, order.localPath)
+    return { engineTaskId: id }
+  }
+
+  async #find(id: string, signal: AbortSignal): Promise<Running | undefined> {
+    const running = this.#running.get(id)
+    if (running) return running
+    const adopting =
+      this.#adopting.get(id) ?? this.#adopt(id, signal).finally(() => this.#adopting.delete(id))
+    this.#adopting.set(id, adopting)
+    return adopting
+  }
+
+  async #adopt(id: string, signal: AbortSignal): Promise<Running | undefined> {
+    const { store, instance, signal: signals, locate } = this.#deps
+    const task = await this.#stored(id)
+    const open = task.targets.filter(({ code }) => code === RESULT.DOWNLOADING)
+    if (open.length === 0) return undefined
+    const manifest = new Manifest(task.manifest)
+    try {
+      const { localPath } = task
+      const path = (await locate?.({ localPath, sha256: manifest.sha256 }, signal)) ?? localPath
+      const running = await this.#coordinate(task, manifest, task.deadline - (await store.now()), path)
+      signals.publish('swarm', { from: instance, about: 'taken', message: id })
+      return running
+    } catch (error) {
+      signal.throwIfAborted()
+      const message = messageOf(error)
+      await store.keepResults(
+        id,
+        open.map(({ key }) => ({ key, code: RESULT.SOURCE_FAILED, message })),
+      )
+      return undefined
+    }
+  }
+
+  async #coordinate(task: SwarmTask, manifest: Manifest, timeoutMs: number, path: string): Promise<Running> {
+    const { authority, store, clock, log } = this.#deps
+    const source = await SourceFile.open(task.id, manifest, path)
+    const sourceAddress = (agent: KnownAgent) => this.#sourceAddress(agent)
+    const { depth, maxChains, absentMs } = this.#options
+    const options = {
+      ...(depth !== undefined && { depth }),
+      ...(maxChains !== undefined && { maxChains }),
+      ...(absentMs !== undefined && { absentMs }),
+    }
+    const deps = { directory: this.#directory, authority, store, source, sourceAddress, clock, log }
+    const relay = new Relay({ ...deps, distrusted: this.#distrust }, task, options)
+    const running = { relay, source, deadline: clock.now() + timeoutMs }
+    this.#running.set(task.id, running)
+    return running
+  }
+
+  async #finishIfOver(id: string, running: Running): Promise<void> {
+    await running.relay.save()
+    if (!running.relay.isOver || !this.#running.has(id)) return
+    running.relay.release()
+    await this.#drop(id)
+  }
+
+  async #drop(id: string): Promise<void> {
+    const running = this.#running.get(id)
+    this.#running.delete(id)
+    await running?.source.close()
+  }
+
+  async #ended(id: string): Promise<TransferResult> {
+    const { targets } = await this.#stored(id)
+    const failed = targets.find(({ code }) => code === RESULT.SOURCE_FAILED)
+    return {
+      uploadError: failed ? { code: failed.code, message: failed.message } : null,
+      targets: targets.map(({ agentId, containerId, code, message }) => ({
+        agentId,
+        containerId,
+        errorCode: code,
+        errorMessage: message,
+        progress: code === RESULT.DONE ? 100 : 0,
+      })),
+    }
+  }
+
+  async #stored(id: string): Promise<SwarmTask> {
+    const task = await this.#deps.store.task(id)
+    if (task) return task
+    throw new AppError(ERRORS.TASK_NOT_FOUND, `the swarm has no task ${id}`, { retryable: false })
+  }
+
+  #received(key: string, message: FromAgent): boolean {
+    if (message.type === 'hello') return true
+    const task = message.type === 'report' ? message.tasks[0]?.task : message.task
+    const running = task === undefined ? undefined : this.#running.get(task)
+    if (running && task !== undefined) {
+      running.relay.receive(key, message)
+      if (running.relay.isOver)
+        void this.#finishIfOver(task, running).catch((error) =>
+          this.#deps.log.warn({ err: error }, 'not saved'),
+        )
+    }
+    return running !== undefined
+  }
+
+  #sourceAddress({ serverHost }: KnownAgent): PeerAddress {
+    const { host, advertiseHost } = this.#options
+    const told = serverHost === null ? (advertiseHost ?? host) : null
+    return { id: serverPeerId(this.#deps.instance), host: told, port: this.#pieces.port }
+  }
+}

@@ -1,0 +1,53 @@
+import type { Place } from './wire/control-message.ts'
+
+export interface SwarmTarget {
+  key: string
+  agentId: string
+  containerId: string
+  places: Place[]
+  /** 115 while it is open. */
+  code: number
+  message: string
+}
+
+export interface SwarmTask {
+  id: string
+  localPath: string
+  fileName: string
+  manifest: string
+  manifestSignature: string
+  /** The ledger's clock. */
+  deadline: number
+  targets: SwarmTarget[]
+}
+
+export interface SwarmAgent {
+  agentId: string
+  containerId: string
+  instance: string
+  host: string
+  port: number
+  version: string
+  connectedAt: number
+  seenAt: number
+}
+
+/** What of the swarm must survive a server: tasks with their manifests and results, and who is connected where. */
+export interface SwarmStore {
+  addTask(task: Omit<SwarmTask, 'deadline'>, timeoutMs: number): Promise<{ deadline: number }>
+  task(id: string): Promise<SwarmTask | undefined>
+  /** Keeps how targets ended; the first end of a target is the one that stays. */
+  keepResults(taskId: string, results: Pick<SwarmTarget, 'key' | 'code' | 'message'>[]): Promise<void>
+  now(): Promise<number>
+  /** Forgets tasks whose deadline was this long ago. */
+  sweep(olderThanMs: number): Promise<void>
+
+  agentConnected(agent: Omit<SwarmAgent, 'connectedAt' | 'seenAt'>): Promise<void>
+  /** Only if it is still connected to this instance: it may already be at another. */
+  agentGone(key: Pick<SwarmAgent, 'agentId' | 'containerId' | 'instance'>): Promise<void>
+  agentsGone(instance: string): Promise<void>
+  /** Says that the agents of this instance are still there. */
+  agentsSeen(instance: string): Promise<void>
+  /** Agents that were seen within this time. */
+  agents(withinMs: number): Promise<SwarmAgent[]>
+}

@@ -1,0 +1,79 @@
+import type { PeerId } from './peer-id.ts'
+
+/** Where an agent answers the server: one WebSocket, opened by the agent. */
+export const AGENT_SOCKET_PATH = '/ws/agent'
+
+/** How often a busy agent tells how far it is. */
+export const REPORT_MS = 250
+/** How often the server knocks; who is silent for three knocks is gone. */
+export const KNOCK_MS = 5_000
+
+export interface PeerAddress {
+  id: PeerId
+  /** null: the host that the agent already knows the server by. */
+  host: string | null
+  port: number
+}
+
+export interface Place {
+  user: string
+  directory: string
+}
+
+/** How far one child is, seen from its parent. */
+export interface ChildState {
+  id: PeerId
+  /** Pieces that lie ready here and have not arrived there. */
+  waiting: number
+}
+
+export interface TaskReport {
+  task: string
+  have: number
+  parent: PeerId | null
+  children: ChildState[]
+}
+
+export type FromAgent =
+  | {
+      type: 'hello'
+      agent_id: string
+      container_id: string
+      /** SPKI, PEM: the server certifies it. */
+      public_key: string
+      /** Where other agents reach this one; null: as the server sees it. */
+      host: string | null
+      port: number
+      version: string
+    }
+  | { type: 'report'; tasks: TaskReport[] }
+  | { type: 'done'; task: string; code: number; message: string }
+  | {
+      type: 'orphan'
+      task: string
+      parent: PeerId
+      reason: 'lost' | 'refused' | 'bad_piece'
+      message: string
+    }
+  | { type: 'probed'; task: string; probe: number; bytes: number; ms: number }
+
+export type ToAgent =
+  | {
+      type: 'welcome'
+      certificate: string
+      authority: string
+      /** SPKI, PEM: what tickets and manifests are checked with. */
+      verify_key: string
+      now: number
+    }
+  | {
+      type: 'job'
+      task: string
+      file_name: string
+      manifest: string
+      manifest_signature: string
+      places: Place[]
+    }
+  | { type: 'assign'; task: string; parent: PeerAddress; ticket: string }
+  | { type: 'probe'; task: string; probe: number; parent: PeerAddress; ticket: string; piece: number }
+  | { type: 'end'; task: string }

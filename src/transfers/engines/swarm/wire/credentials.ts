@@ -1,0 +1,22 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import type { PeerId } from './peer-id.ts'
+
+/** What a peer needs to talk to others and to tell whom to believe. */
+export interface Credentials {
+  id: PeerId
+  /** PEM each. */
+  key: string
+  certificate: string
+  authority: string
+  /** Checks tickets and manifests. */
+  verifyKey: KeyObject
+}
+
+export function readVerifyKey(pem: string): KeyObject {
+  return createPublicKey(pem)
+}
+
+/** Node's options for TLS 1.3 with certificates on both sides, and nothing older. */
+export function tlsOptions({ key, certificate, authority }: Credentials) {
+  return { key, cert: certificate, ca: authority, minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' } as const
+}

@@ -1,0 +1,144 @@
+import { createServer, type Server, type TLSSocket } from 'node:tls'
+import type { Log } from '../../../../kernel/index.ts'
+import { type Credentials, tlsOptions } from './credentials.ts'
+import { Feed } from './feed.ts'
+import type { Holding } from './holding.ts'
+import { type PeerId, peerIdOf } from './peer-id.ts'
+import { type PieceRequest, readRequest, refusalFrame } from './piece-frame.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { openTicket } from './ticket.ts'
+
+export interface PieceServerDeps {
+  /** Undefined: not known yet; until `renew` nobody is let in. */
+  credentials: Credentials | undefined
+  find(task: string): Holding | undefined
+  /** The server's clock, by which tickets end. */
+  now(): number
+  upload: RateLimit
+  log: Log
+}
+
+const REQUEST_WITHIN_MS = 10_000
+
+/** Gives pieces to children that show a ticket for exactly this file, this parent and themselves. */
+export class PieceServer {
+  readonly #deps: PieceServerDeps
+  readonly #server: Server
+  readonly #feeds = new Map<TLSSocket, Feed>()
+  readonly #sockets = new Set<TLSSocket>()
+  #credentials: Credentials | undefined
+  #bytesSent = 0
+
+  constructor(deps: PieceServerDeps) {
+    this.#deps = deps
+    this.#credentials = deps.credentials
+    this.#server = createServer(
+      {
+        ...(deps.credentials && tlsOptions(deps.credentials)),
+        requestCert: true,
+        rejectUnauthorized: true,
+        noDelay: true,
+      },
+      (socket) => void this.#serve(socket),
+    )
+    this.#server.on('tlsClientError', (error) => deps.log.debug({ err: error }, 'a peer was not let in'))
+  }
+
+  async listen(host: string, port: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen({ host, port }, resolve)
+    })
+    return this.port
+  }
+
+  get port(): number {
+    const address = this.#server.address()
+    if (!address || typeof address === 'string') throw new Error('the piece server is not listening')
+    return address.port
+  }
+
+  /** Bytes of files and frames that left, before encryption. */
+  get bytesSent(): number {
+    let open = 0
+    for (const socket of this.#sockets) open += socket.bytesWritten
+    return this.#bytesSent + open
+  }
+
+  renew(credentials: Credentials): void {
+    this.#credentials = credentials
+    this.#server.setSecureContext(tlsOptions(credentials))
+  }
+
+  feedsOf(task: string): Feed[] {
+    return [...this.#feeds.values()].filter((feed) => feed.task === task)
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    if (!this.#server.listening) return
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  async #serve(socket: TLSSocket): Promise<void> {
+    const gone = new AbortController()
+    this.#sockets.add(socket)
+    socket.setKeepAlive(true, 10_000)
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      this.#sockets.delete(socket)
+      this.#feeds.delete(socket)
+      this.#bytesSent += socket.bytesWritten
+      gone.abort(new Error('the child is gone'))
+    })
+    const late = setTimeout(() => socket.destroy(), REQUEST_WITHIN_MS)
+    let head: Buffer = Buffer.alloc(0)
+    let feed: Feed | undefined
+    socket.on('data', (bytes: Buffer) => {
+      if (feed) return feed.acknowledged(bytes)
+      head = Buffer.concat([head, bytes])
+      try {
+        const opened = readRequest(head)
+        if (!opened) return
+        clearTimeout(late)
+        feed = this.#open(socket, opened.request)
+        feed.acknowledged(opened.rest)
+        feed.run(opened.request, gone.signal).then(
+          () => undefined,
+          () => socket.destroy(),
+        )
+      } catch (error) {
+        clearTimeout(late)
+        socket.end(refusalFrame((error as Error).message))
+      }
+    })
+    socket.on('end', () => clearTimeout(late))
+    socket.on('close', () => clearTimeout(late))
+  }
+
+  #open(socket: TLSSocket, request: PieceRequest): Feed {
+    const self = this.#credentials
+    if (!self) throw new Error('this peer is not ready')
+    const child = peerIdOf(socket.getPeerX509Certificate()?.subjectAltName)
+    const ticket = openTicket(self.verifyKey, request.ticket, this.#deps.now())
+    if (!ticket) throw new Error('the ticket is not good, or no longer')
+    if (ticket.parent !== self.id) throw new Error('the ticket is for another parent')
+    if (ticket.child !== child) throw new Error('the ticket is for another child')
+    const holding = this.#deps.find(ticket.task)
+    if (!holding) throw new Error('this file is not here')
+    if (holding.manifest.sha256 !== ticket.sha256) throw new Error('the ticket is for another file')
+    this.#drop(ticket.task, child)
+    const feed = new Feed(
+      { holding, socket, upload: this.#deps.upload },
+      { child: child as PeerId, from: request.from },
+    )
+    // A question about speed is no child.
+    if (request.count === null) this.#feeds.set(socket, feed)
+    return feed
+  }
+
+  /** A child that comes again has given its old line up. */
+  #drop(task: string, child: PeerId): void {
+    for (const [socket, feed] of this.#feeds) if (feed.task === task && feed.child === child) socket.destroy()
+  }
+}

@@ -1,0 +1,200 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { hashSecret } from '../../src/engine/index.ts'
+import { InProcessSignal } from '../../src/engine/signal/in-process-signal.ts'
+import { systemClock } from '../../src/kernel/index.ts'
+import { Agent, type AgentOptions } from '../../src/transfers/agent/index.ts'
+import type { SwarmEngineDeps, SwarmEngineOptions } from '../../src/transfers/engines/swarm/index.ts'
+import {
+  LedgerSwarmStore,
+  SwarmAuthority,
+  SwarmEngine,
+  type TransferResult,
+} from '../../src/transfers/index.ts'
+import { type Backend, type BackendName, openBackend, silentLog } from './backends.ts'
+import { until } from './until.ts'
+
+export const AGENT_TOKEN = 'agent-token-for-tests'
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const LYING_AGENT = fileURLToPath(new URL('./lying-agent.ts', import.meta.url))
+
+/** A swarm on a fresh ledger: a server whose engine can be stopped and started again, agents, files. */
+export async function setupSwarm(name: BackendName = 'embedded') {
+  const backend = await openBackend(name)
+  const folder = mkdtempSync(join(tmpdir(), 'wharf-swarm-'))
+  const keys = SwarmAuthority.make(systemClock)
+  const closers: (() => Promise<unknown>)[] = []
+  onTestFinished(async () => {
+    for (const close of closers.reverse()) await close()
+    await backend.remove()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return {
+    backend,
+    folder,
+    async server(
+      options: Partial<SwarmEngineOptions & Pick<SwarmEngineDeps, 'locate'> & { port: number }> = {},
+    ) {
+      const opened = await openServer(backend, keys, options)
+      closers.push(opened.close)
+      return opened
+    },
+    async agent(server: { url: string }, id: string, options: Partial<AgentOptions> = {}) {
+      const root = makeRoot(folder, id)
+      const agent = new Agent(
+        { clock: systemClock, log: silentLog },
+        { ...agentOptions(server.url, id, root), ...options },
+      )
+      await agent.start()
+      let stopped = false
+      const stop = async () => {
+        if (!stopped) await agent.stop()
+        stopped = true
+      }
+      closers.push(stop)
+      return { id, root, stop }
+    },
+    /** The same as a process of its own. */
+    agentProcess(server: { url: string }, id: string, { args = [], lying = false }: AgentProcess = {}) {
+      const root = makeRoot(folder, id)
+      const child = spawnAgent(server.url, id, root, { args, lying })
+      const exited = once(child, 'exit')
+      closers.push(async () => {
+        child.kill('SIGCONT')
+        child.kill('SIGKILL')
+        await exited
+      })
+      return { id, root, child, exited }
+    },
+    file(bytes: number) {
+      const content = randomBytes(bytes)
+      const path = join(folder, `source-${randomBytes(4).toString('hex')}`)
+      writeFileSync(path, content)
+      return { path, size: bytes, signature: createHash('sha256').update(content).digest('hex') }
+    },
+  }
+}
+
+interface AgentProcess {
+  args?: string[]
+  lying?: boolean
+}
+
+export function agentOptions(server: string, id: string, root: string): AgentOptions {
+  return {
+    server,
+    token: AGENT_TOKEN,
+    agentId: id,
+    containerId: '',
+    roots: [root],
+    version: 'test',
+    listenHost: '127.0.0.1',
+  }
+}
+
+export function spawnAgent(
+  server: string,
+  id: string,
+  root: string,
+  { args = [], lying = false }: AgentProcess = {},
+): ChildProcess {
+  const command = [
+    'agent',
+    '--server',
+    server,
+    '--id',
+    id,
+    '--root',
+    root,
+    '--listen',
+    '127.0.0.1:0',
+    ...args,
+  ]
+  return spawn(process.execPath, [lying ? LYING_AGENT : MAIN, ...command], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      WHARF_AGENT_TOKEN: AGENT_TOKEN,
+      WHARF_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+}
+
+function makeRoot(folder: string, id: string): string {
+  const root = join(folder, 'roots', id)
+  mkdirSync(root, { recursive: true })
+  return root
+}
+
+async function openServer(
+  backend: Backend,
+  keys: string,
+  { port = 0, locate, ...options }: Partial<SwarmEngineOptions & Pick<SwarmEngineDeps, 'locate'>>,
+) {
+  const ledger = await backend.openLedger()
+  const signal = backend.shared ? await backend.openSignal() : new InProcessSignal()
+  const engine = new SwarmEngine(
+    {
+      store: new LedgerSwarmStore(ledger),
+      authority: new SwarmAuthority(systemClock, keys),
+      signal,
+      instance: randomBytes(6).toString('hex'),
+      agentTokenHash: hashSecret(AGENT_TOKEN),
+      clock: systemClock,
+      log: silentLog,
+      ...(locate && { locate }),
+    },
+    { host: '127.0.0.1', ...options },
+  )
+  await engine.open()
+  const http = createServer()
+  http.on('upgrade', engine.upgrade)
+  await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve))
+  const address = http.address() as AddressInfo
+  let closed = false
+  const close = async () => {
+    if (closed) return
+    closed = true
+    http.closeAllConnections()
+    await engine.close()
+    await new Promise((resolve) => http.close(resolve))
+    await signal.close()
+    await ledger.close()
+  }
+  return { engine, ledger, url: `http://127.0.0.1:${address.port}`, port: address.port, close }
+}
+
+export function targetsFor(agents: { id: string; root: string }[]) {
+  return agents.map(({ id, root }) => ({
+    agentId: id,
+    containerId: '',
+    user: '',
+    directory: join(root, 'in'),
+  }))
+}
+
+/** Resolves when every target has ended, one way or the other. */
+export async function untilOver(engine: SwarmEngine, engineTaskId: string): Promise<TransferResult> {
+  const { signal } = new AbortController()
+  return until('every target has ended', async () => {
+    const result = await engine.result(engineTaskId, signal)
+    return result.targets.every(({ errorCode }) => errorCode !== 115) && result
+  })
+}
+
+export async function untilConnected(engine: SwarmEngine, count: number): Promise<void> {
+  await until(`${count} agents are connected`, async () => (await engine.agents()).length >= count)
+}
+
+/** A foreign eye on what was delivered. */
+export function sha256sum(path: string): string {
+  return execFileSync('sha256sum', [path], { encoding: 'utf8' }).split(' ')[0] ?? ''
+}

@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { setupSwarm, sha256sum, targetsFor, untilConnected, untilOver } from '../../support/swarm.ts'
+import { until } from '../../support/until.ts'
+
+const MIB = 1024 * 1024
+const signal = new AbortController().signal
+const names = (count: number) =>
+  Array.from({ length: count }, (_, at) => `agent-${String(at).padStart(2, '0')}`)
+const FILE = 'file.bin'
+
+type Swarm = Awaited<ReturnType<typeof setupSwarm>>
+type Server = Awaited<ReturnType<Swarm['server']>>
+
+function orderOf(file: { path: string; size: number; signature: string }) {
+  return {
+    localPath: file.path,
+    fileName: FILE,
+    size: file.size,
+    signature: file.signature,
+    timeoutSeconds: 120,
+  }
+}
+
+/** Resolves when this agent has a part of the file, but not all of it. */
+async function untilUnderWay({ engine }: Server, task: string, agentId: string): Promise<void> {
+  await until(`${agentId} has a part`, async () => {
+    const { targets } = await engine.result(task, signal)
+    const found = targets.find((target) => target.agentId === agentId)
+    return found?.errorCode === 115 && found.progress > 5
+  })
+}
+
+describe('20 agents as processes', () => {
+  test('killed, frozen, lying and new ones: every other target gets the file', {
+    timeout: 180_000,
+  }, async () => {
+    const swarm = await setupSwarm()
+    const server = await swarm.server({ absentMs: 20_000 })
+    // A limit keeps the transfer under way long enough to disturb it.
+    const args = ['--download', '4m']
+    const agents = names(20).map((id) => swarm.agentProcess(server, id, { args, lying: id === 'agent-05' }))
+    await untilConnected(server.engine, 20)
+    const late = { id: 'agent-late', root: join(swarm.folder, 'roots', 'agent-late') }
+    const file = swarm.file(16 * MIB + 1)
+    const targets = targetsFor([...agents, late])
+    const { engineTaskId } = await server.engine.start({ ...orderOf(file), targets }, signal)
+    await untilUnderWay(server, engineTaskId, 'agent-03')
+    agents[8]?.child.kill('SIGKILL')
+    agents[12]?.child.kill('SIGSTOP')
+    agents[15]?.child.kill('SIGKILL')
+    await agents[15]?.exited
+    const again = swarm.agentProcess(server, 'agent-15', { args })
+    swarm.agentProcess(server, late.id, { args })
+    const others = [...agents.filter((_, at) => ![8, 12, 15].includes(at)), again, late]
+    await until('all but the killed and the frozen have it', async () => {
+      const { targets } = await server.engine.result(engineTaskId, signal)
+      return targets.filter(({ errorCode }) => errorCode === 0).length === others.length
+    })
+    agents[12]?.child.kill('SIGCONT')
+    const result = await untilOver(server.engine, engineTaskId)
+    const codes = new Map(result.targets.map(({ agentId, errorCode }) => [agentId, errorCode]))
+    expect(codes.get('agent-08')).toBe(117)
+    expect(codes.get('agent-12')).toBe(0)
+    for (const { id, root } of [...others, agents[12]!]) {
+      expect([id, codes.get(id)]).toEqual([id, 0])
+      expect(sha256sum(join(root, 'in', FILE))).toBe(file.signature)
+    }
+    expect(server.engine.egress.pieces).toBeLessThan(file.size * 3)
+  })
+})
+
+describe('a target that cannot take the file', () => {
+  test('full disk, read-only directory, refused path and unknown user fail alone, with a code each', async () => {
+    const swarm = await setupSwarm()
+    const server = await swarm.server()
+    const agents = await Promise.all(names(5).map((id) => swarm.agent(server, id)))
+    const [good, full, readOnly, outside, stranger] = agents
+    mountTmpfs(join(full!.root, 'in'), 'size=2m')
+    mountTmpfs(join(readOnly!.root, 'in'), 'size=1m,ro')
+    await untilConnected(server.engine, 5)
+    const file = swarm.file(6 * MIB)
+    const targets = targetsFor(agents)
+    targets[3]!.directory = join(outside!.root, '..', 'elsewhere')
+    targets[4]!.user = 'nobody-of-that-name'
+    const { engineTaskId } = await server.engine.start({ ...orderOf(file), targets }, signal)
+    const result = await untilOver(server.engine, engineTaskId)
+    expect(result.targets.map(({ errorCode }) => errorCode)).toEqual([0, 201, 202, 203, 205])
+    expect(sha256sum(join(good!.root, 'in', FILE))).toBe(file.signature)
+    expect(readdirSync(join(full!.root, 'in'))).toEqual([])
+    expect(existsSync(join(stranger!.root, 'in'))).toBe(false)
+    expect(result.uploadError).toBeNull()
+  })
+
+  test('a file whose hash is not its signature reaches nobody', async () => {
+    const swarm = await setupSwarm()
+    const server = await swarm.server()
+    const agents = await Promise.all(names(2).map((id) => swarm.agent(server, id)))
+    await untilConnected(server.engine, 2)
+    const file = { ...swarm.file(MIB), signature: '0'.repeat(64) }
+    const { engineTaskId } = await server.engine.start(
+      { ...orderOf(file), targets: targetsFor(agents) },
+      signal,
+    )
+    const result = await untilOver(server.engine, engineTaskId)
+    expect(result.uploadError?.code).toBe(209)
+    expect(result.targets.map(({ errorCode }) => errorCode)).toEqual([209, 209])
+    for (const { root } of agents) expect(existsSync(join(root, 'in'))).toBe(false)
+  })
+
+  test('an agent that is not there is lost after its time, and the others do not wait for it', async () => {
+    const swarm = await setupSwarm()
+    const server = await swarm.server({ absentMs: 300 })
+    const agent = await swarm.agent(server, 'agent-00')
+    await untilConnected(server.engine, 1)
+    const file = swarm.file(MIB)
+    const targets = targetsFor([agent, { id: 'nobody', root: '/nowhere' }])
+    const { engineTaskId } = await server.engine.start({ ...orderOf(file), targets }, signal)
+    const result = await untilOver(server.engine, engineTaskId)
+    expect(result.targets.map(({ errorCode }) => errorCode)).toEqual([0, 117])
+  })
+})
+
+describe('a server that goes away in the middle', () => {
+  test('another takes the task over by its id, and every target ends right', {
+    timeout: 120_000,
+  }, async () => {
+    const swarm = await setupSwarm()
+    const first = await swarm.server()
+    const agents = await Promise.all(
+      names(5).map((id) => swarm.agent(first, id, { downloadLimit: 3_000_000 })),
+    )
+    await untilConnected(first.engine, 5)
+    const file = swarm.file(12 * MIB)
+    const { engineTaskId } = await first.engine.start(
+      { ...orderOf(file), targets: targetsFor(agents) },
+      signal,
+    )
+    await untilUnderWay(first, engineTaskId, 'agent-02')
+    await first.close()
+    const second = await swarm.server({ port: first.port })
+    const result = await untilOver(second.engine, engineTaskId)
+    expect(result.targets.map(({ errorCode }) => errorCode)).toEqual([0, 0, 0, 0, 0])
+    for (const { root } of agents) expect(sha256sum(join(root, 'in', FILE))).toBe(file.signature)
+    // What the agents had is not sent to each of them again.
+    expect(second.engine.egress.pieces).toBeLessThan(file.size * 2)
+    expect(await second.engine.result(engineTaskId, signal)).toEqual(result)
+  })
+})
+
+function mountTmpfs(path: string, options: string): void {
+  mkdirSync(path, { recursive: true })
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path])
+  onTestFinished(() => void execFileSync('umount', ['-l', path]))
+}
