@@ -114,12 +114,14 @@ async function startOn(
   // The server's own address is known only once it listens; nothing asks for it before.
   const ownAddress = () => http.address
   let listening = false
+  // A callback may be due before: then the address is the one that it will be.
+  const knownAddress = () => (listening ? ownAddress() : `http://${config.WHARF_HOST}:${config.WHARF_PORT}`)
   const outgoing = openHttpClient(config, clock, () => (listening ? ownAddress() : undefined))
   const views: TaskViews = {}
   const callbacks = new Callbacks({ engine, ledger, projects, http: outgoing, clock, views })
   const shared = { engine, ledger, projects, sealer, tickets, http: outgoing, store, pool, clock, log }
   const exports = new Exports(
-    { ...shared, publicUrl: () => config.WHARF_PUBLIC_URL?.replace(/\/$/, '') ?? ownAddress() },
+    { ...shared, publicUrl: () => config.WHARF_PUBLIC_URL?.replace(/\/$/, '') ?? knownAddress() },
     exportsOptions(config),
   )
   views.export = async (taskId, ticket) => ({ ...(await exports.get(taskId, ticket)) })

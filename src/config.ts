@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { AppError, ERRORS } from './kernel/index.ts'
@@ -147,6 +148,11 @@ export interface Config extends Readonly<Values> {
   readonly given: ReadonlySet<string>
   /** Names that begin like ours but are none: a typing error, most likely. */
   readonly unknown: readonly string[]
+}
+
+/** Settings from a `.env` file beside the process; what is set already stays. */
+export function loadDotEnv(): void {
+  if (existsSync('.env')) process.loadEnvFile('.env')
 }
 
 export function loadConfig(env: Record<string, string | undefined>): Config {

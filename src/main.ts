@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { addDoctorCommand } from './cli/doctor.ts'
 import { addExportCommand } from './cli/export.ts'
 import { Interrupted } from './cli/interrupt.ts'
+import { loadDotEnv } from './config.ts'
 import { isAppError } from './kernel/index.ts'
 import { VERSION } from './version.ts'
 
@@ -43,6 +44,7 @@ program
   .action(async (options) => (await import('./cli/agent.ts')).agent(options))
 
 try {
+  loadDotEnv()
   await program.parseAsync()
   process.exit(process.exitCode ?? 0)
 } catch (error) {
