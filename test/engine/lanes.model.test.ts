@@ -13,6 +13,7 @@ class LaneModel {
   readonly waiting: Entry[] = []
   readonly admitted: Entry[] = []
   readonly #fair: boolean
+  readonly #turns = new Map<string, number>()
   limit: number
 
   constructor(limit: number, fair: boolean) {
@@ -23,12 +24,17 @@ class LaneModel {
   /** Lets in whoever is next while there is room, and tells whom. */
   admit(): string[] {
     const before = this.admitted.length
+    const queue = [...this.waiting]
     while (this.admitted.length < this.limit && this.waiting.length > 0) {
       const next = this.#next()
       this.waiting.splice(this.waiting.indexOf(next), 1)
       this.admitted.push(next)
     }
-    return this.admitted.slice(before).map(({ id }) => id)
+    const batch = this.admitted.slice(before)
+    // Those who were let in have had their turn, in the order in which they had come.
+    const owners = new Set(queue.filter((entry) => batch.includes(entry)).map(({ owner }) => owner))
+    for (const owner of owners) this.#turns.set(owner, Math.max(0, ...this.#turns.values()) + 1)
+    return batch.map(({ id }) => id)
   }
 
   leave(id: string): void {
@@ -41,8 +47,11 @@ class LaneModel {
   #next(): Entry {
     if (!this.#fair) return this.waiting[0] as Entry
     const held = (owner: string) => this.admitted.filter((entry) => entry.owner === owner).length
-    const fewest = Math.min(...this.waiting.map(({ owner }) => held(owner)))
-    return this.waiting.find(({ owner }) => held(owner) === fewest) as Entry
+    const turn = (owner: string) => this.#turns.get(owner) ?? 0
+    const [next] = this.waiting.toSorted(
+      (a, b) => held(a.owner) - held(b.owner) || turn(a.owner) - turn(b.owner),
+    )
+    return next as Entry
   }
 }
 
@@ -167,5 +176,6 @@ async function currentModel(one: Instance): Promise<LaneModel> {
 
 async function reset(one: Instance, limit: number): Promise<void> {
   await one.ledger.db.deleteFrom('jobs').execute()
+  await one.ledger.db.deleteFrom('lane_turns').execute()
   await one.ledger.transaction((tx) => one.engine.setLaneLimit(tx, 'lane', limit))
 }
