@@ -82,23 +82,6 @@ test('a number of more than 15 digits is a text with every digit', async () => {
   ])
 })
 
-test('the rounding noise of a floating-point sum does not make a text of it', async () => {
-  const digits = ['47.289999999999964', '-621.6800000000001', '0.30000000000000004', '12345678901234.56']
-  expect(
-    shown(
-      await column1(
-        'money',
-        digits.map((text) => new Digits(text)),
-      ),
-    ),
-  ).toEqual([
-    ['n', 47.289999999999964],
-    ['n', -621.6800000000001],
-    ['n', 0.30000000000000004],
-    ['s', '12345678901234.56'],
-  ])
-})
-
 test('numeric texts become numbers under a numeric type, and what does not fit stays text', async () => {
   const values = [
     '12',

@@ -92,9 +92,8 @@ function slowNumber(c: Cursor, column: CompiledColumn, start: number, end: numbe
 }
 
 function writeParsed(c: Cursor, column: CompiledColumn, text: string): boolean {
-  if (!NUMERIC.test(text)) return false
+  if (!NUMERIC.test(text) || significantDigits(text) > DIGITS) return false
   const value = Number(text)
-  if (significantDigits(text) > DIGITS && !isRoundingNoise(text, value)) return false
   if (!Number.isFinite(value) || (column.mode === AS_INTEGER && !Number.isInteger(value))) return false
   // Excel knows no denormal numbers; a value that small is kept as it was written.
   if (value !== 0 && Math.abs(value) < 2.2250738585072014e-308) return false
@@ -106,14 +105,6 @@ function writeParsed(c: Cursor, column: CompiledColumn, text: string): boolean {
   c.writeText(String(value))
   closeCell(c, c.o)
   return true
-}
-
-/**
- * `47.289999999999964` is what a program prints for a sum of cents: nobody's tenth decimal. Nothing is lost either, as
- * a file holds all 17 digits of a double. Fewer decimals, as in `12345678901234.56`, may all be meant.
- */
-function isRoundingNoise(text: string, value: number): boolean {
-  return /^-?\d{1,15}\.\d{10,}$/.test(text) && String(value) === text
 }
 
 function significantDigits(text: string): number {
