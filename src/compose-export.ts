@@ -8,7 +8,7 @@ import {
   parseKeepingOrder,
   produce,
   readRequest,
-  XlsxPool,
+  ThreadPool,
 } from './exports/index.ts'
 import { AppError, createLog, ERRORS, systemClock } from './kernel/index.ts'
 import { AddressGuard, HttpClient, NOTHING_PRIVATE, parseAllowHosts, signPull } from './net/index.ts'
@@ -48,7 +48,7 @@ export interface LocalExport {
 export async function exportToFolder(options: LocalExport, clock = systemClock): Promise<Produced> {
   const { source, wishes, directory, excel, signal, onProgress, onWarning } = options
   const http = openClient(source)
-  const pool = new XlsxPool()
+  const pool = new ThreadPool()
   try {
     const body: ExportBody = { ...wishes, source_url: source.url }
     const request = readRequest(body, { now: clock.now(), checkUrl: (url) => http.check(url) })

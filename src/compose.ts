@@ -15,7 +15,14 @@ import {
   type Signal,
   Tickets,
 } from './engine/index.ts'
-import { ExpirySweeper, Exports, exportKind, SpoolFolders, SpoolSweeper, XlsxPool } from './exports/index.ts'
+import {
+  ExpirySweeper,
+  Exports,
+  exportKind,
+  SpoolFolders,
+  SpoolSweeper,
+  ThreadPool,
+} from './exports/index.ts'
 import { HttpServer } from './http/index.ts'
 import {
   AppError,
@@ -110,7 +117,7 @@ async function startOn(
   const tickets = new Tickets(clock, await settings.getOrCreate('ticket_key', () => newSecret('ticket_')))
   const engine = new Engine({ ...backend, clock, log }, engineOptions(config, backend.sole))
   const store = await openStore(config, clock)
-  const pool = new XlsxPool()
+  const pool = new ThreadPool()
   // The server's own address is known only once it listens; nothing asks for it before.
   const ownAddress = () => http.address
   let listening = false

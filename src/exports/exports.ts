@@ -11,7 +11,7 @@ import { type ExportBody, readRequest } from './export-request.ts'
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
 import { previewExport, type TablePreview } from './preview.ts'
 import { type Produced, produce } from './produce.ts'
-import type { XlsxPool } from './xlsx/index.ts'
+import type { ThreadPool } from './threads/index.ts'
 
 export interface ExportsDeps {
   engine: Engine
@@ -21,7 +21,7 @@ export interface ExportsDeps {
   tickets: Tickets
   http: HttpClient
   store: ArtifactStore
-  pool: XlsxPool
+  pool: ThreadPool
   clock: Clock
   log: Log
   /** The address under which callers reach this Wharf. */

@@ -16,13 +16,14 @@ import {
   type Template,
   templateFromKeys,
 } from './template/index.ts'
-import { type SheetInput, writeWorkbook, type XlsxPool, zipFiles } from './xlsx/index.ts'
+import type { ThreadPool } from './threads/index.ts'
+import { type SheetInput, writeWorkbook, zipFiles } from './xlsx/index.ts'
 
 export type Stage = 'fetching' | 'building' | 'uploading'
 
 export interface ProduceDeps {
   http: HttpClient
-  pool: XlsxPool
+  pool: ThreadPool
   clock: Clock
   log: Log
 }

@@ -7,11 +7,12 @@ import type { BenchSpool } from './rows.ts'
 
 // As any start of the program but its first: code that was compiled before is taken from disk.
 enableCompileCache()
-const { writeWorkbook, XlsxPool } = await import('../../../src/exports/xlsx/index.ts')
+const { writeWorkbook } = await import('../../../src/exports/xlsx/index.ts')
+const { ThreadPool } = await import('../../../src/exports/threads/index.ts')
 
 const [index = '', target = '', look = 'plain'] = process.argv.slice(2)
 const spool: BenchSpool = JSON.parse(readFileSync(index, 'utf8'))
-const pool = new XlsxPool()
+const pool = new ThreadPool()
 await writeWorkbook(
   { pool },
   {

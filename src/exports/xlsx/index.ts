@@ -1,5 +1,4 @@
 export type { SpoolSegment } from './pieces.ts'
-export { XlsxPool } from './pool.ts'
 export type { SheetInput } from './prepare-sheet.ts'
 export { safeSheetNames } from './sheet-name.ts'
 export type * from './sheet-plan.ts'

@@ -1,10 +1,12 @@
+import { craft, type ThreadPool } from '../threads/index.ts'
 import { MAX_ROWS } from './cell-reference.ts'
-import type { EncodedPiece } from './encode/encode-piece.ts'
+import type { EncodedPiece, PieceTask } from './encode/encode-piece.ts'
 import type { PartFile } from './part-file.ts'
 import { type Piece, splitPiece } from './pieces.ts'
-import type { XlsxPool } from './pool.ts'
 import type { PreparedSheet } from './prepare-sheet.ts'
 import type { Volumes } from './volumes.ts'
+
+export const SLICES = craft<PieceTask, EncodedPiece>(import.meta.url, 'slice-work')
 
 /** An entry's size is kept in 32 bits; the rest of the way there is left to the piece and the tail. */
 const MAX_SHEET_BYTES = 0xffff_ffff - (256 << 20)
@@ -42,7 +44,7 @@ interface Dispatched {
  * alternate in one loop, so the guesses, and with them the files, depend on nothing but input and number of threads.
  */
 export class SheetWriter {
-  readonly #deps: { pool: XlsxPool; volumes: Volumes }
+  readonly #deps: { pool: ThreadPool; volumes: Volumes }
   readonly #sheet: PreparedSheet
   readonly #limits: { maxRows: number; maxBytes: number }
   readonly #signal: AbortSignal
@@ -61,7 +63,7 @@ export class SheetWriter {
   firstCut: string | null = null
 
   constructor(
-    deps: { pool: XlsxPool; volumes: Volumes },
+    deps: { pool: ThreadPool; volumes: Volumes },
     sheet: PreparedSheet,
     { maxRows, maxBytes, signal }: { maxRows: number; maxBytes: number; signal: AbortSignal },
   ) {
@@ -110,7 +112,7 @@ export class SheetWriter {
       firstRow: plan.row,
       heads: this.#sheet.labels.cellsAt(piece, plan.row === this.#firstRow),
     }
-    const result = this.#deps.pool.encode(task, this.#signal)
+    const result = this.#deps.pool.run(SLICES, task, { signal: this.#signal })
     // Whoever throws a result away has no use for its failure.
     result.catch(() => undefined)
     this.#sent.push({ piece, firstRow: plan.row, rolls, guess, plan, result })

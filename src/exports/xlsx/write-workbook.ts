@@ -1,11 +1,11 @@
 import { AppError, ERRORS } from '../../kernel/index.ts'
+import type { ThreadPool } from '../threads/index.ts'
 import { MAX_COLUMNS } from './cell-reference.ts'
 import { Timezone } from './encode/timezone.ts'
 import { StyleBook } from './parts/styles.ts'
-import type { XlsxPool } from './pool.ts'
 import { prepareSheet, type SheetInput } from './prepare-sheet.ts'
 import { safeSheetNames } from './sheet-name.ts'
-import { SheetWriter } from './sheet-writer.ts'
+import { SheetWriter, SLICES } from './sheet-writer.ts'
 import { Volumes, type WrittenFile } from './volumes.ts'
 
 /** Without zip64 a file must end before 4 GiB. */
@@ -33,9 +33,9 @@ export interface WrittenBook {
 }
 
 /** Turns plans and spool into one .xlsx file, or several where a limit is reached. Without success no file is left. */
-export async function writeWorkbook({ pool }: { pool: XlsxPool }, book: Book): Promise<WrittenBook> {
+export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book): Promise<WrittenBook> {
   checkBook(book)
-  pool.warmUp()
+  pool.warmUp(SLICES)
   const styles = new StyleBook()
   const names = safeSheetNames(book.sheets.map(({ plan }) => plan.name))
   const sheets = book.sheets.map((sheet, n) =>

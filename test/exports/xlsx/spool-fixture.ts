@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ThreadPool } from '../../../src/exports/threads/index.ts'
 import {
   type Book,
   type CellType,
@@ -10,7 +11,6 @@ import {
   type SpoolSegment,
   type WrittenBook,
   writeWorkbook,
-  XlsxPool,
 } from '../../../src/exports/xlsx/index.ts'
 
 /** A number with its digits as they stand in the source; `undefined` is a key that the row lacks. */
@@ -46,7 +46,7 @@ export function plan(columns: DataColumn[], more: Partial<SheetPlan> = {}): Shee
 /** A folder and a pool; `close` removes both. */
 export function setup(options?: { threads?: number }) {
   const directory = mkdtempSync(join(tmpdir(), 'wharf-xlsx-'))
-  const pool = new XlsxPool(options)
+  const pool = new ThreadPool(options)
   let files = 0
 
   function spool(

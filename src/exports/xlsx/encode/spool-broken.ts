@@ -1,2 +1,4 @@
-/** The spool does not hold what its index says. Threads throw this, the pool gives it the product's error code. */
-export class SpoolBroken extends Error {}
+/** The spool does not hold what its index says. Named by its code alone: threads do without the product's table. */
+export class SpoolBroken extends Error {
+  readonly code = 'SPOOL_DAMAGED'
+}
