@@ -1,9 +1,8 @@
-import { createReadStream } from 'node:fs'
-import { mkdir, open, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Log } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
-import { CsvWriter } from './csv/index.ts'
+import { writeCsv } from './csv/index.ts'
 import type { ExportRequest, Table } from './export-request.ts'
 import { HttpPageSource } from './http-page-source.ts'
 import { type FetchLimits, fetchToSpool, type Spool } from './source/index.ts'
@@ -90,7 +89,7 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   await mkdir(out, { recursive: true })
   const built =
     options.request.type === 'csv'
-      ? await buildCsv(options, tables, out)
+      ? await buildCsv(deps, options, tables, out)
       : await buildExcel(deps, options, tables, out)
   const warnings = tables.flatMap(({ spool, table }) =>
     spool.warnings.map((text) => prefixed(text, table, tables.length)),
@@ -115,7 +114,7 @@ async function fetchTable(
   let content: Required<SheetContent> | undefined
   let template: Template | undefined
   const spool = await fetchToSpool(
-    { source, clock: deps.clock, log: deps.log },
+    { source, clock: deps.clock, log: deps.log, threads: deps.pool },
     {
       directory,
       columnsOf(probe) {
@@ -133,32 +132,25 @@ async function fetchTable(
   return { table, spool, template: template as Template, content: content as Required<SheetContent> }
 }
 
-async function buildCsv({ request, signal }: ProduceOptions, tables: FetchedTable[], out: string) {
+async function buildCsv(
+  { pool }: ProduceDeps,
+  { request, signal }: ProduceOptions,
+  tables: FetchedTable[],
+  out: string,
+) {
   const { spool, template } = tables[0] as FetchedTable
-  const fileName = `${request.fileName}.csv`
   const path = join(out, 'file.csv')
-  const writer = new CsvWriter(template, { bom: request.bom, reuse: true })
-  const file = await open(path, 'w')
-  try {
-    for await (const bytes of writer.write(csvParts(spool), signal)) await file.write(bytes)
-  } finally {
-    await file.close()
-  }
+  const rows = await writeCsv(
+    { pool },
+    { template, segments: spool.segments, path, bom: request.bom, signal },
+  )
   return {
     path,
-    fileName,
+    fileName: `${request.fileName}.csv`,
     contentType: CONTENT_TYPES.csv,
-    rows: writer.rows,
+    rows,
     parts: 1,
     warnings: [] as string[],
-  }
-}
-
-/** One file at a time is open, however many segments there are. */
-function* csvParts({ segments }: Spool) {
-  for (const { path, group } of segments) {
-    const spool: AsyncIterable<Uint8Array> = createReadStream(path, { highWaterMark: 1 << 20 })
-    yield { spool, ...(group !== undefined && { row: group }) }
   }
 }
 

@@ -1,6 +1,6 @@
-import { csvHeader, csvRowLabels, type Template } from '../template/index.ts'
-import { CsvEncoder, type CsvShape } from './csv-encoder.ts'
-import { csvRecord } from './csv-text.ts'
+import type { Template } from '../template/index.ts'
+import { CsvEncoder } from './csv-encoder.ts'
+import { CsvLayout } from './csv-layout.ts'
 
 /** The spooled rows of a table, or those of one row header. */
 export interface CsvPart {
@@ -19,20 +19,18 @@ export interface CsvOptions {
   reuse?: boolean
 }
 
-const BOM = '\ufeff'
-
 /**
  * Writes a CSV file (RFC 4180, UTF-8): the leaves' titles, then every record of the parts, in their order. With row
  * headers, the labels are the first columns of each record.
  */
 export class CsvWriter {
-  readonly #template: Template
+  readonly #layout: CsvLayout
   readonly #bom: boolean
   readonly #reuse: boolean
   #rows = 0
 
   constructor(template: Template, { bom = true, reuse = false }: CsvOptions = {}) {
-    this.#template = template
+    this.#layout = new CsvLayout(template)
     this.#bom = bom
     this.#reuse = reuse
   }
@@ -46,13 +44,9 @@ export class CsvWriter {
     parts: AsyncIterable<CsvPart> | Iterable<CsvPart>,
     signal?: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
-    const titles = csvHeader(this.#template)
-    // An empty source without a template has no columns, so there is no header to show either.
-    yield Buffer.from(`${this.#bom ? BOM : ''}${titles.length === 0 ? '' : csvRecord(titles)}`)
-    const labels = csvRowLabels(this.#template)
-    const shape = shapeOf(this.#template)
+    yield this.#layout.head(this.#bom)
     for await (const part of parts) {
-      const encoder = new CsvEncoder(shape, this.#template.rows.length > 0 ? labelsOf(part, labels) : [])
+      const encoder = new CsvEncoder(this.#layout.shape, this.#layout.labelsOf(part.row))
       for await (const chunk of part.spool) {
         signal?.throwIfAborted()
         for (const bytes of encoder.push(chunk)) yield this.#reuse ? bytes : bytes.slice()
@@ -60,20 +54,5 @@ export class CsvWriter {
       for (const bytes of encoder.end()) yield this.#reuse ? bytes : bytes.slice()
       this.#rows += encoder.records
     }
-  }
-}
-
-function labelsOf(part: CsvPart, labels: ReadonlyMap<string, string[]>): string[] {
-  const found = labels.get(part.row ?? '')
-  if (!found) throw new RangeError(`no row header is named ${JSON.stringify(part.row)}`)
-  return found
-}
-
-function shapeOf({ leaves, fields }: Template): CsvShape {
-  const places = new Map(fields.map((name, i) => [name, i]))
-  const shown = leaves.filter((leaf) => !leaf.rowHead)
-  return {
-    fields: fields.length,
-    order: shown.map((leaf) => (leaf.name === null ? null : (places.get(leaf.name) ?? null))),
   }
 }

@@ -1,4 +1,5 @@
 import { AppError, type Backoff, type Clock, DEFAULT_BACKOFF, ERRORS, type Log } from '../../kernel/index.ts'
+import type { ThreadPool } from '../threads/index.ts'
 import { planFetch } from './fetch-plan.ts'
 import { PageBody } from './page-body.ts'
 import { PageGetter } from './page-getter.ts'
@@ -16,6 +17,8 @@ export interface FetchDeps {
   source: PageSource
   clock: Clock
   log?: Log
+  /** Where the pages of a large source are read; without any, in this thread. */
+  threads?: ThreadPool
 }
 
 export interface SpoolColumns {

@@ -3,10 +3,8 @@ import type { Clock, Log } from '../../kernel/index.ts'
 import { rowsOfPage } from './fetch-plan.ts'
 import { PageBody } from './page-body.ts'
 import type { PageGetter } from './page-getter.ts'
-import { PageReader } from './page-reader.ts'
 import { type RetryOptions, retryPage } from './page-retry.ts'
-import { RowTranscoder } from './row-transcoder.ts'
-import { SegmentBuffer } from './segment-buffer.ts'
+import type { PageSink } from './range-spooler.ts'
 import type { SpoolFolder } from './spool-folder.ts'
 import type { RangeMeta } from './spool-meta.ts'
 
@@ -16,6 +14,7 @@ const FLUSH_BYTES = 4 * 1024 * 1024
 export interface RangeFetcherDeps {
   getter: PageGetter
   folder: SpoolFolder
+  sink: PageSink
   clock: Clock
   log?: Log | undefined
 }
@@ -23,13 +22,7 @@ export interface RangeFetcherDeps {
 export interface RangeFetcherOptions {
   total: number
   pageSize: number
-  fields: readonly string[]
-  rowNames: readonly string[] | null
-  wrapped: boolean
-  /** Number of this fetcher's first segment. */
-  firstSegment: number
   flushEveryMs: number
-  sliceBytes: number
   retry: RetryOptions
 }
 
@@ -44,25 +37,24 @@ export interface RangeWatcher {
 export class RangeFetcher {
   readonly #deps: RangeFetcherDeps
   readonly #options: RangeFetcherOptions
-  readonly #sinks: SegmentBuffer[]
-  readonly #transcoder: RowTranscoder
-  readonly #reader: PageReader
   /** Even pages and odd pages: one is read while the next one arrives. */
   readonly #bodies = [new PageBody(), new PageBody()] as const
   #next: number
   #lastFlush: number
   #written: RangeMeta
+  #rows: number
+  #bytes: number
+  /** Bytes that are not yet in the files. */
+  #waiting = 0
 
   constructor(deps: RangeFetcherDeps, options: RangeFetcherOptions, start: RangeMeta) {
     this.#deps = deps
     this.#options = options
-    this.#sinks = start.segments.map((state) => new SegmentBuffer(state, options))
-    const rowNames = options.rowNames ? { rowNames: options.rowNames } : {}
-    this.#transcoder = new RowTranscoder({ fields: options.fields, ...rowNames }, this.#sinks, start.widths)
-    this.#reader = new PageReader(this.#transcoder, { wrapped: options.wrapped, ...rowNames })
     this.#next = start.next
     this.#lastFlush = deps.clock.now()
     this.#written = start
+    this.#rows = start.segments.reduce((sum, { rows }) => sum + rows, 0)
+    this.#bytes = start.segments.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
   /** As far as the files hold it. */
@@ -70,16 +62,12 @@ export class RangeFetcher {
     return this.#written
   }
 
-  get segments(): readonly SegmentBuffer[] {
-    return this.#sinks
-  }
-
   get rows(): number {
-    return this.#sinks.reduce((sum, sink) => sum + sink.rows, 0)
+    return this.#rows
   }
 
   get bytes(): number {
-    return this.#sinks.reduce((sum, sink) => sum + sink.size, 0)
+    return this.#bytes
   }
 
   /** Runs to the end of the range; then everything is in the files. */
@@ -97,7 +85,7 @@ export class RangeFetcher {
         if (page + 1 < end) ahead ??= this.#request(page + 1, signal)
         // The next request leaves before this page takes the processor: network and transcoder overlap.
         await nextTurn()
-        return this.#read(page)
+        return await this.#take(page)
       })
       this.#next++
       watcher.pageDone(page, total)
@@ -110,25 +98,17 @@ export class RangeFetcher {
 
   /** Writes what is in memory, up to the last whole page. */
   async flush(): Promise<void> {
-    const { folder, clock } = this.#deps
+    const { folder, sink, clock } = this.#deps
     this.#lastFlush = clock.now()
-    for (const [group, sink] of this.#sinks.entries()) {
-      if (sink.length === 0) continue
-      const { bytes, offset } = sink.pending()
-      await folder.write(this.#options.firstSegment + group, bytes, offset)
-      sink.written()
-    }
-    this.#written = {
-      ...this.#written,
-      next: this.#next,
-      segments: this.#sinks.map((sink) => sink.state()),
-      widths: [...this.#transcoder.widths],
-    }
+    const { written, segments, widths } = await sink.flush()
+    folder.wrote(written)
+    this.#waiting = 0
+    this.#written = { ...this.#written, next: this.#next, segments, widths }
   }
 
   #flushDue(): boolean {
     if (this.#deps.clock.now() - this.#lastFlush >= this.#options.flushEveryMs) return true
-    return this.#sinks.reduce((sum, sink) => sum + sink.length, 0) >= FLUSH_BYTES
+    return this.#waiting >= FLUSH_BYTES
   }
 
   /** Never rejects: nobody may be waiting yet when it fails. */
@@ -139,21 +119,14 @@ export class RangeFetcher {
     )
   }
 
-  #read(page: number): number | undefined {
+  async #take(page: number): Promise<number | undefined> {
     const { total, pageSize } = this.#options
-    const { bytes, length } = this.#bodies[page & 1]!
-    const marks = this.#sinks.map((sink) => sink.mark())
-    try {
-      return this.#reader.read(bytes, length, {
-        page,
-        pageSize,
-        total,
-        rows: rowsOfPage(page, pageSize, total),
-      })
-    } catch (error) {
-      for (const [index, mark] of marks.entries()) this.#sinks[index]!.rollback(mark)
-      throw error
-    }
+    const expected = { page, pageSize, total, rows: rowsOfPage(page, pageSize, total) }
+    const taken = await this.#deps.sink.take(this.#bodies[page & 1]!, expected)
+    this.#rows = taken.rows
+    this.#bytes = taken.bytes
+    this.#waiting = taken.waiting
+    return taken.total
   }
 }
 

@@ -103,20 +103,27 @@ export class SegmentBuffer {
 
   /** All slices, the last one ending with the segment. */
   slices(): Slice[] {
-    const { offset, rows } = this.#openSlice()
-    return this.size > offset
-      ? [...this.#slices, { offset, bytes: this.size - offset, rows }]
-      : [...this.#slices]
+    return allSlices({ bytes: this.size, rows: this.rows, slices: this.#slices })
   }
 
   #openSlice(): { offset: number; rows: number } {
-    const last = this.#slices.at(-1)
-    let closed = 0
-    for (const slice of this.#slices) closed += slice.rows
-    return { offset: last ? last.offset + last.bytes : 0, rows: this.rows - closed }
+    return openSlice(this.#slices, this.rows)
   }
 
   #setLimit(): void {
     this.sliceLimit = this.#openSlice().offset + this.#sliceBytes - this.#base
   }
+}
+
+/** The slices of a whole segment, the last one ending with it. */
+export function allSlices({ bytes, rows, slices }: Pick<SegmentState, 'bytes' | 'rows' | 'slices'>): Slice[] {
+  const open = openSlice(slices, rows)
+  return bytes > open.offset ? [...slices, { ...open, bytes: bytes - open.offset }] : [...slices]
+}
+
+function openSlice(slices: readonly Slice[], rows: number): { offset: number; rows: number } {
+  const last = slices.at(-1)
+  let closed = 0
+  for (const slice of slices) closed += slice.rows
+  return { offset: last ? last.offset + last.bytes : 0, rows: rows - closed }
 }

@@ -1,19 +1,28 @@
 import { AppError, type Clock, ERRORS, type Log } from '../../kernel/index.ts'
+import type { ThreadPool } from '../threads/index.ts'
 import { Checkpointer } from './checkpointer.ts'
 import type { PageGetter } from './page-getter.ts'
 import type { RetryOptions } from './page-retry.ts'
 import type { Probe } from './probe.ts'
 import { RangeFetcher, type RangeWatcher } from './range-fetcher.ts'
+import { type PageSink, RangeSpooler } from './range-spooler.ts'
 import type { Resumed } from './resume.ts'
+import { allSlices } from './segment-buffer.ts'
 import type { Spool, SpoolSegment } from './spool.ts'
 import type { SpoolFolder } from './spool-folder.ts'
-import type { SpoolMeta } from './spool-meta.ts'
+import type { RangeMeta, SpoolMeta } from './spool-meta.ts'
+import { ThreadedSpooler } from './threaded-spooler.ts'
+
+/** Fewer pages than this are read before a thread has started to. */
+const PAGES_FOR_A_THREAD = 32
 
 export interface SpoolFetchDeps {
   getter: PageGetter
   folder: SpoolFolder
   clock: Clock
   log?: Log
+  /** Where pages are read; without any, in this thread. */
+  threads?: ThreadPool
 }
 
 export interface SpoolFetchOptions extends RetryOptions {
@@ -30,6 +39,7 @@ export interface SpoolFetchOptions extends RetryOptions {
 export class SpoolFetch implements RangeWatcher {
   readonly #deps: SpoolFetchDeps
   readonly #options: SpoolFetchOptions
+  readonly #sinks: PageSink[]
   readonly #fetchers: RangeFetcher[]
   readonly #checkpointer: Checkpointer
   readonly #warnings: string[]
@@ -37,20 +47,14 @@ export class SpoolFetch implements RangeWatcher {
   constructor(deps: SpoolFetchDeps, options: SpoolFetchOptions) {
     this.#deps = deps
     this.#options = options
-    const { meta, probe, checkpointEveryMs } = options
+    const { meta, checkpointEveryMs } = options
     this.#warnings = [...meta.warnings]
+    this.#sinks = meta.ranges.map((range, index) => this.#sink(range, index))
     this.#fetchers = meta.ranges.map(
       (range, index) =>
         new RangeFetcher(
-          deps,
-          {
-            ...meta,
-            wrapped: probe.wrapped,
-            firstSegment: index * range.segments.length,
-            flushEveryMs: checkpointEveryMs,
-            sliceBytes: options.sliceBytes,
-            retry: options,
-          },
+          { ...deps, sink: this.#sinks[index]! },
+          { ...meta, flushEveryMs: checkpointEveryMs, retry: options },
           range,
         ),
     )
@@ -75,6 +79,7 @@ export class SpoolFetch implements RangeWatcher {
     } finally {
       signal.removeEventListener('abort', onAbort)
       stop.abort()
+      for (const sink of this.#sinks) sink.close()
     }
   }
 
@@ -84,9 +89,9 @@ export class SpoolFetch implements RangeWatcher {
     const groups = meta.rowNames ?? [undefined]
     const segments = groups.flatMap((group, place) =>
       this.#fetchers.map((fetcher, index): SpoolSegment => {
-        const sink = fetcher.segments[place]!
+        const state = fetcher.written.segments[place]!
         const path = folder.whole(index * groups.length + place)
-        const segment = { path, rows: sink.rows, bytes: sink.size, slices: sink.slices() }
+        const segment = { path, rows: state.rows, bytes: state.bytes, slices: allSlices(state) }
         return group === undefined ? segment : { ...segment, group }
       }),
     )
@@ -124,8 +129,8 @@ export class SpoolFetch implements RangeWatcher {
     try {
       await fetcher.run(stop.signal, this)
       await this.#checkpointer.save()
-      const first = index * fetcher.segments.length
-      for (const place of fetcher.segments.keys()) await this.#deps.folder.finish(first + place)
+      const { segments } = fetcher.written
+      for (const place of segments.keys()) await this.#deps.folder.finish(index * segments.length + place)
     } catch (error) {
       // Others stop at their next step and land here too; each keeps its own pages.
       stop.abort(error)
@@ -134,6 +139,18 @@ export class SpoolFetch implements RangeWatcher {
         (lost: unknown) => this.#deps.log?.warn({ err: lost }, 'could not keep the fetched pages'),
       )
     }
+  }
+
+  #sink(range: RangeMeta, index: number): PageSink {
+    const { folder, threads } = this.#deps
+    const { meta, probe, sliceBytes } = this.#options
+    const { fields, rowNames } = meta
+    const { directory } = folder
+    const firstSegment = index * range.segments.length
+    const options = { directory, fields, rowNames, wrapped: probe.wrapped, firstSegment, sliceBytes }
+    return threads && range.end - range.next >= PAGES_FOR_A_THREAD
+      ? new ThreadedSpooler({ threads }, options, range)
+      : new RangeSpooler(options, range)
   }
 
   get #rows(): number {

@@ -56,8 +56,14 @@ export class SpoolFolder {
         done += bytesWritten
       }
     })
-    // Not before: a checkpoint that runs meanwhile would sync too early and take it for done.
-    this.#dirty.add(segment)
+  }
+
+  /**
+   * Tells that bytes were written, in whichever thread. Not before they were: a checkpoint that runs meanwhile would sync
+   * too early and take it for done.
+   */
+  wrote(segments: readonly number[]): void {
+    for (const segment of segments) this.#dirty.add(segment)
   }
 
   /** Puts the meta on disk, after everything that was written before this call. */

@@ -1,25 +1,30 @@
 /**
- * Something that threads can do: a module whose `work` export takes a task and returns what it made of it. The module is
- * loaded by the threads alone, on first use, and may keep buffers from task to task.
+ * Something that threads can do: a function that a module exports, which takes a task and returns what it made of it. The
+ * module is loaded by the threads alone, on first use, and may keep buffers from task to task.
  */
 export interface Craft<Task, Result> {
   /** Address of the module. */
   readonly module: string
+  /** Name of the function. */
+  readonly name: string
   /** Never there: it ties the two types to the craft. */
   readonly types?: (task: Task) => Result
 }
 
-/** What `work` returns: the result, and the memory that goes with it instead of being copied. */
+/** What such a function returns: the result, and the memory that goes with it instead of being copied. */
 export interface Made<Result> {
   result: Result
   transfer?: ArrayBuffer[]
 }
 
-export interface CraftModule {
-  work(task: unknown): Made<unknown> | Promise<Made<unknown>>
+export type CraftModule = Record<string, (task: unknown) => Made<unknown> | Promise<Made<unknown>>>
+
+/** A function of the module `file`, which stands beside the module `from`. */
+export function craft<Task, Result>(from: string, file: string, name: string): Craft<Task, Result> {
+  return { module: neighbour(from, file).href, name }
 }
 
-/** The craft of the module `name` beside the module `from`; compiled sources stand beside each other like the originals. */
-export function craft<Task, Result>(from: string, name: string): Craft<Task, Result> {
-  return { module: new URL(`./${name}${from.slice(from.lastIndexOf('.'))}`, from).href }
+/** Compiled sources (`.js`) stand beside each other like the originals do. */
+export function neighbour(from: string, file: string): URL {
+  return new URL(`./${file}${from.slice(from.lastIndexOf('.'))}`, from)
 }

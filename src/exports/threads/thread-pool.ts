@@ -46,15 +46,15 @@ export class ThreadPool {
   }
 
   /** Starts the threads ahead of the first task, and lets them load what it needs. */
-  warmUp({ module }: Pick<Craft<unknown, unknown>, 'module'>): void {
+  warmUp(craft: Pick<Craft<unknown, unknown>, 'module' | 'name'>): void {
     this.#start()
     const ignore = () => undefined
     for (const { thread } of this.#members)
-      thread.give({ module, transfer: [], resolve: ignore, reject: ignore })
+      thread.give({ craft, transfer: [], resolve: ignore, reject: ignore })
   }
 
   run<Task, Result>(
-    { module }: Craft<Task, Result>,
+    craft: Craft<Task, Result>,
     task: Task,
     { signal, transfer = [] }: RunOptions,
   ): Promise<Result> {
@@ -67,7 +67,7 @@ export class ThreadPool {
           this.#pump()
         }
         member.thread.give({
-          module,
+          craft,
           task,
           transfer,
           resolve: (result) => end(() => resolve(result as Result)),
@@ -85,10 +85,10 @@ export class ThreadPool {
     const member = least(this.#members, ({ pins }) => pins)
     member.pins++
     return {
-      run: <Task, Result>({ module }: Craft<Task, Result>, task: Task, transfer: ArrayBuffer[] = []) =>
+      run: <Task, Result>(craft: Craft<Task, Result>, task: Task, transfer: ArrayBuffer[] = []) =>
         new Promise<Result>((resolve, reject) => {
           member.thread.give({
-            module,
+            craft,
             task,
             transfer,
             resolve: (result) => resolve(result as Result),

@@ -1,12 +1,12 @@
 import { getCompileCacheDir } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { craft } from './craft.ts'
+import { type Craft, neighbour } from './craft.ts'
 import { errorOf } from './failure.ts'
 import type { WorkerAnswer, WorkerRequest } from './worker.ts'
 
 export interface Job {
-  module: string
+  craft: Pick<Craft<unknown, unknown>, 'module' | 'name'>
   task?: unknown
   transfer: ArrayBuffer[]
   resolve(result: unknown): void
@@ -23,7 +23,7 @@ export class Thread {
   constructor(onGone: () => void) {
     // A process that keeps compiled code on disk lets its threads use it: that halves what a thread's start costs.
     const cache = getCompileCacheDir()
-    this.#worker = new Worker(new URL(craft(import.meta.url, 'worker').module), {
+    this.#worker = new Worker(neighbour(import.meta.url, 'worker'), {
       env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
       // Kept small: a thread makes next to no garbage, and four of them would hold on to it.
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
@@ -45,7 +45,7 @@ export class Thread {
     // An idle pool must not keep the process alive, one at work must.
     if (this.#jobs.size === 0) this.#worker.ref()
     this.#jobs.set(this.#lastId, job)
-    const request: WorkerRequest = { id: this.#lastId, module: job.module, task: job.task }
+    const request: WorkerRequest = { id: this.#lastId, ...job.craft, task: job.task }
     this.#worker.postMessage(request, job.transfer)
   }
 

@@ -5,6 +5,7 @@ import type { Failure } from './failure.ts'
 export interface WorkerRequest {
   id: number
   module: string
+  name: string
   /** Missing: the module is only to be loaded. */
   task?: unknown
 }
@@ -16,7 +17,7 @@ const port = parentPort
 if (port === null) throw new Error('worker.ts runs as a worker thread only')
 const modules = new Map<string, CraftModule>()
 
-async function answer({ id, module, task }: WorkerRequest): Promise<void> {
+async function answer({ id, module, name, task }: WorkerRequest): Promise<void> {
   try {
     let loaded = modules.get(module)
     if (!loaded) {
@@ -24,7 +25,7 @@ async function answer({ id, module, task }: WorkerRequest): Promise<void> {
       modules.set(module, loaded)
     }
     if (task === undefined) return post({ id, result: undefined })
-    const { result, transfer = [] } = await loaded.work(task)
+    const { result, transfer = [] } = await loaded[name]!(task)
     post({ id, result }, transfer)
   } catch (error) {
     post({ id, failure: failureOf(error) })

@@ -6,7 +6,7 @@ import { type Piece, splitPiece } from './pieces.ts'
 import type { PreparedSheet } from './prepare-sheet.ts'
 import type { Volumes } from './volumes.ts'
 
-export const SLICES = craft<PieceTask, EncodedPiece>(import.meta.url, 'slice-work')
+export const SLICES = craft<PieceTask, EncodedPiece>(import.meta.url, 'slice-work', 'encodeSlice')
 
 /** An entry's size is kept in 32 bits; the rest of the way there is left to the piece and the tail. */
 const MAX_SHEET_BYTES = 0xffff_ffff - (256 << 20)

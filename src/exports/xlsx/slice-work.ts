@@ -6,7 +6,7 @@ import { type EncodedPiece, PieceEncoder, type PieceTask } from './encode/encode
 const encoder = new PieceEncoder(compileCondition)
 
 /** Spool slices to compressed sheet XML, in a thread. */
-export function work(task: PieceTask): Made<EncodedPiece> {
+export function encodeSlice(task: PieceTask): Made<EncodedPiece> {
   const result = encoder.encode(task)
   return { result, transfer: [...new Set(result.chunks.map((chunk) => chunk.buffer as ArrayBuffer))] }
 }

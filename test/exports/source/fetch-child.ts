@@ -1,13 +1,15 @@
 import { Agent } from 'undici'
 import { fetchToSpool } from '../../../src/exports/source/index.ts'
+import { ThreadPool } from '../../../src/exports/threads/index.ts'
 import { systemClock } from '../../../src/kernel/index.ts'
 import { httpSource } from './http-source.ts'
 
-/** A process of its own that fetches, so that a test can kill it: `fetch-child.ts URL FOLDER`. */
-const [url = '', directory = ''] = process.argv.slice(2)
+/** A process of its own that fetches, so that a test can kill it: `fetch-child.ts URL FOLDER [threads]`. */
+const [url = '', directory = '', how] = process.argv.slice(2)
 const dispatcher = new Agent()
+const threads = new ThreadPool()
 await fetchToSpool(
-  { source: httpSource(url, dispatcher), clock: systemClock },
+  { source: httpSource(url, dispatcher), clock: systemClock, ...(how === 'threads' && { threads }) },
   {
     directory,
     columnsOf: () => ({ fields: ['id', 'name', 'amount'] }),
@@ -16,4 +18,4 @@ await fetchToSpool(
     checkpointEveryMs: 1,
   },
 )
-await dispatcher.close()
+await Promise.all([dispatcher.close(), threads.close()])

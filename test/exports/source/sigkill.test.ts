@@ -1,27 +1,34 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { expect, test } from 'vitest'
-import { fetchToSpool } from '../../../src/exports/source/index.ts'
-import { systemClock } from '../../../src/kernel/index.ts'
+import { describe, expect, test } from 'vitest'
+import { fetchToSpool, type Spool } from '../../../src/exports/source/index.ts'
+import { type Clock, systemClock } from '../../../src/kernel/index.ts'
 import { temporaryFolder, textOf } from './fetch-setup.ts'
 import { loopbackSource } from './loopback-source.ts'
 import { pageOf, sampleRows, spoolText } from './memory-source.ts'
 
-test('a process killed in mid-fetch loses no page and doubles none', async () => {
-  const rows = sampleRows(6_000)
+const rows = sampleRows(6_000)
+
+/** Kills a process that fetches when it asks for page 40, and lets another one fetch into the same folder. */
+async function fetchAfterKill({ threads = false, clock = systemClock } = {}): Promise<{
+  spool: Spool
+  /** Pages that the second one asked for, the probe left out. */
+  pages: number[]
+}> {
   const reached = Promise.withResolvers<void>()
+  const pages: number[] = []
   let killed = false
   const source = await loopbackSource(async (asked) => {
     // Page 40 is never answered to the process that will be killed.
     if (asked.page === 40 && !killed) return reached.resolve()
+    if (killed && asked.pageSize !== 1) pages.push(asked.page)
     asked.response.end(JSON.stringify({ total: 6_000, data: pageOf(rows, asked) }))
   })
   const directory = await temporaryFolder()
-  const child = spawn(
-    process.execPath,
-    [new URL('./fetch-child.ts', import.meta.url).pathname, source.url, directory],
-    { stdio: 'inherit' },
-  )
+  const script = new URL('./fetch-child.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [script, source.url, directory, ...(threads ? ['threads'] : [])], {
+    stdio: 'inherit',
+  })
   const ended = once(child, 'exit')
   await Promise.race([
     reached.promise,
@@ -33,7 +40,7 @@ test('a process killed in mid-fetch loses no page and doubles none', async () =>
   await ended
   killed = true
   const spool = await fetchToSpool(
-    { source, clock: systemClock },
+    { source, clock },
     {
       directory,
       columnsOf: () => ({ fields: ['id', 'name', 'amount'] }),
@@ -41,6 +48,25 @@ test('a process killed in mid-fetch loses no page and doubles none', async () =>
       signal: AbortSignal.timeout(30_000),
     },
   )
-  expect(spool.resumed.resumed).toBe(true)
-  expect(textOf(spool)).toBe(spoolText(rows))
+  return { spool, pages }
+}
+
+describe('a process killed in mid-fetch', () => {
+  test.each([
+    ['in its main thread', false],
+    ['in threads', true],
+  ])('that reads pages %s loses no page and doubles none', async (_, threads) => {
+    const { spool, pages } = await fetchAfterKill({ threads })
+    expect(spool.resumed.resumed).toBe(true)
+    expect(pages[0]).toBeGreaterThan(0)
+    expect(textOf(spool)).toBe(spoolText(rows))
+  })
+
+  test('and started again after more than five minutes starts anew', async () => {
+    const later: Clock = { ...systemClock, now: () => Date.now() + 5 * 60_000 + 1 }
+    const { spool, pages } = await fetchAfterKill({ clock: later })
+    expect(spool.resumed).toEqual({ resumed: false, reason: 'the earlier fetch is too old' })
+    expect(pages).toEqual(Array.from({ length: 60 }, (_, page) => page))
+    expect(textOf(spool)).toBe(spoolText(rows))
+  })
 })

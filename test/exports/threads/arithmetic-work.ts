@@ -1,0 +1,24 @@
+import type { Made } from '../../../src/exports/threads/index.ts'
+
+let calls = 0
+
+/** Halves numbers in place, where they are. */
+export function halve(memory: ArrayBuffer): Made<{ memory: ArrayBuffer; calls: number }> {
+  const numbers = new Float64Array(memory)
+  for (const [index, number] of numbers.entries()) numbers[index] = number / 2
+  calls++
+  return { result: { memory, calls }, transfer: [memory] }
+}
+
+export function fail(error: { message: string; code?: string; retryable?: boolean }): never {
+  const { message, ...fields } = error
+  throw Object.assign(new Error(message), fields)
+}
+
+/** Ends the thread, as a failure that nobody foresaw would. */
+export function crash(): Promise<never> {
+  setImmediate(() => {
+    throw new Error('crashed')
+  })
+  return new Promise(() => undefined)
+}
