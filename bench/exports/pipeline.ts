@@ -78,7 +78,7 @@ async function compareWithCopy(url: string, folder: string, csvBytes: number): P
   const address = `${url}?rows=${rows}`
   const [copied, csv] = [join(folder, 'copy.json'), join(folder, 'orders.csv')]
   const copyArgs = [here('./pipeline/copy.ts'), address, String(pages), String(CONNECTIONS), copied]
-  const main = here('../../src/main.ts')
+  const main = here('../../bin/wharf.mjs')
   const exportArgs = [main, 'export', address, '-o', csv, '--page-size', String(PAGE_ROWS)]
   const copies: Watched[] = []
   const exports: Watched[] = []

@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
 import { AppError, type Clock, ERRORS, systemClock } from '../kernel/index.ts'
 import type { AddressGuard } from './address-guard.ts'
+import { AnswerBody } from './answer-body.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
 import { guardedConnect } from './guarded-connect.ts'
@@ -149,13 +149,7 @@ export class HttpClient {
 
   #finish(hop: Hop, answer: Dispatcher.ResponseData, headers: Headers, deadline: Deadline): HttpResponse {
     const source = hasBody(hop, answer, headers) ? this.#decoded(answer, headers) : answer.body
-    const body = Readable.from(told(source, hop.url, deadline.signal), { objectMode: false })
-    // Also when nobody ever reads: an unread body would keep its connection and the deadline's timer.
-    body.once('close', () => {
-      deadline.clear()
-      // Nobody listens any more: what an answer that was cut short has to say must not end the process.
-      source.on('error', () => undefined).destroy()
-    })
+    const body = new AnswerBody(source, { url: hop.url, deadline })
     return { status: answer.statusCode, headers, body, url: hop.url }
   }
 
@@ -174,16 +168,6 @@ function hasBody(hop: Hop, answer: Dispatcher.ResponseData, headers: Headers): b
   return (
     hop.method !== 'HEAD' && ![204, 304].includes(answer.statusCode) && headers.get('content-length') !== '0'
   )
-}
-
-async function* told(source: Readable, url: URL, signal: AbortSignal): AsyncGenerator<Buffer> {
-  try {
-    yield* source
-    // undici frees the connection one turn after the last byte; a next request before that would open another one.
-    await nextTurn()
-  } catch (error) {
-    throw toHttpError(error, url, signal)
-  }
 }
 
 function toHeaders(raw: Record<string, string | string[] | undefined>): Headers {
