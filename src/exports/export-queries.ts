@@ -53,6 +53,12 @@ export class ExportQueries {
     return { rows: page, nextCursor: rows.length > options.limit && last ? writeCursor(last) : null }
   }
 
+  /** Lets one transaction at a time go on for a project; SQLite has but one writer anyway. */
+  async takeTurn(tx: Tx, projectId: string): Promise<void> {
+    if (this.#ledger.dialect === 'sqlite') return
+    await tx.db.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate().execute()
+  }
+
   /** In the caller's transaction: a second connection taken inside one can wait for itself. */
   async countActive(tx: Tx, projectId: string): Promise<number> {
     const row = await tx.db
@@ -116,7 +122,10 @@ export class ExportQueries {
         'export_files.expires_at',
         'export_files.removed_at',
         'export_files.artifact_key',
-        sql<number>`(select count(*) from deliveries where deliveries.task_id = tasks.id and delivered = 1
+        // 1: told. 2: given up. Nothing while it is still to be told.
+        sql<
+          number | null
+        >`(select min(delivered) from deliveries where deliveries.task_id = tasks.id and delivered > 0
           and deliveries.at >= coalesce(tasks.cancelled_at, jobs.finished_at))`.as('told'),
       ])
       .where('tasks.kind', '=', EXPORT_KIND)

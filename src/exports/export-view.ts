@@ -6,6 +6,8 @@ import { fileOf } from './export-job.ts'
 export type ExportStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'cancelled'
 export type ExportStage = 'queued' | 'fetching' | 'building' | 'uploading' | 'notifying' | 'done'
 
+const UNTOLD = 'the callback could not be told, and is not tried again; see the deliveries'
+
 /** A task as everybody outside sees it: callers, callbacks, browsers. */
 export interface ExportView {
   task_id: string
@@ -45,7 +47,7 @@ export type ExportRow = Selectable<{
   expires_at: number | null
   removed_at: number | null
   artifact_key: string | null
-  told: number
+  told: number | null
 }>
 
 export function statusOf({ state, cancelled_at }: Pick<ExportRow, 'state' | 'cancelled_at'>): ExportStatus {
@@ -73,7 +75,7 @@ export function toExportView(row: ExportRow, downloadUrl: (taskId: string) => st
     file: result && fileOf(result),
     download_url: result && row.removed_at === null ? downloadUrl(row.id) : null,
     error: failed ? { code: row.error_code as string, message: row.error_message ?? '' } : null,
-    warnings: result?.warnings ?? [],
+    warnings: [...(result?.warnings ?? []), ...(row.told === 2 ? [UNTOLD] : [])],
     attempts: row.attempts,
     created_at: iso(row.task_created_at),
     started_at: isoOrNull(row.started_at),
@@ -85,7 +87,7 @@ export function toExportView(row: ExportRow, downloadUrl: (taskId: string) => st
 function stageOf(row: ExportRow, status: ExportStatus, progress: ExportProgress | null): ExportStage {
   if (status === 'pending') return 'queued'
   if (status === 'processing') return progress?.stage ?? 'fetching'
-  return row.callback !== null && row.told === 0 ? 'notifying' : 'done'
+  return row.callback !== null && row.told === null ? 'notifying' : 'done'
 }
 
 function iso(ms: number): string {

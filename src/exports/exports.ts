@@ -64,7 +64,8 @@ export class Exports {
   async submit(tx: Tx, projectId: string, body: ExportBody): Promise<string> {
     const request = this.#read(body)
     await this.#deps.projects.require(tx, projectId)
-    await this.#checkLimit(tx, projectId)
+    // Counted twice: here to refuse a flood cheaply, and below, in turn, so that no two requests take the last place.
+    this.#checkLimit(1 + (await this.#queries.countActive(tx, projectId)))
     const headers = body.source_headers ?? {}
     const sourceHeaders = Object.keys(headers).length > 0 ? JSON.stringify(headers) : null
     const payload: ExportPayload = {
@@ -87,6 +88,9 @@ export class Exports {
         },
       ],
     })
+    // Last, because others of the project wait from here to the commit.
+    await this.#queries.takeTurn(tx, projectId)
+    this.#checkLimit(await this.#queries.countActive(tx, projectId))
     return taskIds[0] as string
   }
 
@@ -205,10 +209,11 @@ export class Exports {
     })
   }
 
-  async #checkLimit(tx: Tx, projectId: string): Promise<void> {
-    const active = await this.#queries.countActive(tx, projectId)
-    if (active < this.#options.projectLimit) return
-    const message = `this project has ${active} unfinished exports, and may have ${this.#options.projectLimit}; wait for some to end`
+  /** `active` counts the one that is being asked for. */
+  #checkLimit(active: number): void {
+    const { projectLimit } = this.#options
+    if (active <= projectLimit) return
+    const message = `this project has ${active - 1} unfinished exports, and may have ${projectLimit}; wait for some to end`
     throw new AppError(ERRORS.EXPORT_LIMIT, message, { retryAfter: 10 })
   }
 

@@ -42,6 +42,8 @@ const KIND = 'callback'
 /** 5 s, 15 s, 45 s … up to six hours apart: about two days of trying. */
 const BACKOFF = { base: 5_000, factor: 3, max: 6 * 3_600_000, jitter: 0.1 }
 const MAX_ATTEMPTS = 15
+/** As `delivered` of the last try when there will be no other. */
+const GIVEN_UP = 2
 const TIMEOUTS = { headersMs: 15_000, bodyMs: 15_000, totalMs: 20_000 }
 
 /**
@@ -62,6 +64,7 @@ export class Callbacks {
       maxAttempts: MAX_ATTEMPTS,
       backoff: BACKOFF,
       run: (context) => this.#deliver(context),
+      onEnded: (tx, ended) => this.#ended(tx, ended),
     }
     this.#deps.engine.define(kind)
   }
@@ -105,6 +108,62 @@ export class Callbacks {
       error: row.error,
       delivered: row.delivered === 1,
     }))
+  }
+
+  /** The task itself has nothing left to do: its stage moves from `notifying` to `done`, and whoever watches is told. */
+  async #ended(tx: Tx, { jobId, change }: Ended): Promise<void> {
+    // An end that another one has overtaken is not told, and no task waits for it.
+    if (change.error?.code === ERRORS.TASK_NOT_FINISHED.code) return
+    const { payload } = await tx.db
+      .selectFrom('jobs')
+      .select('payload')
+      .where('id', '=', jobId)
+      .executeTakeFirstOrThrow()
+    const { taskId, projectId, kind, type, url } = JSON.parse(payload) as CallbackPayload
+    const task = await tx.db.selectFrom('tasks').select('job_id').where('id', '=', taskId).executeTakeFirst()
+    if (!task) return
+    const delivered = change.what === 'succeeded'
+    if (!delivered) await this.#giveUp(tx, { taskId, type, url, reason: change.error?.message ?? null })
+    await this.#deps.engine.events.append(tx, {
+      type: `${kind}.notified`,
+      kind,
+      projectId,
+      taskId,
+      jobId: task.job_id,
+      data: { status: type.slice(kind.length + 1), stage: 'done', delivered },
+    })
+  }
+
+  /** Marks the last try as the last. A worker that died over it has left none to mark. */
+  async #giveUp(
+    tx: Tx,
+    { taskId, type, url, reason }: { taskId: string; type: string; url: string; reason: string | null },
+  ): Promise<void> {
+    const last = await tx.db
+      .selectFrom('deliveries')
+      .select(['id', 'delivered'])
+      .where('task_id', '=', taskId)
+      .where('event_type', '=', type)
+      .orderBy('at', 'desc')
+      .orderBy('id', 'desc')
+      .executeTakeFirst()
+    if (last?.delivered === 0)
+      await tx.db.updateTable('deliveries').set({ delivered: GIVEN_UP }).where('id', '=', last.id).execute()
+    else
+      await tx.db
+        .insertInto('deliveries')
+        .values({
+          id: newId(),
+          task_id: taskId,
+          event_type: type,
+          url,
+          attempt: MAX_ATTEMPTS,
+          at: now,
+          status: null,
+          error: reason,
+          delivered: GIVEN_UP,
+        })
+        .execute()
   }
 
   async #deliver({ job, signal }: JobContext<CallbackPayload>): Promise<null> {

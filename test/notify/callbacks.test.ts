@@ -6,6 +6,13 @@ import { FastClock } from '../support/fast-clock.ts'
 import { ADMIN_TOKEN } from '../support/http.ts'
 import { until } from '../support/until.ts'
 
+/** What an event says of telling. */
+interface Told {
+  type: string
+  stage: string
+  delivered?: boolean
+}
+
 const hurried = () => ({ clock: new FastClock(200), env: { WHARF_LEASE_SECONDS: '3600' } })
 
 test('a callback carries the task as a GET shows it, signed by Standard Webhooks', async () => {
@@ -32,6 +39,8 @@ test('a callback carries the task as a GET shows it, signed by Standard Webhooks
   })
   const { download_url, stage, ...rest } = call.body.data
   expect(stage).toBe('notifying')
+  const told = (await client.items<Told>(task_id, 'events')).at(-1)
+  expect(told).toMatchObject({ type: 'export.notified', status: 'succeeded', stage: 'done', delivered: true })
   expect(view).toMatchObject(rest)
   expect((await fetch(String(download_url))).status).toBe(200)
   const forged = call.text.replace('anna', 'eve')
@@ -97,6 +106,32 @@ test('a callback that nobody answers fails nothing but itself', async () => {
     })
   expect(await client.task(task_id)).toMatchObject({ status: 'succeeded', stage: 'notifying', error: null })
   expect((await client.get(task_id, '/file')).status).toBe(200)
+})
+
+test('a callback that is never taken is given up after its last try, and the export is done', async () => {
+  const { business, client, engine } = await startExports('embedded', hurried())
+  const receiver = business.receiver(500)
+  const { task_id } = await client.start({
+    source_url: business.source({ total: 1 }).url,
+    callback: receiver.url,
+  })
+  await receiver.call()
+  // As after two days: the next try is the last.
+  await engine.ledger.db.updateTable('jobs').set({ attempts: 14 }).where('kind', '=', 'callback').execute()
+  const view = await until('it is done', async () => {
+    const task = await client.task(task_id)
+    return task.stage === 'done' && task
+  })
+  expect(view).toMatchObject({ status: 'succeeded', error: null })
+  expect(view.warnings).toEqual([expect.stringContaining('the callback could not be told')])
+  expect((await client.get(task_id, '/file')).status).toBe(200)
+  const log = await client.items<Delivery>(task_id, 'deliveries')
+  expect(log.at(-1)).toMatchObject({ attempt: 15, status: 500, delivered: false })
+  expect((await client.items<Told>(task_id, 'events')).at(-1)).toMatchObject({
+    type: 'export.notified',
+    stage: 'done',
+    delivered: false,
+  })
 })
 
 test('a callback into a forbidden net is refused at connect time, and not tried again', async () => {

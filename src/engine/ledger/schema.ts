@@ -171,6 +171,7 @@ export interface DeliveriesTable {
   at: number
   status: number | null
   error: string | null
+  /** 0: no. 1: yes. 2: no, and it will not be tried again. */
   delivered: number
 }
 

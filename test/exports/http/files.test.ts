@@ -7,7 +7,7 @@ import { FastClock } from '../../support/fast-clock.ts'
 import { newProject } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 import { temporaryFolder } from '../../support/wharf-process.ts'
-import { readArchive } from '../xlsx/foreign-reader.ts'
+import { readArchive, readWorkbooks, unpack } from '../xlsx/foreign-reader.ts'
 
 const HOUR = 3_600_000
 
@@ -162,9 +162,22 @@ test('more rows than a file may have become parts in one zip, each with its head
   const source = business.source({ total: 250, more: { footer: 'the end' } })
   const view = await client.run({ source_url: source.url, type: 'excel', file_name: '报表', title: 'T' })
   expect(view.file).toMatchObject({ name: '报表.zip', rows: 250, parts: 3 })
-  const path = join(temporaryFolder(), 'parts.zip')
+  const folder = temporaryFolder()
+  const path = join(folder, 'parts.zip')
   writeFileSync(path, await client.bytes(view.task_id))
-  expect(Object.keys(readArchive(path))).toEqual(['报表-1.xlsx', '报表-2.xlsx', '报表-3.xlsx'])
+  const names = ['报表-1.xlsx', '报表-2.xlsx', '报表-3.xlsx']
+  expect(Object.keys(readArchive(path))).toEqual(names)
+  unpack(path, folder)
+  const parts = readWorkbooks(names.map((name) => join(folder, name))).map(([sheet]) => {
+    const column = Array.from({ length: sheet!.rows }, (_, row) => sheet!.cells[`A${row + 1}`]?.value)
+    return { head: column.slice(0, 2), ids: column.slice(2, 102), foot: column.slice(102) }
+  })
+  const numbers = Array.from({ length: 250 }, (_, id) => id)
+  expect(parts).toEqual([
+    { head: ['T', 'id'], ids: numbers.slice(0, 100), foot: [] },
+    { head: ['T', 'id'], ids: numbers.slice(100, 200), foot: [] },
+    { head: ['T', 'id'], ids: [...numbers.slice(200), 'the end'], foot: [] },
+  ])
   const answer = await client.get(view.task_id, '/file')
   expect(answer.headers.get('content-type')).toBe('application/zip')
 })

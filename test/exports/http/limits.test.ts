@@ -30,6 +30,25 @@ test('a project with too many unfinished exports is told to wait, others are not
 })
 
 test.each(availableBackends())(
+  'requests at the same moment cannot exceed the limit together (%s)',
+  async (backend) => {
+    const { business, client } = await startExports(backend, { env: { WHARF_EXPORT_PROJECT_LIMIT: '4' } })
+    const source = business.source({ total: 1 })
+    source.holdFrom(0)
+    const bodies = [1, 2].map((n) => ({ source_url: `${source.url}?n=${n}` }))
+    for (const body of bodies) await client.start(body)
+    // Some share a fetch that is under way, others need one of their own.
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, n) => client.post({ ...bodies[n % 2], fresh: n % 3 === 0 })),
+    )
+    const accepted = answers.filter(({ status }) => status === 202)
+    expect(accepted).toHaveLength(2)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(22)
+    source.release()
+  },
+)
+
+test.each(availableBackends())(
   'fifty exports of one project do not starve the one of another (%s)',
   async (backend) => {
     const { wharf, business, client, engine } = await startExports(backend, {

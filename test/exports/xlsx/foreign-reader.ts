@@ -58,6 +58,19 @@ export function readArchive(path: string): Record<string, string> {
   return runArchive(path, 'sums')
 }
 
+const UNPACK = `
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as archive:
+    archive.extractall(sys.argv[2])
+`
+
+/** Puts what an archive holds into a folder. */
+export function unpack(path: string, folder: string): void {
+  python ??= findPython()
+  const { status, stderr } = spawnSync(python, ['-c', UNPACK, path, folder], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`zipfile refused an archive: ${stderr}`)
+}
+
 /** The parts of a workbook as text, in the order in which they stand in the file. */
 export function readParts(path: string): Record<string, string> {
   return runArchive(path, 'texts')
