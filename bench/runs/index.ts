@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { checkBars, printTable, quantile, ratio } from '../report.ts'
 import { downloadTools, fetchWithTool, isInstalled } from './download-tool.ts'
 import { Feed } from './feed.ts'
-import { fetchWithWharf, type WharfSample } from './wharf.ts'
+import { cancelSeconds, fetchWithWharf, type WharfSample } from './wharf.ts'
 
 export const description =
   'small files from a loopback feed, side by side with aria2c and wget on the same list'
@@ -13,6 +13,7 @@ export async function run(args: readonly string[]): Promise<boolean> {
   const quick = args.includes('--quick')
   const count = quick ? 2_000 : 10_000
   const { wharf, peers, megabytes } = await race(count, quick ? 1 : 3)
+  const cancel = await withFeed(count, (feed) => cancelSeconds(feed, CONNECTIONS))
   // Collecting garbage begins to pay only after some thousand files: with fewer nothing can be said about memory.
   const long = quick ? undefined : await withFeed(count * 3, (feed) => fetchAll(feed))
 
@@ -27,7 +28,10 @@ export async function run(args: readonly string[]): Promise<boolean> {
     ]),
   )
   const aria2 = peers.find(([name]) => name.startsWith('aria2c'))?.[1]
-  const bars = [{ what: "time to aria2c's", value: aria2 && seconds / aria2, atMost: 1, unit: 'x' }]
+  const bars = [
+    { what: "time to aria2c's", value: aria2 && seconds / aria2, atMost: 1, unit: 'x' },
+    { what: 'a running one cancelled', value: cancel, atMost: 1, unit: 's' },
+  ]
   if (long) {
     const most = Math.max(...wharf.map((sample) => sample.most))
     console.log(

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WharfServer } from '../wharf-server.ts'
@@ -18,6 +19,23 @@ interface Run {
   progress: { downloaded: number }
 }
 
+/** How long a run in full swing needs from the request to stop until it has stopped and put its folder in order. */
+export async function cancelSeconds(feed: Feed, connections: number): Promise<number> {
+  const server = await WharfServer.start({ WHARF_RUN_CONNECTIONS: String(connections) })
+  try {
+    const id = await begin(server, feed)
+    while ((await server.ask<Run>('GET', `/api/runs/${id}`)).progress.downloaded < feed.count / 10)
+      await sleep(LOOK_MS)
+    const begun = performance.now()
+    await server.ask('POST', `/api/runs/${id}/cancel`, { files: 'keep' })
+    const parts = () => readdirSync(filesOf(server)).some((file) => file.endsWith('.part'))
+    while ((await server.ask<Run>('GET', `/api/runs/${id}`)).state !== 'Cancelled' || parts()) await sleep(10)
+    return (performance.now() - begun) / 1_000
+  } finally {
+    await server.stop()
+  }
+}
+
 /** Wharf reads the feed, keeps a ledger and brings every file to the disk before it counts. */
 export async function fetchWithWharf(
   feed: Feed,
@@ -26,24 +44,30 @@ export async function fetchWithWharf(
 ): Promise<WharfSample> {
   const server = await WharfServer.start({ WHARF_RUN_CONNECTIONS: String(connections) })
   try {
-    await server.ask('PUT', '/api/accounts/bench', { url: `${feed.origin}/feed` })
     const begun = performance.now()
-    const { run_id } = await server.ask<{ run_id: string }>('POST', '/api/runs', {
-      handle: 'bench',
-      kind: 'start',
-    })
+    const id = await begin(server, feed)
     let firstQuarter = 0
     for (;;) {
-      const run = await server.ask<Run>('GET', `/api/runs/${run_id}`)
+      const run = await server.ask<Run>('GET', `/api/runs/${id}`)
       if (run.progress.downloaded * 4 <= feed.count) firstQuarter = server.memory().most
       if (run.state === 'Done') break
       if (run.state === 'Failed') throw new Error(`the run failed: ${run.error?.message}`)
       await sleep(LOOK_MS)
     }
     const seconds = (performance.now() - begun) / 1_000
-    check(join(server.folder, 'accounts', 'bench'))
+    check(filesOf(server))
     return { seconds, firstQuarter, most: server.memory().most }
   } finally {
     await server.stop()
   }
+}
+
+async function begin(server: WharfServer, feed: Feed): Promise<string> {
+  await server.ask('PUT', '/api/accounts/bench', { url: `${feed.origin}/feed` })
+  const order = { handle: 'bench', kind: 'start' }
+  return (await server.ask<{ run_id: string }>('POST', '/api/runs', order)).run_id
+}
+
+function filesOf(server: WharfServer): string {
+  return join(server.folder, 'accounts', 'bench')
 }
