@@ -10,20 +10,12 @@ const HEADERS = { authorization: `Bearer ${ADMIN}` }
 
 test('a view goes on after a restart where it was: nothing is missing and nothing comes twice', async () => {
   const env = { WHARF_DATA_DIR: temporaryFolder(), ...COMMON }
-  const { feed, reached } = await feedWithABigOne()
   const first = await serveWharf(env)
-  const ask = asker(first.address)
-  await ask('PUT', '/api/accounts/ann', { url: feed.url })
-  const { seq } = await ask('GET', '/api/state')
-  const before = await openEvents(`${first.address}/api/events?after=${seq}`, HEADERS)
-  const { run_id } = await ask('POST', '/api/runs', { handle: 'ann', kind: 'start' })
-  await reached.passed
-  await before.until('run_progress', run_id)
+  const view = await watchARun(first.address)
   first.child.kill('SIGKILL')
   await first.exited
 
-  const second = await serveWharf(env)
-  await expectTheRest(second.address, { seq, seen: before.messages, runId: run_id })
+  await expectTheRest((await serveWharf(env)).address, view)
 })
 
 test.runIf(availableBackends().includes('postgres + redis'))(
@@ -31,34 +23,44 @@ test.runIf(availableBackends().includes('postgres + redis'))(
   async () => {
     const backend = await openBackend('postgres + redis')
     const env = { ...backend.env, ...COMMON, WHARF_LEASE_SECONDS: '2' }
-    const { feed, reached } = await feedWithABigOne()
     const one = await serveWharf(env)
-    const ask = asker(one.address)
-    await ask('PUT', '/api/accounts/ann', { url: feed.url })
-    const { seq } = await ask('GET', '/api/state')
-    const before = await openEvents(`${one.address}/api/events?after=${seq}`, HEADERS)
-    const { run_id } = await ask('POST', '/api/runs', { handle: 'ann', kind: 'start' })
-    await reached.passed
-    await before.until('run_progress', run_id)
+    const view = await watchARun(one.address)
     const two = await serveWharf(env)
     one.child.kill('SIGKILL')
     await one.exited
 
-    await expectTheRest(two.address, { seq, seen: before.messages, runId: run_id })
+    await expectTheRest(two.address, view)
     two.child.kill('SIGKILL')
     await two.exited
     await backend.remove()
   },
 )
 
+interface WatchedRun {
+  runId: string
+  /** Of the snapshot after which the stream was read. */
+  seq: number
+  seen: readonly Message[]
+}
+
+/** Starts a run that cannot end yet, and reads its events until it moves. */
+async function watchARun(address: string): Promise<WatchedRun> {
+  const { feed, reached } = await feedWithABigOne()
+  const ask = asker(address)
+  await ask('PUT', '/api/accounts/ann', { url: feed.url })
+  const { seq } = await ask('GET', '/api/state')
+  const events = await openEvents(`${address}/api/events?after=${seq}`, HEADERS)
+  const { run_id } = await ask('POST', '/api/runs', { handle: 'ann', kind: 'start' })
+  await reached.passed
+  await events.until('run_progress', run_id)
+  return { runId: run_id, seq, seen: events.messages }
+}
+
 /**
  * Takes up the stream with the id of the last message, as a browser does, and holds what both streams brought against the
  * whole log, read anew, and against a snapshot taken at the end.
  */
-async function expectTheRest(
-  address: string,
-  { seq, seen, runId }: { seq: number; seen: readonly Message[]; runId: string },
-): Promise<void> {
+async function expectTheRest(address: string, { seq, seen, runId }: WatchedRun): Promise<void> {
   const last = String(seen.at(-1)?.seq)
   const after = await openEvents(`${address}/api/events`, { ...HEADERS, 'last-event-id': last })
   const all = () => [...seen, ...after.messages]
