@@ -14,6 +14,8 @@ const CONNECTIONS = 5
 /** About so many bytes a row takes in the CSV file. */
 const CSV_ROW_BYTES = 115
 const MEMORY_BAR = 300
+/** As bin/wharf.mjs sets them. */
+const NURSERY = ['--max-semi-space-size=2', '--semi-space-growth-factor=1']
 
 interface Warm {
   seconds: number
@@ -49,7 +51,7 @@ async function compareSizes(url: string, folder: string, sizes: number[]): Promi
     const costs: number[] = []
     for (const rows of sizes) {
       const script = here('./pipeline/warm-export.ts')
-      const { stdout } = await run(process.execPath, [script, url, String(rows), type, folder])
+      const { stdout } = await run(process.execPath, [...NURSERY, script, url, String(rows), type, folder])
       const { seconds, cpu, megabytes } = JSON.parse(stdout) as Warm
       costs.push((cpu / rows) * 1e6)
       const cells = [

@@ -8,8 +8,8 @@ import type { PageSink } from './range-spooler.ts'
 import type { SpoolFolder } from './spool-folder.ts'
 import type { RangeMeta } from './spool-meta.ts'
 
-/** So much may wait in memory before it goes to disk. */
-const FLUSH_BYTES = 4 * 1024 * 1024
+/** So much may wait in memory before it goes to disk, for each fetcher. */
+const FLUSH_BYTES = 1024 * 1024
 
 export interface RangeFetcherDeps {
   getter: PageGetter
