@@ -7,7 +7,7 @@ import { type Load, type Measured, measure, type Program } from './measure.ts'
 export const description = 'CreateTask + GetTaskStatus over gRPC at 64 callers, beside a bare grpc-js service'
 
 const BAR = 0.8
-const LOAD: Load = { callers: 64, warmUp: 1_500, tasks: 5_000 }
+const LOAD: Load = { callers: 64, warmUp: 1_200, tasks: 4_000 }
 
 interface Contestant {
   name: string
