@@ -243,7 +243,18 @@ export class SwarmEngine implements TransferEngine {
       ...(maxChains !== undefined && { maxChains }),
       ...(absentMs !== undefined && { absentMs }),
     }
-    const deps = { directory: this.#directory, authority, store, source, sourceAddress, clock, log }
+    const servedBySource = () =>
+      this.#pieces.feedsOf(task.id).map(({ child: id, waiting }) => ({ id, waiting }))
+    const deps = {
+      directory: this.#directory,
+      authority,
+      store,
+      source,
+      servedBySource,
+      sourceAddress,
+      clock,
+      log,
+    }
     const relay = new Relay({ ...deps, distrusted: this.#distrust }, task, options)
     const running = { relay, source, deadline: clock.now() + timeoutMs }
     this.#running.set(task.id, running)
