@@ -43,7 +43,8 @@ export class PaceWatch {
   #lookedAt: number | undefined
   /** How long ago the better part of the agents was heard of. */
   #usualGap = 0
-  #fastest: { pace: number; at: number }[] = []
+  /** Earliest first, each faster than all that came after it: the first is the fastest of its time. */
+  readonly #fastest: { pace: number; at: number }[] = []
 
   constructor(options: PaceWatchOptions = {}) {
     this.#options = {
@@ -90,7 +91,7 @@ export class PaceWatch {
     seen.points.push({ at: now, have })
     while ((seen.points[1]?.at ?? now) <= now - this.#options.mostMs) seen.points.shift()
     const pace = this.pace(id)
-    if (pace !== undefined) this.#fastest.push({ pace, at: now })
+    if (pace !== undefined) this.#noteFastest(pace, now)
   }
 
   /** So many pieces have arrived at a child, as its parent knows: a sign of life that no report is needed for. */
@@ -115,8 +116,9 @@ export class PaceWatch {
   }
 
   fastest(now: number): number {
-    this.#fastest = this.#fastest.filter(({ at }) => at > now - this.#options.memoryMs)
-    return this.#fastest.reduce((max, { pace }) => Math.max(max, pace), 0)
+    const forgotten = now - this.#options.memoryMs
+    while ((this.#fastest[0]?.at ?? now) <= forgotten) this.#fastest.shift()
+    return this.#fastest[0]?.pace ?? 0
   }
 
   isSilent(id: string, now: number): boolean {
@@ -131,6 +133,12 @@ export class PaceWatch {
     if (!seen) return false
     seen.slowLooks = this.#holdsUp(id, now, around) ? seen.slowLooks + 1 : 0
     return seen.slowLooks >= this.#options.looks
+  }
+
+  #noteFastest(pace: number, at: number): void {
+    while ((this.#fastest.at(-1)?.pace ?? Number.POSITIVE_INFINITY) <= pace) this.#fastest.pop()
+    this.#fastest.push({ pace, at })
+    this.fastest(at)
   }
 
   #holdsUp(id: string, now: number, { parentOf, childrenOf, pieces }: Surroundings): boolean {

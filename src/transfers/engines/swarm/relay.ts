@@ -297,7 +297,8 @@ export class Relay {
       pace: this.#watch.pace(id),
       left: pieces - this.#watch.have(id),
     }))
-    const probers = relays.filter((id) => !heads.includes(id) && !this.#watch.isSilent(id, now))
+    const first = new Set(heads)
+    const probers = relays.filter((id) => !first.has(id) && !this.#watch.isSilent(id, now))
     for (const { probe, prober } of this.#probe.due(now, standing, probers)) {
       const agent = this.#agent(prober)
       if (!agent) continue
