@@ -16,9 +16,15 @@ export interface CarriedByWharf extends Carried, Measured {
 const MOST_MEGABYTES = 110
 const SLOWER_BY = { killed: 1.2, frozen: 1.2, lying: 1.2, slow: 1.4 }
 
+/** The better of the runs without a fault. */
+export function undisturbedSeconds(carried: readonly (Carried | CarriedByWharf)[]): number | undefined {
+  const times = carried.flatMap((one) => ('fault' in one && one.fault === 'none' ? [one.seconds] : []))
+  return times.length > 0 ? Math.min(...times) : undefined
+}
+
 export function swarmBars(carried: readonly (Carried | CarriedByWharf)[], agents: number): Bar[] {
   const by = (name: string) => carried.find((one) => one.name === name)?.seconds
-  const undisturbed = by('wharf')
+  const undisturbed = undisturbedSeconds(carried)
   const bars: Bar[] = []
   const add = (what: string, value: number | undefined, atMost: number, unit: string) =>
     bars.push({ what: `${agents} agents, ${what}`, value, atMost, unit })

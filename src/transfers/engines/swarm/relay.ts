@@ -313,6 +313,8 @@ export class Relay {
     const rate = (bytes * 1000) / Math.max(ms, 0.1) / this.#deps.source.manifest.pieceBytes
     const now = this.#deps.clock.now()
     const slow = this.#probe.answered({ probe, prober: peer, rate, now }, (id) => this.#watch.pace(id))
+    // A suspicion is followed up at once: until it is decided, the whole chain may be waiting.
+    if (slow === undefined) this.#probeHeads(now)
     if (slow === undefined || !this.#plan.heads.includes(slow)) return
     this.#deps.log.info(
       { slow, task: this.#task.id },
