@@ -9,8 +9,9 @@ import { hashOf } from './transfer-keys.ts'
 import { TransferQueries } from './transfer-queries.ts'
 import { type ExportFile, type JoinRequest, readRequest, type TransferBody } from './transfer-request.ts'
 import type { TransferJobView, TransferTaskView } from './transfer-view.ts'
-import { type Joined, WindowJoin, type WindowJoinDeps } from './window-join.ts'
+import { WindowJoin, type WindowJoinDeps } from './window-join.ts'
 import type { WindowStore } from './window-store.ts'
+import type { Joined } from './write-joins.ts'
 
 export interface TransfersDeps extends WindowJoinDeps {
   engine: Engine

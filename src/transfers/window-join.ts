@@ -4,19 +4,7 @@ import { windowAt, windowOf } from './collect-window.ts'
 import type { Permissions } from './permissions.ts'
 import { hashOf, jobKey, TRANSFER_KIND, taskPrefix } from './transfer-keys.ts'
 import type { JoinRequest } from './transfer-request.ts'
-import { writeJoins } from './write-joins.ts'
-
-export interface Joined {
-  taskId: string
-  jobId: string
-}
-
-/** What one join wrote, for whoever mirrors it. */
-export interface JoinedTask extends Joined {
-  windowId: string
-  request: JoinRequest
-  createdAt: number
-}
+import { type Joined, type JoinedTask, writeJoins } from './write-joins.ts'
 
 export interface WindowJoinDeps {
   engine: Engine

@@ -2,7 +2,19 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Ledger, Tx } from '../engine/index.ts'
 import { jsonRows } from './json-rows.ts'
 import { hashOf, TRANSFER_KIND } from './transfer-keys.ts'
-import type { JoinedTask } from './window-join.ts'
+import type { JoinRequest } from './transfer-request.ts'
+
+export interface Joined {
+  taskId: string
+  jobId: string
+}
+
+/** What one join wrote, for whoever mirrors it. */
+export interface JoinedTask extends Joined {
+  windowId: string
+  request: JoinRequest
+  createdAt: number
+}
 
 const COLUMNS = {
   id: 'text',

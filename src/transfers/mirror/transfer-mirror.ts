@@ -6,7 +6,7 @@ import type { TransferTarget } from '../transfer-engine.ts'
 import { taskPrefix } from '../transfer-keys.ts'
 import { TransferQueries } from '../transfer-queries.ts'
 import type { TransferWindow, WindowTarget } from '../transfer-window.ts'
-import type { JoinedTask } from '../window-join.ts'
+import type { JoinedTask } from '../write-joins.ts'
 import { jobJson, keysOf, targetJson, taskJson } from './mirror-format.ts'
 
 export interface MirrorOptions {
