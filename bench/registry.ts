@@ -7,5 +7,6 @@ export const benchmarks: Record<string, () => Promise<Benchmark>> = {
   footprint: () => import('./footprint/index.ts'),
   exports: () => import('./exports/index.ts'),
   runs: () => import('./runs/index.ts'),
+  transfers: () => import('./transfers/index.ts'),
   processing: () => import('./processing/index.ts'),
 }

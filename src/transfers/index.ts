@@ -1,3 +1,4 @@
+export type { AgentView } from './agent-view.ts'
 export type { GseOptions } from './engines/gse/gse-client.ts'
 export { type EngineChoice, openTransferEngine } from './engines/open-engine.ts'
 export {
@@ -20,4 +21,4 @@ export { parseTaskKey } from './transfer-keys.ts'
 export type { ExportFile, TransferBody } from './transfer-request.ts'
 export type { TransferJobView, TransferTaskView } from './transfer-view.ts'
 export { Transfers, type TransfersDeps, type TransfersOptions } from './transfers.ts'
-export type { Joined } from './window-join.ts'
+export type { Joined } from './write-joins.ts'

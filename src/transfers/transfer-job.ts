@@ -4,8 +4,8 @@ import { ended } from './apply-result.ts'
 import { Delivery, type DeliveryDeps } from './delivery.ts'
 import { GIVEN_UP, TERMINATED } from './target-codes.ts'
 import { TERMINATE_KIND } from './terminate-job.ts'
+import { TRANSFER_KIND } from './transfer-keys.ts'
 import { hasEnded, type TransferWindow } from './transfer-window.ts'
-import { TRANSFER_KIND } from './window-join.ts'
 
 export interface TransferPayload {
   windowId: string

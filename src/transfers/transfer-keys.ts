@@ -8,6 +8,9 @@ export interface DeliveredFile {
   fullPath: string
 }
 
+/** The kind of job that a window's end is. */
+export const TRANSFER_KIND = 'transfer'
+
 const TASK = 'AsyncDownloadTask:'
 const JOB = 'AsyncDownloadJob:'
 const TARGETS = 'AsyncDownloadJob:Targets:'

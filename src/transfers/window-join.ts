@@ -1,25 +1,10 @@
-import { sql } from 'kysely'
 import { type Engine, type Ledger, newId, now, type Tx } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import { windowAt, windowOf } from './collect-window.ts'
-import { jsonRows } from './json-rows.ts'
 import type { Permissions } from './permissions.ts'
-import { hashOf, jobKey, taskPrefix } from './transfer-keys.ts'
+import { hashOf, jobKey, TRANSFER_KIND, taskPrefix } from './transfer-keys.ts'
 import type { JoinRequest } from './transfer-request.ts'
-
-export const TRANSFER_KIND = 'transfer'
-
-export interface Joined {
-  taskId: string
-  jobId: string
-}
-
-/** What one join wrote, for whoever mirrors it. */
-export interface JoinedTask extends Joined {
-  windowId: string
-  request: JoinRequest
-  createdAt: number
-}
+import { type Joined, type JoinedTask, writeJoins } from './write-joins.ts'
 
 export interface WindowJoinDeps {
   engine: Engine
@@ -162,47 +147,7 @@ export class WindowJoin {
   }
 
   async #write(tx: Tx, tasks: JoinedTask[]): Promise<void> {
-    const { dialect } = this.#deps.ledger
-    const targets = new Map<string, object>()
-    const rows = tasks.map(({ taskId, windowId, request: { projectId, target } }) => {
-      const { agentId, containerId, user, directory } = target
-      const target_id = hashOf(JSON.stringify([windowId, agentId, containerId, user, directory]))
-      targets.set(target_id, {
-        id: target_id,
-        window_id: windowId,
-        agent_id: agentId,
-        container_id: containerId,
-        owner: user,
-        directory,
-      })
-      return { id: taskId.slice(-36), target_id, task_id: taskId, project_id: projectId }
-    })
-    const targetRows = jsonRows(
-      dialect,
-      {
-        id: 'text',
-        window_id: 'text',
-        agent_id: 'text',
-        container_id: 'text',
-        owner: 'text',
-        directory: 'text',
-      },
-      // In one order: two joins with the same targets must not wait for each other in a circle.
-      [...targets].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row),
-    )
-    await sql`insert into transfer_targets (id, window_id, agent_id, container_id, owner, directory, status)
-      select id, window_id, agent_id, container_id, owner, directory, 'Pending' from ${targetRows} where true
-      on conflict (id) do nothing`.execute(tx.db)
-    const taskRows = jsonRows(
-      dialect,
-      { id: 'text', target_id: 'text', task_id: 'text', project_id: 'text' },
-      rows,
-    )
-    await sql`insert into transfer_tasks (id, target_id, created_at)
-      select id, target_id, wharf_now() from ${taskRows}`.execute(tx.db)
-    await sql`insert into events (type, kind, project_id, task_id, data, at)
-      select 'transfer.pending', ${TRANSFER_KIND}, project_id, task_id, '{"status":"Pending"}', wharf_now()
-      from ${taskRows}`.execute(tx.db)
+    await writeJoins(tx, this.#deps.ledger.dialect, tasks)
     tx.afterCommit(() => {
       this.#deps.engine.feed.notify()
       this.#deps.onJoined?.(tasks)

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { type Engine, type Ledger, now, type TransferStatus, type Tx } from '../engine/index.ts'
 import { jsonRows } from './json-rows.ts'
-import { taskPrefix } from './transfer-keys.ts'
+import { TRANSFER_KIND, taskPrefix } from './transfer-keys.ts'
 import { type TransferWindow, toTarget, toWindow, type WindowTarget } from './transfer-window.ts'
-import { TRANSFER_KIND } from './window-join.ts'
 
 /** What became of one target since it was last written down. */
 export type TargetChange = Pick<WindowTarget, 'id' | 'status' | 'errorCode' | 'errorMessage' | 'progress'>

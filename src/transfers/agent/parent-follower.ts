@@ -11,7 +11,7 @@ import {
 import { ackFrame } from '../engines/swarm/wire/piece-frame.ts'
 import type { RateLimit } from '../engines/swarm/wire/rate-limit.ts'
 import { TargetFailure, toTargetFailure } from '../engines/swarm/wire/result-code.ts'
-import type { PartFile } from './part-file.ts'
+import { BadPiece, type PartFile } from './part-file.ts'
 
 export interface FollowerDeps {
   credentials(): Credentials
@@ -26,10 +26,6 @@ interface Assignment {
   ticket: string
   /** Aborts when another parent takes its place. */
   over: AbortController
-}
-
-class BadPiece extends Error {
-  override readonly name = 'BadPiece'
 }
 
 const REFUSALS_LET_PASS = 3
@@ -96,12 +92,11 @@ export class ParentFollower {
       const request = { ticket, from: part.have, count: null }
       const { manifest } = part
       const shape = { pieces: manifest.pieces, lengthOf: (index: number) => manifest.lengthOf(index) }
-      for await (const { index, bytes } of readPieces(line, request, shape)) {
-        if (!manifest.matches(index, bytes)) throw new BadPiece(`piece ${index} is not what it should be`)
+      for await (const { bytes } of readPieces(line, request, shape)) {
         signal.throwIfAborted()
         await this.#deps.download.take(bytes.length, signal)
         await part.append(bytes).catch((error) => {
-          throw toTargetFailure(error)
+          throw error instanceof BadPiece ? error : toTargetFailure(error)
         })
         socket.write(ackFrame(part.have))
       }

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import type { Place } from '../engines/swarm/wire/control-message.ts'
@@ -11,6 +11,11 @@ import { findOwner, type Owner } from './owner.ts'
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_RDONLY } = constants
 const FILE_MODE = 0o644
 
+/** What a peer sent is not what the manifest says. */
+export class BadPiece extends Error {
+  override readonly name = 'BadPiece'
+}
+
 export interface PartFileOrder {
   task: string
   fileName: string
@@ -20,7 +25,7 @@ export interface PartFileOrder {
 
 /**
  * A file on its way: pieces are appended to a `.part` in the target directory, checked before they count, and the name
- * appears only when the whole is proved and on disk. The `.part` belongs to one task, so a restarted agent that is
+ * appears only when all of them are proved and on disk. The `.part` belongs to one task, so a restarted agent that is
  * given the task again finds it, checks what it holds and goes on from there.
  */
 export class PartFile implements Holding {
@@ -31,7 +36,6 @@ export class PartFile implements Holding {
   readonly #owner: Owner | undefined
   readonly #names: { part: string; final: string }
   readonly #growth = new Growth()
-  readonly #whole: Hash = createHash('sha256')
   /** True when the file already stood under its final name. */
   #finished: boolean
 
@@ -85,19 +89,23 @@ export class PartFile implements Holding {
     return this.#growth.beyond(count, signal)
   }
 
-  /** Takes the next piece, which was checked. Others see it only after it was written. */
+  /** Takes the next piece, if it is what it should be. Others see it only after it was written. */
   async append(piece: Buffer): Promise<void> {
+    if (!this.manifest.matches(this.have, piece))
+      throw new BadPiece(`piece ${this.have} is not what it should be`)
     const offset = this.have * this.manifest.pieceBytes
     const { bytesWritten } = await this.#file.write(piece, 0, piece.length, offset)
     if (bytesWritten !== piece.length) throw new TargetFailure(RESULT.DISK_FULL, 'the disk took half a piece')
-    this.#whole.update(piece)
     this.#growth.grow(this.have + 1)
   }
 
-  /** Proves the whole, gives it its owner and mode, and lets the name appear; each step is on disk before the next. */
+  /**
+   * Gives the file its owner and mode and lets the name appear; each step is on disk before the next. Every piece was
+   * proved by the signed manifest, which the server made in one reading with the hash of the whole: hashing that again
+   * would only prove the same bytes a second time.
+   */
   async finish(): Promise<void> {
-    if (this.#whole.copy().digest('hex') !== this.manifest.sha256)
-      throw new TargetFailure(RESULT.SIGNATURE_MISMATCH, 'the whole file has another hash than its signature')
+    if (!this.isWhole) throw new TargetFailure(RESULT.WRITE_FAILED, 'the file is not whole')
     if (this.#owner) await this.#file.chown(this.#owner.uid, this.#owner.gid)
     await this.#file.chmod(FILE_MODE)
     await this.#file.sync()
@@ -126,7 +134,6 @@ export class PartFile implements Holding {
       const piece = buffer.subarray(0, length)
       await this.read(have, piece)
       if (!this.manifest.matches(have, piece)) break
-      this.#whole.update(piece)
     }
     if (!this.#finished) await this.#file.truncate(Math.min(size, have * this.manifest.pieceBytes))
     this.#growth.grow(have)

@@ -6,7 +6,7 @@ import type { TransferTarget } from '../transfer-engine.ts'
 import { taskPrefix } from '../transfer-keys.ts'
 import { TransferQueries } from '../transfer-queries.ts'
 import type { TransferWindow, WindowTarget } from '../transfer-window.ts'
-import type { JoinedTask } from '../window-join.ts'
+import type { JoinedTask } from '../write-joins.ts'
 import { jobJson, keysOf, targetJson, taskJson } from './mirror-format.ts'
 
 export interface MirrorOptions {
@@ -19,7 +19,8 @@ const SCRIPT = readFileSync(new URL('./put-window.lua', import.meta.url), 'utf8'
 const PAGE = 100
 /** A window that changes all the time is written at most this often. */
 const PAUSE_MS = 250
-const TASKS_PER_PIPELINE = 1_000
+/** Few enough that whoever joins meanwhile does not wait for them. */
+const TASKS_PER_PIPELINE = 100
 
 interface Scripted extends Redis {
   putWindow(...keysAndArguments: (string | number)[]): Promise<number>
@@ -165,16 +166,19 @@ export class TransferMirror implements Duty, Part {
     const window = await this.#queries.window(windowId)
     // Closed meanwhile: then its targets have more to tell than that they are there.
     if (window?.status !== 'Pending') return this.#put(windowId)
-    await this.#putWindow(
-      window,
-      [],
-      tasks.map(({ request }) => request.target),
-    )
-    const entries = tasks.map(({ taskId, createdAt, request: { target } }) => ({
-      key: taskId,
-      value: taskJson(taskId, createdAt, window, { ...target, status: 'Pending' }),
-    }))
-    await this.#setAll(entries, 'NX')
+    for (let from = 0; from < tasks.length; from += TASKS_PER_PIPELINE) {
+      const some = tasks.slice(from, from + TASKS_PER_PIPELINE)
+      await this.#putWindow(
+        window,
+        [],
+        some.map(({ request }) => request.target),
+      )
+      const entries = some.map(({ taskId, createdAt, request: { target } }) => ({
+        key: taskId,
+        value: taskJson(taskId, createdAt, window, { ...target, status: 'Pending' }),
+      }))
+      await this.#setAll(entries, 'NX')
+    }
   }
 
   async #put(windowId: string): Promise<void> {

@@ -70,11 +70,14 @@ describe('a file on its way', () => {
     ).toBe(manifest.sha256)
   })
 
-  test('whose pieces make another whole than the signature says is not shown', async () => {
-    const { root, open, piece, manifest } = await setup()
+  test('takes no piece that the manifest does not name, and shows nothing before the last', async () => {
+    const { root, open, piece } = await setup()
     const part = await open(root)
-    for (let index = 0; index < manifest.pieces; index++) await part.append(Buffer.alloc(piece(index).length))
-    await expect(part.finish()).rejects.toMatchObject({ code: 204 })
+    await expect(part.append(Buffer.alloc(piece(0).length))).rejects.toMatchObject({ name: 'BadPiece' })
+    await expect(part.append(piece(1))).rejects.toMatchObject({ name: 'BadPiece' })
+    expect(part.have).toBe(0)
+    await part.append(piece(0))
+    await expect(part.finish()).rejects.toMatchObject({ code: 206 })
     await part.close({ remove: true })
     expect(readdirSync(root)).toEqual([])
   })

@@ -59,24 +59,63 @@ test('one look is not enough', () => {
   expect(after(3)).toEqual([])
 })
 
-test('an agent that says nothing for a second is silent, and speaks again with its next report', () => {
+/** Four agents that all have just begun. */
+function listen() {
   const watch = new PaceWatch()
-  watch.reset('a', 0, 0)
-  expect(watch.isSilent('a', 800)).toBe(false)
-  expect(watch.isSilent('a', 1_000)).toBe(true)
-  watch.report('a', 1_100, 1, [])
-  expect(watch.isSilent('a', 1_200)).toBe(false)
+  for (const id of ['a', 'b', 'c', 'd']) watch.reset(id, 0, 0)
+  return watch
+}
+
+test('an agent that says nothing while others do is silent, and speaks again with its next report', () => {
+  const watch = listen()
+  for (const id of ['b', 'c', 'd']) watch.report(id, 600, 1, [])
+  watch.looked(650, 250)
+  expect(watch.isSilent('a', 650)).toBe(true)
+  expect(watch.isSilent('b', 650)).toBe(false)
+  watch.report('a', 700, 1, [])
+  expect(watch.isSilent('a', 750)).toBe(false)
 })
 
-test('a head is replaced when somebody else gets a piece three times as fast, and not again if that was no help', () => {
+test('when everyone is heard of late, nobody is silent', () => {
+  const watch = listen()
+  for (const id of ['b', 'c', 'd']) watch.report(id, 600, 1, [])
+  watch.looked(800, 800)
+  expect(watch.isSilent('a', 800)).toBe(false)
+  watch.looked(900, 800)
+  expect(watch.isSilent('b', 900)).toBe(false)
+})
+
+test('an agent whose pieces arrive is alive, whether it reports or not', () => {
+  const watch = listen()
+  for (const id of ['b', 'c', 'd']) watch.report(id, 600, 9, [{ id: 'a', waiting: 2 }])
+  watch.looked(650, 250)
+  expect(watch.isSilent('a', 650)).toBe(false)
+  // The same number again is no sign: that is what a frozen child looks like from its parent.
+  for (const id of ['b', 'c', 'd']) watch.report(id, 1_300, 9, [{ id: 'a', waiting: 2 }])
+  watch.looked(1_350, 700)
+  expect(watch.isSilent('a', 1_350)).toBe(true)
+})
+
+test('a head is replaced when others twice get a piece three times as fast, and not again if that was no help', () => {
   const probe = new HeadProbe()
-  const [first] = probe.due(0, [{ id: 'head', pace: 4, left: 200 }], ['other'])
-  expect(first?.prober).toBe('other')
-  const answer = { probe: first!.probe, prober: 'other', rate: 40 }
-  expect(probe.answered({ ...answer, prober: 'stranger' }, () => 4)).toBeUndefined()
-  const [second] = probe.due(1_500, [{ id: 'head', pace: 4, left: 190 }], ['other'])
-  expect(probe.answered({ ...answer, probe: second!.probe }, () => 4)).toBe('head')
-  expect(probe.due(3_000, [{ id: 'next', pace: 5, left: 190 }], ['other'])).toEqual([])
+  const ask = (now: number, id = 'head', pace = 4) =>
+    probe.due(now, [{ id, pace, left: 200 }], ['other'])[0]?.probe
+  const answer = (number: number | undefined, now: number, rate = 40, prober = 'other') =>
+    probe.answered({ probe: number!, prober, rate, now }, () => 4)
+  expect(answer(ask(0), 50, 40, 'stranger')).toBeUndefined()
+  expect(answer(ask(1_500), 1_550)).toBeUndefined()
+  expect(answer(ask(1_600), 1_650)).toBe('head')
+  expect(ask(3_000, 'next', 5)).toBeUndefined()
+})
+
+test('a head that only had a bad moment stays', () => {
+  const probe = new HeadProbe()
+  const ask = (now: number) => probe.due(now, [{ id: 'head', pace: 30, left: 200 }], ['other'])[0]?.probe
+  const answer = (number: number | undefined, now: number, pace: number) =>
+    probe.answered({ probe: number!, prober: 'other', rate: 40, now }, () => pace)
+  expect(answer(ask(0), 50, 4)).toBeUndefined()
+  expect(answer(ask(250), 300, 30)).toBeUndefined()
+  expect(answer(ask(5_000), 5_050, 4)).toBeUndefined()
 })
 
 test('nobody can have every peer set aside by accusing them all', () => {

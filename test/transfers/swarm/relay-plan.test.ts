@@ -40,7 +40,7 @@ test('an agent that is set aside hangs at the end and feeds nobody', () => {
   expect(plan.parentOf('new')).toBe('a4')
 })
 
-test('whatever happens, every agent has a way to the source that leads in no circle and through no leaf', () => {
+test('whatever happens, every agent has a way to the source that leads in no circle and through no leaf, and knows it', () => {
   const step = fc.tuple(
     fc.constantFrom('add', 'remove', 'setAside', 'restore', 'hangAtSource'),
     fc.integer({ min: 0, max: 11 }),
@@ -49,15 +49,18 @@ test('whatever happens, every agent has a way to the source that leads in no cir
     fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 6 }), (steps, depth) => {
       const plan = new RelayPlan({ depth, maxChains: 3 })
       const present = new Set<string>()
+      const told = new Map<string, string>()
       for (const [action, number] of steps) {
         const id = `a${number}`
         if (action !== 'add' && !present.has(id)) continue
         plan[action as 'add'](id)
         if (action === 'add') present.add(id)
         if (action === 'remove') present.delete(id)
+        for (const change of plan.changes()) told.set(change.id, change.parent)
       }
       expect(plan.size).toBe(present.size)
       for (const id of present) {
+        expect(told.get(id)).toBe(plan.parentOf(id))
         const way = new Set<string>()
         for (let at = id; at !== SOURCE; at = plan.parentOf(at)) {
           expect(way.has(at)).toBe(false)

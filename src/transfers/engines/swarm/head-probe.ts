@@ -16,12 +16,13 @@ interface Asked {
 
 /**
  * Finds a slow first agent of a chain. Nobody behind it can be faster, so its pace looks normal; but the source's line
- * out is then half idle, and one piece sent to somebody else shows it. The price is that one piece, now and then.
+ * out is then half idle, and one piece sent to somebody else shows it. The price is that one piece, now and then. One
+ * answer only raises a suspicion, for the head may just have had a bad moment; the next one, asked at once, decides.
  */
 export class HeadProbe {
   readonly #options: Required<HeadProbeOptions>
   readonly #asked = new Map<number, Asked>()
-  readonly #next = new Map<string, { at: number; count: number; left: number }>()
+  readonly #next = new Map<string, { at: number; count: number; left: number; suspect: boolean }>()
   #numbers = 0
   /** Pace of the head that was replaced last; if its successor is no better, the line is what is slow. */
   #replaced: number | undefined
@@ -44,11 +45,16 @@ export class HeadProbe {
         this.#off = true
         break
       }
-      const next = this.#next.get(id) ?? { at: now + (this.#options.everyMs[0] ?? 0), count: 0, left }
+      const next = this.#next.get(id) ?? {
+        at: now + (this.#options.everyMs[0] ?? 0),
+        count: 0,
+        left,
+        suspect: false,
+      }
       this.#next.set(id, next)
       const prober = probers[this.#numbers % Math.max(1, probers.length)]
       if (now < next.at || prober === undefined) continue
-      if (next.count >= 2 && next.left - left < this.#options.apartPieces) continue
+      if (next.count >= 2 && !next.suspect && next.left - left < this.#options.apartPieces) continue
       next.count++
       next.left = left
       next.at = now + (this.#options.everyMs[next.count] ?? this.#options.everyMs.at(-1) ?? 0)
@@ -61,14 +67,22 @@ export class HeadProbe {
 
   /** The head to replace, if the answer shows that it is slow. */
   answered(
-    { probe, prober, rate }: { probe: number; prober: string; rate: number },
+    { probe, prober, rate, now }: { probe: number; prober: string; rate: number; now: number },
     paceOf: (id: string) => number | undefined,
   ): string | undefined {
     const asked = this.#asked.get(probe)
     this.#asked.delete(probe)
     if (!asked || asked.prober !== prober) return undefined
     const pace = paceOf(asked.head)
-    if (pace === undefined || rate < pace * this.#options.factor) return undefined
+    const next = this.#next.get(asked.head)
+    if (!next) return undefined
+    const confirmed = next.suspect
+    next.suspect = pace !== undefined && rate >= pace * this.#options.factor
+    if (!next.suspect) return undefined
+    if (!confirmed) {
+      next.at = now
+      return undefined
+    }
     this.#replaced = pace
     return asked.head
   }

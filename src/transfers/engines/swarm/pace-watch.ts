@@ -6,8 +6,9 @@ export interface PaceWatchOptions {
   mostMs?: number
   /** How many looks in a row must find the same before it counts. */
   looks?: number
-  /** Silent for longer: frozen, or gone without a word. */
+  /** Silent for longer, and so many times longer than the others: frozen, or gone without a word. */
   silentMs?: number
+  silentTimes?: number
   /** How long the fastest pace is remembered. */
   memoryMs?: number
   /** Pieces that must lie ready at the parent before they count as waiting: what is under way is less. */
@@ -17,7 +18,9 @@ export interface PaceWatchOptions {
 interface Seen {
   /** Latest last. */
   points: { at: number; have: number }[]
+  /** When it last gave a sign of life: a report, or a piece that its parent heard had arrived. */
   heardAt: number
+  arrived: number
   /** Looks in a row at which it held others up. */
   slowLooks: number
   children: Map<string, number>
@@ -38,14 +41,18 @@ export class PaceWatch {
   readonly #options: Required<PaceWatchOptions>
   readonly #seen = new Map<string, Seen>()
   #lookedAt: number | undefined
-  #fastest: { pace: number; at: number }[] = []
+  /** How long ago the better part of the agents was heard of. */
+  #usualGap = 0
+  /** Earliest first, each faster than all that came after it: the first is the fastest of its time. */
+  readonly #fastest: { pace: number; at: number }[] = []
 
   constructor(options: PaceWatchOptions = {}) {
     this.#options = {
       leastMs: 480,
       mostMs: 1_500,
       looks: 3,
-      silentMs: 900,
+      silentMs: 500,
+      silentTimes: 6,
       memoryMs: 3_000,
       waitingPieces: 8,
       ...options,
@@ -55,17 +62,20 @@ export class PaceWatch {
   /** An agent starts anew, by being taken in or given another parent: what came before says nothing about now. */
   reset(id: string, now: number, have = this.#seen.get(id)?.points.at(-1)?.have ?? 0): void {
     const children = this.#seen.get(id)?.children ?? new Map()
-    this.#seen.set(id, { points: [{ at: now, have }], heardAt: now, slowLooks: 0, children })
+    this.#seen.set(id, { points: [{ at: now, have }], heardAt: now, arrived: have, slowLooks: 0, children })
   }
 
   /**
    * To be said at every look. Whoever looks late was away itself, and then nobody could be heard: that time counts
-   * against no one.
+   * against no one. On a machine that is short of time everyone is heard of late, so silence is measured by what is
+   * usual among the better quarter: most may be frozen, but hardly all.
    */
   looked(now: number, everyMs: number): void {
     const late = now - (this.#lookedAt ?? now) - everyMs
     this.#lookedAt = now
     if (late > everyMs / 2) for (const seen of this.#seen.values()) seen.heardAt += late
+    const gaps = [...this.#seen.values()].map(({ heardAt }) => now - heardAt).sort((a, b) => a - b)
+    this.#usualGap = gaps[Math.floor((gaps.length - 1) / 4)] ?? 0
   }
 
   forget(id: string): void {
@@ -77,10 +87,19 @@ export class PaceWatch {
     if (!seen) return
     seen.heardAt = now
     seen.children = new Map(children.map((child) => [child.id, child.waiting]))
+    for (const child of children) this.arrived(child.id, now, have - child.waiting)
     seen.points.push({ at: now, have })
     while ((seen.points[1]?.at ?? now) <= now - this.#options.mostMs) seen.points.shift()
     const pace = this.pace(id)
-    if (pace !== undefined) this.#fastest.push({ pace, at: now })
+    if (pace !== undefined) this.#noteFastest(pace, now)
+  }
+
+  /** So many pieces have arrived at a child, as its parent knows: a sign of life that no report is needed for. */
+  arrived(id: string, now: number, count: number): void {
+    const seen = this.#seen.get(id)
+    if (!seen || count <= seen.arrived) return
+    seen.arrived = count
+    seen.heardAt = now
   }
 
   have(id: string): number {
@@ -97,13 +116,15 @@ export class PaceWatch {
   }
 
   fastest(now: number): number {
-    this.#fastest = this.#fastest.filter(({ at }) => at > now - this.#options.memoryMs)
-    return this.#fastest.reduce((max, { pace }) => Math.max(max, pace), 0)
+    const forgotten = now - this.#options.memoryMs
+    while ((this.#fastest[0]?.at ?? now) <= forgotten) this.#fastest.shift()
+    return this.#fastest[0]?.pace ?? 0
   }
 
   isSilent(id: string, now: number): boolean {
     const seen = this.#seen.get(id)
-    return seen !== undefined && now - seen.heardAt > this.#options.silentMs
+    const { silentMs, silentTimes } = this.#options
+    return seen !== undefined && now - seen.heardAt > Math.max(silentMs, silentTimes * this.#usualGap)
   }
 
   /** To be asked once a look: a single one may catch a moment's hiccup. */
@@ -112,6 +133,12 @@ export class PaceWatch {
     if (!seen) return false
     seen.slowLooks = this.#holdsUp(id, now, around) ? seen.slowLooks + 1 : 0
     return seen.slowLooks >= this.#options.looks
+  }
+
+  #noteFastest(pace: number, at: number): void {
+    while ((this.#fastest.at(-1)?.pace ?? Number.POSITIVE_INFINITY) <= pace) this.#fastest.pop()
+    this.#fastest.push({ pace, at })
+    this.fastest(at)
   }
 
   #holdsUp(id: string, now: number, { parentOf, childrenOf, pieces }: Surroundings): boolean {

@@ -9,7 +9,13 @@ import { RelayPlan, type RelayPlanOptions, SOURCE } from './relay-plan.ts'
 import type { SourceFile } from './source-file.ts'
 import type { SwarmStore, SwarmTask } from './swarm-store.ts'
 import { TargetBoard } from './target-board.ts'
-import { type FromAgent, type PeerAddress, REPORT_MS, type TaskReport } from './wire/control-message.ts'
+import {
+  type ChildState,
+  type FromAgent,
+  type PeerAddress,
+  REPORT_MS,
+  type TaskReport,
+} from './wire/control-message.ts'
 import type { PeerId } from './wire/peer-id.ts'
 import { RESULT } from './wire/result-code.ts'
 
@@ -18,6 +24,8 @@ export interface RelayDeps {
   authority: SwarmAuthority
   store: SwarmStore
   source: SourceFile
+  /** The agents that take from the source now, and how many pieces each of them still waits for. */
+  servedBySource(): ChildState[]
   /** The source as an agent reaches it. */
   sourceAddress(agent: KnownAgent): PeerAddress
   /** Peers that lied in an earlier task. */
@@ -129,6 +137,8 @@ export class Relay {
     const now = this.#deps.clock.now()
     for (const key of this.#board.lost(now, this.#absentMs))
       this.#end(key, RESULT.AGENT_LOST, 'the agent is not connected')
+    const { pieces } = this.#deps.source.manifest
+    for (const { id, waiting } of this.#deps.servedBySource()) this.#watch.arrived(id, now, pieces - waiting)
     this.#watch.looked(now, REPORT_MS)
     this.#goAroundSilent(now)
     this.#findBottleneck(now)
@@ -287,7 +297,8 @@ export class Relay {
       pace: this.#watch.pace(id),
       left: pieces - this.#watch.have(id),
     }))
-    const probers = relays.filter((id) => !heads.includes(id) && !this.#watch.isSilent(id, now))
+    const first = new Set(heads)
+    const probers = relays.filter((id) => !first.has(id) && !this.#watch.isSilent(id, now))
     for (const { probe, prober } of this.#probe.due(now, standing, probers)) {
       const agent = this.#agent(prober)
       if (!agent) continue
@@ -300,7 +311,10 @@ export class Relay {
 
   #probed({ peer }: KnownAgent, { probe, bytes, ms }: Extract<FromAgent, { type: 'probed' }>): void {
     const rate = (bytes * 1000) / Math.max(ms, 0.1) / this.#deps.source.manifest.pieceBytes
-    const slow = this.#probe.answered({ probe, prober: peer, rate }, (id) => this.#watch.pace(id))
+    const now = this.#deps.clock.now()
+    const slow = this.#probe.answered({ probe, prober: peer, rate, now }, (id) => this.#watch.pace(id))
+    // A suspicion is followed up at once: until it is decided, the whole chain may be waiting.
+    if (slow === undefined) this.#probeHeads(now)
     if (slow === undefined || !this.#plan.heads.includes(slow)) return
     this.#deps.log.info(
       { slow, task: this.#task.id },

@@ -5,34 +5,25 @@ const LANDING_BYTES = 64 * 1024
 const STAGE_BYTES = 4 * LANDING_BYTES
 
 /**
- * Takes exact amounts from a socket and holds the sender back while nobody asks. Bytes land in the same two buffers
- * all the time: with a buffer for each read, a busy agent's memory is mostly garbage that waits for its collection.
+ * Takes exact amounts from a socket and holds the sender back while nobody asks. Bytes go straight to where they are
+ * wanted, or wait in one buffer that is used all the time: with a buffer for each read, a busy agent's memory is mostly
+ * garbage that waits for its collection.
  */
 export class ExactReader {
   readonly #stage = Buffer.allocUnsafe(STAGE_BYTES)
   #from = 0
   #to = 0
+  #wanted: { target: Buffer; filled: number; resolve(): void; reject(reason: unknown): void } | undefined
   #socket: TLSSocket | undefined
-  #wake: (() => void) | undefined
   #over: Error | undefined
 
   /** To be given to the socket at its making. */
   readonly onread = {
     buffer: Buffer.allocUnsafe(LANDING_BYTES),
     callback: (count: number, landed: Uint8Array): boolean => {
-      if (this.#to + count > STAGE_BYTES) {
-        this.#stage.copyWithin(0, this.#from, this.#to)
-        this.#to -= this.#from
-        this.#from = 0
-      }
-      if (this.#to + count > STAGE_BYTES) {
-        this.#socket?.destroy()
-        return false
-      }
-      this.#stage.set(landed.subarray(0, count), this.#to)
-      this.#to += count
-      this.#wake?.()
-      return this.#to - this.#from < LANDING_BYTES
+      this.firstAt ??= performance.now()
+      const used = this.#give(landed, count)
+      return used === count || this.#keep(landed.subarray(used, count))
     },
   }
 
@@ -43,28 +34,52 @@ export class ExactReader {
     this.#socket = socket
     const end = () => {
       this.#over ??= new Error('the parent broke off')
-      this.#wake?.()
+      this.#wanted?.reject(this.#over)
+      this.#wanted = undefined
     }
     socket.on('end', end)
     socket.on('close', end)
   }
 
-  async fill(target: Buffer): Promise<void> {
-    let filled = 0
-    while (filled < target.length) {
-      const ready = Math.min(target.length - filled, this.#to - this.#from)
-      if (ready > 0) {
-        this.firstAt ??= performance.now()
-        this.#stage.copy(target, filled, this.#from, this.#from + ready)
-        this.#from += ready
-        filled += ready
-        continue
-      }
-      if (this.#over) throw this.#over
-      this.#socket?.resume()
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
+  fill(target: Buffer): Promise<void> {
+    const ready = Math.min(target.length, this.#to - this.#from)
+    this.#stage.copy(target, 0, this.#from, this.#from + ready)
+    this.#from += ready
+    if (ready === target.length) return Promise.resolve()
+    if (this.#over) return Promise.reject(this.#over)
+    this.#socket?.resume()
+    return new Promise((resolve, reject) => {
+      this.#wanted = { target, filled: ready, resolve, reject }
+    })
+  }
+
+  /** Straight to where it is wanted. Answers how much was. */
+  #give(landed: Uint8Array, count: number): number {
+    const wanted = this.#wanted
+    if (!wanted) return 0
+    const used = Math.min(count, wanted.target.length - wanted.filled)
+    wanted.target.set(used === landed.length ? landed : landed.subarray(0, used), wanted.filled)
+    wanted.filled += used
+    if (wanted.filled === wanted.target.length) {
+      this.#wanted = undefined
+      wanted.resolve()
     }
+    return used
+  }
+
+  /** For whoever asks next. False when that is enough for now. */
+  #keep(bytes: Uint8Array): boolean {
+    if (this.#to + bytes.length > STAGE_BYTES) {
+      this.#stage.copyWithin(0, this.#from, this.#to)
+      this.#to -= this.#from
+      this.#from = 0
+    }
+    if (this.#to + bytes.length > STAGE_BYTES) {
+      this.#socket?.destroy()
+      return false
+    }
+    this.#stage.set(bytes, this.#to)
+    this.#to += bytes.length
+    return this.#to - this.#from < LANDING_BYTES
   }
 }

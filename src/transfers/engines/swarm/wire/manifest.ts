@@ -1,4 +1,4 @@
-import { createHash, type KeyObject } from 'node:crypto'
+import { createHash, hash, type KeyObject } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { isSigned } from './signed.ts'
 
@@ -47,7 +47,7 @@ export class Manifest {
   matches(index: number, piece: Buffer): boolean {
     if (piece.length !== this.lengthOf(index)) return false
     const wanted = this.#hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES)
-    return createHash('sha256').update(piece).digest().equals(wanted)
+    return hash('sha256', piece, 'buffer').equals(wanted)
   }
 }
 
@@ -82,7 +82,7 @@ async function hashFile(
     const { bytesRead } = await file.read(bytes, 0, length, offset)
     if (bytesRead !== length) throw new Error(`${path} changed while it was read`)
     whole.update(bytes)
-    hashes.push(createHash('sha256').update(bytes).digest())
+    hashes.push(hash('sha256', bytes, 'buffer'))
   }
   const sha256 = whole.digest('hex')
   const text = { size, sha256, piece_bytes: pieceBytes, hashes: Buffer.concat(hashes).toString('base64') }

@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Engine, newId, openBackend } from '../../../src/engine/index.ts'
+import { createLog, systemClock } from '../../../src/kernel/index.ts'
+import { DiskStore } from '../../../src/storage/index.ts'
+import { openTransfers } from '../../../src/transfers/index.ts'
+
+const WINDOW_SECONDS = 3_600
+const log = createLog({ level: 'silent' })
+
+/** What joins stand on; null: SQLite, and no mirror. */
+export interface Ground {
+  name: string
+  databaseUrl: string | null
+  redisUrl: string | null
+}
+
+/** Transfers on that ground, without an engine: windows stay open. */
+export async function openGround({ databaseUrl, redisUrl }: Ground) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'wharf-bench-'))
+  const backend = await openBackend(
+    { dataDir, databaseUrl, redisUrl, redisPrefix: 'bench' },
+    systemClock,
+    log,
+  )
+  const { ledger } = backend
+  const engine = new Engine({ ...backend, clock: systemClock, log }, { version: 'bench', sole: false })
+  const store = await DiskStore.open({ clock: systemClock }, { root: join(dataDir, 'files') })
+  const refuse = () => Promise.reject(new Error('nothing is carried here'))
+  const { transfers, mirror } = await openTransfers(
+    {
+      engine,
+      ledger,
+      store,
+      clock: systemClock,
+      log,
+      carrier: { start: refuse, result: refuse, terminate: refuse },
+      connected: async () => [],
+      exportFile: refuse,
+    },
+    {
+      dataDir,
+      windowSeconds: WINDOW_SECONDS,
+      timeoutSeconds: 600,
+      ttlSeconds: 1800,
+      maxFileBytes: 1,
+      redisUrl,
+      redisPrefix: 'bench',
+    },
+  )
+  const projectId = newId()
+  await ledger.db
+    .insertInto('projects')
+    .values({ id: projectId, name: 'bench', api_key_hash: '', webhook_secret: '', created_at: 0 })
+    .execute()
+  return {
+    transfers,
+    ledger,
+    projectId,
+    async close() {
+      await mirror?.stop()
+      engine.feed.close()
+      await backend.close()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
