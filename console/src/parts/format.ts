@@ -11,6 +11,8 @@ export interface Format {
   duration(ms: number): string
   /** A moment, with its date when it is not today. */
   moment(iso: string): string
+  /** The time of day, to the second. */
+  clock(iso: string): string
   /** A moment to the second. */
   exact(iso: string): string
 }
@@ -32,6 +34,7 @@ export function formatFor(language: string): Format {
     hour: '2-digit',
     minute: '2-digit',
   })
+  const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium' })
   const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' })
   const unit = (value: number, name: string, digits = 0) =>
     new Intl.NumberFormat(language, {
@@ -59,6 +62,7 @@ export function formatFor(language: string): Format {
       const date = new Date(iso)
       return (date.toDateString() === new Date().toDateString() ? time : day).format(date)
     },
+    clock: (iso) => clock.format(new Date(iso)),
     exact: (iso) => exact.format(new Date(iso)),
   }
 }
