@@ -30,12 +30,12 @@ export function DeliveriesPanel({ task }: { task: ExportTask }) {
       key: 'outcome',
       title: t('exports.detail.outcome'),
       draw: ({ delivered, status, error }) => (
-        <>
+        <div>
           <Pill tone={delivered ? 'ok' : 'bad'}>
             {delivered ? t('exports.detail.delivered') : t('exports.detail.not_delivered')}
           </Pill>
           <p className="exports-sub">{error ?? status}</p>
-        </>
+        </div>
       ),
     },
   ]

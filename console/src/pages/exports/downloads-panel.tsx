@@ -6,7 +6,7 @@ import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
 
 /** A download makes no event. */
-const AGAIN_MS = 5_000
+const AGAIN_MS = 3_000
 
 /** Who fetched the file, and when. */
 export function DownloadsPanel({ task }: { task: ExportTask }) {

@@ -25,7 +25,7 @@ export function DraftForm({ draft }: { draft: Draft }) {
       form={form}
       layout="vertical"
       initialValues={first}
-      requiredMark="optional"
+      requiredMark={false}
       onFinish={() => sent.mutate(filled())}
       onValuesChange={() => sent.reset()}
     >

@@ -31,7 +31,7 @@ export function ExportHistory({ taskId }: { taskId: string }) {
             {format.clock(item.at)}
           </time>
           {nameOf(item)}
-          {item.progress?.total && (
+          {item.progress?.total && item.progress.fetched > 0 && (
             <p>
               {t('exports.rows_of', {
                 fetched: format.number(item.progress.fetched),

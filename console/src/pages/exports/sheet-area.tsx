@@ -4,7 +4,6 @@ import type { CellLook, SheetArea, SheetCell } from '../../api/export-drafts.ts'
 /** The laid-out cells above the data, each with its place and span. */
 export function SheetAreaRows({ area, firstRow }: { area: SheetArea; firstRow: number }) {
   return Array.from({ length: area.rows }, (_, row) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a row of a sheet is its place
     <tr key={row}>
       <th scope="row">{firstRow + row}</th>
       {area.cells
@@ -22,7 +21,6 @@ export function SheetAreaRows({ area, firstRow }: { area: SheetArea; firstRow: n
 function Value({ value }: { value: SheetCell['value'] }) {
   if (!Array.isArray(value)) return value === null ? '' : String(value)
   return value.map(({ text, ...look }, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: runs of a text have no other name
     <span key={index} style={lookOf(look)}>
       {text}
     </span>

@@ -27,7 +27,6 @@ export function Sheet({ preview, plain }: { preview: SheetPreview; plain: boolea
         <tbody>
           <SheetAreaRows area={top} firstRow={1} />
           {rows.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a row of a preview is its place
             <tr key={index}>
               <th scope="row">{top.rows + index + 1}</th>
               {columns.map(({ name, title, type }, column) => {

@@ -53,7 +53,6 @@ export function TemplateEditor({ label, value, onChange, refused }: TemplateEdit
     if (!editor || editor.state.doc.toString() === value) return
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } })
   }, [value])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was refused is read by the linter, which runs again for it
   useEffect(() => {
     if (view.current) forceLinting(view.current)
   }, [refused])
