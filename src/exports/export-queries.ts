@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Ledger, newId, now, type Tx } from '../engine/index.ts'
+import { type Ledger, newId, now, readCursor, type Tx, writeCursor } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import { EXPORT_KIND } from './export-job.ts'
 import type { ExportRow, ExportStatus } from './export-view.ts'
@@ -53,7 +53,7 @@ export class ExportQueries {
     const rows = await query.execute()
     const page = rows.slice(0, options.limit)
     const last = page.at(-1)
-    return { rows: page, nextCursor: rows.length > options.limit && last ? writeCursor(last) : null }
+    return { rows: page, nextCursor: rows.length > options.limit && last ? cursorOf(last) : null }
   }
 
   /** In the caller's transaction: a second connection taken inside one can wait for itself. */
@@ -154,14 +154,6 @@ function hasStatus(status: ExportStatus) {
   }
 }
 
-function writeCursor({ task_created_at, id }: ExportRow): string {
-  return Buffer.from(JSON.stringify([task_created_at, id])).toString('base64url')
-}
-
-function readCursor(cursor: string): { at: number; id: string } {
-  try {
-    const [at, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [unknown, unknown]
-    if (typeof at === 'number' && typeof id === 'string') return { at, id }
-  } catch {}
-  throw new AppError(ERRORS.REQUEST_INVALID, 'cursor is not one that a list has answered with')
+function cursorOf({ task_created_at, id }: ExportRow): string {
+  return writeCursor({ at: task_created_at, id })
 }

@@ -14,6 +14,7 @@ import { consoleRoutes } from './routes/console.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/exports.ts'
 import { healthRoutes } from './routes/health.ts'
+import { overviewRoutes } from './routes/overview.ts'
 import { processingRoutes } from './routes/processing.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -117,6 +118,7 @@ export class HttpServer implements Part {
     await app.register(transferRoutes(this.#deps))
     new EventSockets({ ...this.#deps, authenticator: this.#authenticator }).attach(app.server)
     await app.register(runRoutes(this.#deps))
+    await app.register(overviewRoutes(this.#deps))
     await app.register(processingRoutes(this.#deps, this.#deps.processing))
     await app.ready()
     return this.#app

@@ -2,8 +2,9 @@ import type { Engine, Ledger, Tx } from '../engine/index.ts'
 import { AppError } from '../kernel/index.ts'
 import { type GathererOptions, JoinGatherer } from './join-gatherer.ts'
 import type { Permissions } from './permissions.ts'
-import type { Repository, RepositoryFile } from './repository.ts'
+import type { FileListOptions, Repository, RepositoryFile } from './repository.ts'
 import { hashOf } from './transfer-keys.ts'
+import { type JobListOptions, TransferList } from './transfer-list.ts'
 import { TransferQueries } from './transfer-queries.ts'
 import { type ExportFile, type JoinRequest, readRequest, type TransferBody } from './transfer-request.ts'
 import type { TransferJobView, TransferTaskView } from './transfer-view.ts'
@@ -30,6 +31,7 @@ export class Transfers {
   readonly #join: WindowJoin
   readonly #gatherer: JoinGatherer<JoinRequest, Joined>
   readonly #queries: TransferQueries
+  readonly #list: TransferList
 
   constructor(deps: TransfersDeps, options: TransfersOptions) {
     this.#deps = deps
@@ -39,6 +41,7 @@ export class Transfers {
       options,
     )
     this.#queries = new TransferQueries(deps.ledger)
+    this.#list = new TransferList(deps.ledger, options)
   }
 
   /** Takes a request into the open window. Committed when it resolves; shares its transaction with others. */
@@ -62,6 +65,10 @@ export class Transfers {
     return this.#queries.job(jobId)
   }
 
+  jobs(options: JobListOptions) {
+    return this.#list.jobs(options)
+  }
+
   /** Stops a job for all its open targets. */
   async cancel(jobId: string): Promise<void> {
     const window = await this.#deps.windows.find(hashOf(jobId))
@@ -76,6 +83,10 @@ export class Transfers {
     signal: AbortSignal,
   ): Promise<RepositoryFile> {
     return this.#deps.repository.put(projectId, path, bytes, signal)
+  }
+
+  files(options: FileListOptions) {
+    return this.#deps.repository.list(options)
   }
 
   /** The agents a project may send to; null: all. */

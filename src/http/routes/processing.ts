@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { hasEnded, type Processing, type TaskDetails, UploadServer } from '../../processing/index.ts'
-import { requireProject } from '../auth.ts'
+import { projectScope, requireProject } from '../auth.ts'
 import { answerFile } from '../file-answer.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { PROBLEM_TYPE, toProblem } from '../problem.ts'
@@ -12,9 +12,10 @@ import { PROBLEM_TYPE, toProblem } from '../problem.ts'
 const UPLOADS = '/api/uploads'
 const tags = ['processing']
 
+const Status = Type.Enum(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'])
 const TaskView = Type.Object({
   task_id: Type.String(),
-  status: Type.Enum(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED']),
+  status: Status,
   file_name: Type.String(),
   size: Type.Number(),
   progress: Type.Union([Type.Number(), Type.Null()]),
@@ -36,6 +37,39 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
   }
   return async (app) => {
     await app.register(uploadRoutes(deps, processing))
+
+    app.get(
+      '/api/tasks',
+      {
+        schema: {
+          tags,
+          summary: "A project's tasks, newest first; to the admin, all",
+          querystring: Type.Object({
+            status: Type.Optional(Status),
+            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+            cursor: Type.Optional(Type.String({ maxLength: 200 })),
+          }),
+          response: {
+            200: Type.Object({
+              items: Type.Array(TaskView),
+              next_cursor: Type.Union([Type.String(), Type.Null()]),
+            }),
+          },
+        },
+      },
+      async (request) => {
+        const { status, limit = 50, cursor } = request.query
+        const tasks = await processing.list({
+          limit: limit + 1,
+          ...projectScope(request.principal),
+          ...(status !== undefined && { status }),
+          ...(cursor !== undefined && { before: cursor }),
+        })
+        const page = tasks.slice(0, limit)
+        const next_cursor = tasks.length > limit ? (page.at(-1)?.taskId ?? null) : null
+        return { items: page.map(toView), next_cursor }
+      },
+    )
 
     app.get(
       '/api/tasks/:task_id',
