@@ -8,6 +8,8 @@ export interface ListOptions {
   projectId: string
   status?: ExportStatus
   operatorId?: string
+  /** Part of the file's name, the operator or the id. */
+  search?: string
   limit: number
   cursor?: string
 }
@@ -43,6 +45,7 @@ export class ExportQueries {
       .limit(options.limit + 1)
     if (options.operatorId !== undefined) query = query.where('tasks.label', '=', options.operatorId)
     if (options.status !== undefined) query = query.where(hasStatus(options.status))
+    if (options.search !== undefined) query = query.where(this.#holds(options.search))
     if (options.cursor !== undefined) {
       const { at, id } = readCursor(options.cursor)
       query = query.where(sql<boolean>`(tasks.created_at, tasks.id) < (${at}, ${id})`)
@@ -92,6 +95,19 @@ export class ExportQueries {
     }))
   }
 
+  /** A member of the request as it was asked for; read in place, because a payload can be large. */
+  #asked<T = string>(member: 'fileName' | 'type') {
+    return this.#ledger.dialect === 'sqlite'
+      ? sql<T>`jobs.payload ->> ${sql.lit(`$.request.${member}`)}`
+      : sql<T>`jobs.payload::json #>> ${sql.lit(`{request,${member}}`)}`
+  }
+
+  #holds(search: string) {
+    const pattern = `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
+    const like = (text: unknown) => sql`lower(${text}) like ${pattern} escape '\\'`
+    return sql<boolean>`(${like(this.#asked('fileName'))} or ${like(sql.ref('tasks.label'))} or ${like(sql.ref('tasks.id'))})`
+  }
+
   #rows() {
     return this.#ledger.db
       .selectFrom('tasks')
@@ -116,6 +132,8 @@ export class ExportQueries {
         'export_files.expires_at',
         'export_files.removed_at',
         'export_files.artifact_key',
+        this.#asked('fileName').as('file_name'),
+        this.#asked<'csv' | 'excel'>('type').as('type'),
         sql<number>`(select count(*) from deliveries where deliveries.task_id = tasks.id and delivered = 1
           and deliveries.at >= coalesce(tasks.cancelled_at, jobs.finished_at))`.as('told'),
       ])

@@ -1,0 +1,32 @@
+import { AppstoreOutlined, ExportOutlined } from '@ant-design/icons'
+import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+import type { Session } from '../api/session.ts'
+
+export interface Place {
+  path: string
+  /** Key of its name below `common.nav`. */
+  name: 'overview' | 'exports'
+  icon: ComponentType
+  /** Whose key opens it. */
+  roles: readonly Session['role'][]
+  /** Draws `path` and whatever is below it. */
+  page: LazyExoticComponent<ComponentType>
+}
+
+/** Everything that the navigation offers, in its order; the first that a session may see is its start page. */
+export const PLACES: readonly Place[] = [
+  {
+    path: '/overview',
+    name: 'overview',
+    icon: AppstoreOutlined,
+    roles: ['admin'],
+    page: lazy(async () => ({ default: (await import('./overview/page.tsx')).OverviewPage })),
+  },
+  {
+    path: '/exports',
+    name: 'exports',
+    icon: ExportOutlined,
+    roles: ['admin', 'project'],
+    page: lazy(async () => ({ default: (await import('./exports/routes.tsx')).ExportRoutes })),
+  },
+]
