@@ -53,3 +53,50 @@ export const cancelExport = (taskId: string): Promise<ExportTask> => ask(pathOf(
 
 export const retryExport = (taskId: string): Promise<ExportTask> =>
   ask(`${pathOf(taskId)}/retry`, { method: 'POST' })
+
+export interface Position {
+  position: number
+  running: number
+  limit: number | null
+  held_by: 'nothing' | 'exports_at_once'
+}
+
+export interface ExportHistoryItem {
+  seq: number
+  type: string
+  at: string
+  status?: ExportStatus
+  stage?: ExportStage
+  progress?: { fetched: number; total: number | null }
+  error?: { code: string; message: string }
+}
+
+export interface Delivery {
+  attempt: number
+  at: string
+  url: string
+  type: string
+  status: number | null
+  error: string | null
+  delivered: boolean
+}
+
+export interface Download {
+  at: string
+  who: string
+  address: string
+  bytes: number
+  complete: boolean
+}
+
+const items = async <T>(taskId: string, what: string, signal: AbortSignal): Promise<T[]> =>
+  (await ask<{ items: T[] }>(`${pathOf(taskId)}/${what}`, { signal })).items
+
+export const getPosition = (taskId: string, signal: AbortSignal): Promise<Position> =>
+  ask(`${pathOf(taskId)}/position`, { signal })
+export const listHistory = (taskId: string, signal: AbortSignal) =>
+  items<ExportHistoryItem>(taskId, 'events', signal)
+export const listDeliveries = (taskId: string, signal: AbortSignal) =>
+  items<Delivery>(taskId, 'deliveries', signal)
+export const listDownloads = (taskId: string, signal: AbortSignal) =>
+  items<Download>(taskId, 'downloads', signal)

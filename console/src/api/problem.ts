@@ -4,13 +4,21 @@ export class Problem extends Error {
   readonly status: number
   /** Where in the request it lies, when one place is to blame. */
   readonly path: string | undefined
+  /** The column inside the text at `path`, counted from 1. */
+  readonly position: number | undefined
 
-  constructor(code: string, status: number, message: string, path?: string) {
+  constructor(
+    code: string,
+    status: number,
+    message: string,
+    place: { path?: string | undefined; position?: number | undefined } = {},
+  ) {
     super(message)
     this.name = 'Problem'
     this.code = code
     this.status = status
-    this.path = path
+    this.path = place.path
+    this.position = place.position
   }
 }
 
@@ -19,12 +27,11 @@ export async function problemOf(answer: Response): Promise<Problem> {
     code?: string
     detail?: string
     path?: string
+    position?: number
     errors?: { path: string }[]
   }
-  return new Problem(
-    body.code ?? `HTTP_${answer.status}`,
-    answer.status,
-    body.detail ?? answer.statusText,
-    body.path ?? body.errors?.[0]?.path,
-  )
+  return new Problem(body.code ?? `HTTP_${answer.status}`, answer.status, body.detail ?? answer.statusText, {
+    path: body.path ?? body.errors?.[0]?.path,
+    position: body.position,
+  })
 }

@@ -11,6 +11,8 @@ export interface Format {
   duration(ms: number): string
   /** A moment, with its date when it is not today. */
   moment(iso: string): string
+  /** The time of day, to the second. */
+  clock(iso: string): string
   /** A moment to the second. */
   exact(iso: string): string
 }
@@ -25,14 +27,20 @@ export function useFormat(): Format {
 export function formatFor(language: string): Format {
   const number = new Intl.NumberFormat(language)
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 })
-  const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' })
+  const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
   const day = new Intl.DateTimeFormat(language, {
     month: 'short',
     day: 'numeric',
     hour: '2-digit',
     minute: '2-digit',
+    hourCycle: 'h23',
   })
-  const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' })
+  const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle: 'h23' })
+  const exact = new Intl.DateTimeFormat(language, {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+    hourCycle: 'h23',
+  })
   const unit = (value: number, name: string, digits = 0) =>
     new Intl.NumberFormat(language, {
       style: 'unit',
@@ -59,6 +67,7 @@ export function formatFor(language: string): Format {
       const date = new Date(iso)
       return (date.toDateString() === new Date().toDateString() ? time : day).format(date)
     },
+    clock: (iso) => clock.format(new Date(iso)),
     exact: (iso) => exact.format(new Date(iso)),
   }
 }

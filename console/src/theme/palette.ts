@@ -11,6 +11,10 @@ interface Palette {
   bg: string
   surface: string
   line: string
+  okSoft: string
+  warnSoft: string
+  badSoft: string
+  primarySoft: string
   /** Text on a filled button. */
   onPrimary: string
   tooltip: string
@@ -26,6 +30,10 @@ const LIGHT: Palette = {
   bg: '#f4f6f5',
   surface: '#ffffff',
   line: '#dce3e1',
+  okSoft: '#e2f3e9',
+  warnSoft: '#fbf0d9',
+  badSoft: '#fbe8e5',
+  primarySoft: '#e0f0ef',
   onPrimary: '#ffffff',
   tooltip: '#22333b',
 }
@@ -40,6 +48,10 @@ const DARK: Palette = {
   bg: '#0e1518',
   surface: '#162126',
   line: '#2a383e',
+  okSoft: '#153322',
+  warnSoft: '#352a10',
+  badSoft: '#3d1f1b',
+  primarySoft: '#12353a',
   onPrimary: '#08191b',
   tooltip: '#d4e1e4',
 }
@@ -57,6 +69,13 @@ export function antdTokens(dark: boolean): NonNullable<ThemeConfig['token']> {
     colorSuccess: colours.ok,
     colorWarning: colours.warn,
     colorError: colours.bad,
+    colorInfoBg: colours.primarySoft,
+    colorSuccessBg: colours.okSoft,
+    colorSuccessBorder: colours.okSoft,
+    colorWarningBg: colours.warnSoft,
+    colorWarningBorder: colours.warnSoft,
+    colorErrorBg: colours.badSoft,
+    colorErrorBorder: colours.badSoft,
     colorText: colours.ink,
     colorTextSecondary: colours.ink2,
     colorTextDescription: colours.ink2,

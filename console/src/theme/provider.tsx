@@ -19,6 +19,7 @@ export function ThemeProvider({ children }: { children: ReactNode }) {
       theme={{
         algorithm: isDark ? theme.darkAlgorithm : theme.defaultAlgorithm,
         token: antdTokens(isDark),
+        components: { Button: { primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' } },
       }}
     >
       <App>{children}</App>

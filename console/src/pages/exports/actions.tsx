@@ -11,13 +11,14 @@ export function ExportActions({ task, words = false }: { task: ExportTask; words
   const { cancel, retry, download, copyLink } = useExportActions(task)
   const ended = task.finished_at !== null || !['pending', 'processing'].includes(task.status)
   return (
-    <span className="exports-actions">
+    <span className="exports-actions" data-words={words}>
       {task.download_url && (
         <>
           <Action
             icon={<DownloadOutlined />}
             name={t('exports.action.download')}
             words={words}
+            main
             onClick={download}
           />
           <Action
@@ -64,17 +65,25 @@ function Action({
   icon,
   name,
   words,
+  main = false,
   busy = false,
   onClick,
 }: {
   icon: ReactNode
   name: string
   words: boolean
+  main?: boolean
   busy?: boolean
   onClick(): void
 }) {
   const button = (
-    <Button type={words ? 'default' : 'text'} icon={icon} aria-label={name} loading={busy} onClick={onClick}>
+    <Button
+      type={words ? (main ? 'primary' : 'default') : 'text'}
+      icon={icon}
+      aria-label={name}
+      loading={busy}
+      onClick={onClick}
+    >
       {words && name}
     </Button>
   )

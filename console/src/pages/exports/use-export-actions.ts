@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { App } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { cancelExport, type ExportTask, getExport, retryExport } from '../../api/exports.ts'
+import { copyText } from '../../parts/copy-text.ts'
 import { useProblemText } from '../../parts/problem-text.ts'
 import { patchTask } from './patch.ts'
 
@@ -33,7 +34,7 @@ export function useExportActions({ task_id: taskId }: ExportTask) {
     }, onError)
   const copyLink = () =>
     void freshUrl()
-      .then((url) => navigator.clipboard.writeText(url))
+      .then((url) => copyText(url))
       .then(() => message.success(t('exports.link_copied')), onError)
   return { cancel, retry, download, copyLink }
 }

@@ -9,7 +9,11 @@ import { paletteOf } from '../../theme/palette.ts'
 export function ThroughputPlot({ name, minutes }: { name: string; minutes: DomainFigures['per_minute'] }) {
   const { t, i18n } = useTranslation()
   const colours = paletteOf(useStore(dark))
-  const time = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit' })
+  const time = new Intl.DateTimeFormat(i18n.language, {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
   const series = (['finished', 'failed'] as const).map((what) => ({
     name: t(`overview.${what}`),
     type: 'bar' as const,
