@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Form, Input, InputNumber, Modal, Select } from 'antd'
+import { Button, Form, Input, InputNumber, Select } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { type Account, type AccountParams, putAccount } from '../../api/runs.ts'
+import { Dialog } from '../../parts/dialog.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { isWebAddress } from './parse-accounts.ts'
 import { RUNS_KEY } from './patch.ts'
@@ -21,15 +22,17 @@ export function AccountForm({ account, onClose }: { account: Account | null; onC
     },
   })
   return (
-    <Modal
-      open
+    <Dialog
       title={account ? t('runs.form.edit', { handle: account.handle }) : t('runs.form.add')}
-      okText={t('runs.form.save')}
-      cancelText={t('runs.form.back')}
-      confirmLoading={save.isPending}
-      onOk={() => form.submit()}
-      onCancel={onClose}
-      destroyOnHidden
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('runs.form.back')}</Button>
+          <Button type="primary" loading={save.isPending} onClick={() => form.submit()}>
+            {t('runs.form.save')}
+          </Button>
+        </>
+      }
     >
       <Form
         form={form}
@@ -84,7 +87,7 @@ export function AccountForm({ account, onClose }: { account: Account | null; onC
         </fieldset>
         {save.error && <ProblemNote error={save.error} />}
       </Form>
-    </Modal>
+    </Dialog>
   )
 }
 

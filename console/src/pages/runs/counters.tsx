@@ -5,7 +5,7 @@ import { useFormat } from '../../parts/format.ts'
 const NAMES = ['downloaded', 'skipped', 'filtered', 'failed'] as const
 
 /** What the last run has done, as it does it. */
-export function Counters({ account: { progress, state, run_id } }: { account: Account }) {
+export function Counters({ account: { progress, state, run_id, error } }: { account: Account }) {
   const { t } = useTranslation()
   const format = useFormat()
   if (run_id === null) return <span className="runs-sub">{t('runs.never')}</span>
@@ -24,6 +24,11 @@ export function Counters({ account: { progress, state, run_id } }: { account: Ac
         {state === 'Running' && ` · ${t('runs.rate', { rate: format.bytes(progress.rate) })}`}
         {progress.page > 0 && ` · ${t('runs.page', { page: progress.page })}`}
       </span>
+      {error && (
+        <span className="runs-error">
+          {error.message} <code>{error.code}</code>
+        </span>
+      )}
     </div>
   )
 }

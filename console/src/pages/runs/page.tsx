@@ -11,6 +11,7 @@ import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { AccountForm } from './account-form.tsx'
 import { ConcurrencyControl } from './concurrency-control.tsx'
+import { DeleteDialog } from './delete-dialog.tsx'
 import { PasteDialog } from './paste-dialog.tsx'
 import { RUNS_KEY } from './patch.ts'
 import './runs.css'
@@ -19,12 +20,12 @@ import { AccountTable } from './table.tsx'
 const STATES: readonly AccountState[] = ['Idle', 'Queued', 'Running', 'Done', 'Failed', 'Cancelled']
 const ROWS_AT_ONCE = 100
 
-type Dialog = { what: 'add' } | { what: 'paste' } | { what: 'edit'; account: Account }
+type Open = { what: 'add' } | { what: 'paste' } | { what: 'edit' | 'delete'; account: Account }
 
 /** The accounts of the installation, their runs, and how many of them go on at once. */
 export function RunsPage() {
   const { t } = useTranslation()
-  const [dialog, setDialog] = useState<Dialog | null>(null)
+  const [dialog, setDialog] = useState<Open | null>(null)
   const [search, setSearch] = useState('')
   const [state, setState] = useState<AccountState | undefined>()
   const [most, setMost] = useState(ROWS_AT_ONCE)
@@ -81,6 +82,7 @@ export function RunsPage() {
               queue={data.queue}
               busy={isFetching}
               onEdit={(account) => setDialog({ what: 'edit', account })}
+              onDelete={(account) => setDialog({ what: 'delete', account })}
             />
           )}
           {shown.length > most && (
@@ -102,6 +104,7 @@ export function RunsPage() {
       )}
       {dialog?.what === 'paste' && <PasteDialog onClose={close} />}
       {dialog?.what === 'add' && <AccountForm account={null} onClose={close} />}
+      {dialog?.what === 'delete' && <DeleteDialog handle={dialog.account.handle} onClose={close} />}
       {dialog?.what === 'edit' && <AccountForm account={dialog.account} onClose={close} />}
     </>
   )

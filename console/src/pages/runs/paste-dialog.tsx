@@ -1,8 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Alert, App, Input, Modal } from 'antd'
+import { Alert, App, Button, Input } from 'antd'
 import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { putAccount, type RunsState } from '../../api/runs.ts'
+import { Dialog } from '../../parts/dialog.tsx'
 import { useProblemText } from '../../parts/problem-text.ts'
 import { type PastedAccount, parseAccounts } from './parse-accounts.ts'
 import { RUNS_KEY } from './patch.ts'
@@ -58,16 +59,17 @@ export function PasteDialog({ onClose }: { onClose(): void }) {
   }
 
   return (
-    <Modal
-      open
+    <Dialog
       title={t('runs.paste.title')}
-      okText={t('runs.paste.add', { count: accounts.length })}
-      cancelText={t('runs.form.back')}
-      okButtonProps={{ disabled: accounts.length === 0 }}
-      confirmLoading={busy}
-      onOk={() => void add()}
-      onCancel={onClose}
-      destroyOnHidden
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('runs.form.back')}</Button>
+          <Button type="primary" loading={busy} disabled={accounts.length === 0} onClick={() => void add()}>
+            {t('runs.paste.add', { count: accounts.length })}
+          </Button>
+        </>
+      }
     >
       <label htmlFor={id}>{t('runs.paste.text')}</label>
       <Input.TextArea
@@ -100,6 +102,6 @@ export function PasteDialog({ onClose }: { onClose(): void }) {
           }
         />
       )}
-    </Modal>
+    </Dialog>
   )
 }

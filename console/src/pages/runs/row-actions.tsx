@@ -8,7 +8,7 @@ import {
   StepForwardOutlined,
   StopOutlined,
 } from '@ant-design/icons'
-import { App, Button, Dropdown, Tooltip } from 'antd'
+import { Button, Dropdown, Tooltip } from 'antd'
 import { useTranslation } from 'react-i18next'
 import type { Account } from '../../api/runs.ts'
 import { useStore } from '../../live/store.ts'
@@ -16,7 +16,15 @@ import { copiedSettings } from './copied-settings.ts'
 import { useRunActions } from './use-run-actions.ts'
 
 /** Start, continue, stop; and what may be done to the account itself while nothing runs. */
-export function RowActions({ account, onEdit }: { account: Account; onEdit(): void }) {
+export function RowActions({
+  account,
+  onEdit,
+  onDelete,
+}: {
+  account: Account
+  onEdit(): void
+  onDelete(): void
+}) {
   const { t } = useTranslation()
   const { start, cancel } = useRunActions(account)
   const { handle, locked, state } = account
@@ -40,7 +48,7 @@ export function RowActions({ account, onEdit }: { account: Account; onEdit(): vo
         </Tooltip>
       ))}
       <StopButton account={account} busy={cancel.isPending} onStop={(files) => cancel.mutate(files)} />
-      <MoreButton account={account} why={why} onEdit={onEdit} />
+      <MoreButton account={account} why={why} onEdit={onEdit} onDelete={onDelete} />
     </span>
   )
 }
@@ -86,21 +94,21 @@ function StopButton({
   )
 }
 
-function MoreButton({ account, why, onEdit }: { account: Account; why: string; onEdit(): void }) {
+function MoreButton({
+  account,
+  why,
+  onEdit,
+  onDelete,
+}: {
+  account: Account
+  why: string
+  onEdit(): void
+  onDelete(): void
+}) {
   const { t } = useTranslation()
-  const { modal } = App.useApp()
-  const { paste, remove } = useRunActions(account)
+  const { paste } = useRunActions(account)
   const copied = useStore(copiedSettings)
   const { handle, params, locked } = account
-  const askBeforeDelete = () =>
-    modal.confirm({
-      title: t('runs.delete.title', { handle }),
-      content: t('runs.delete.text'),
-      okText: t('runs.action.delete'),
-      okButtonProps: { danger: true },
-      cancelText: t('runs.form.back'),
-      onOk: () => remove.mutate(),
-    })
   const title = (text: string) => <span title={why || undefined}>{text}</span>
   return (
     <Dropdown
@@ -130,7 +138,7 @@ function MoreButton({ account, why, onEdit }: { account: Account; why: string; o
           if (key === 'edit') onEdit()
           if (key === 'copy') copiedSettings.set({ from: handle, params })
           if (key === 'paste' && copied) paste.mutate(copied.params)
-          if (key === 'delete') askBeforeDelete()
+          if (key === 'delete') onDelete()
         },
       }}
     >

@@ -16,7 +16,7 @@ const TONES: Record<AccountState, Tone> = {
 /** Its state; in the queue its place, while it is locked the reason. `place` counts from 1. */
 export function StateCell({ account, place }: { account: Account; place: number | null }) {
   const { t } = useTranslation()
-  const { state, locked, error } = account
+  const { state, locked } = account
   return (
     <span className="runs-state">
       <span className="runs-state-line">
@@ -28,11 +28,6 @@ export function StateCell({ account, place }: { account: Account; place: number 
         )}
       </span>
       {place !== null && <span className="runs-sub">{t('runs.place', { place })}</span>}
-      {error && (
-        <span className="runs-sub runs-error">
-          {error.message} <code>{error.code}</code>
-        </span>
-      )}
     </span>
   )
 }

@@ -12,10 +12,11 @@ interface Props {
   queue: readonly string[]
   busy: boolean
   onEdit(account: Account): void
+  onDelete(account: Account): void
 }
 
 /** A row an account. */
-export function AccountTable({ accounts, queue, busy, onEdit }: Props) {
+export function AccountTable({ accounts, queue, busy, onEdit, onDelete }: Props) {
   const { t } = useTranslation()
   const filtersOf = useFilterTexts()
   const places = new Map(queue.map((id, index) => [id, index + 1]))
@@ -43,14 +44,14 @@ export function AccountTable({ accounts, queue, busy, onEdit }: Props) {
     {
       key: 'state',
       title: t('runs.column.state'),
-      width: 150,
+      width: 140,
       draw: (account) => <StateCell account={account} place={placeOf(account)} />,
     },
     {
       key: 'counters',
       title: t('runs.column.counters'),
       phone: 'bare',
-      width: 300,
+      width: 240,
       draw: (account) => <Counters account={account} />,
     },
     {
@@ -58,8 +59,10 @@ export function AccountTable({ accounts, queue, busy, onEdit }: Props) {
       title: t('runs.column.actions'),
       align: 'right',
       phone: 'bare',
-      width: 320,
-      draw: (account) => <RowActions account={account} onEdit={() => onEdit(account)} />,
+      width: 290,
+      draw: (account) => (
+        <RowActions account={account} onEdit={() => onEdit(account)} onDelete={() => onDelete(account)} />
+      ),
     },
   ]
   return (

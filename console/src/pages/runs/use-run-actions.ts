@@ -6,7 +6,6 @@ import {
   type Account,
   type AccountParams,
   cancelRun,
-  deleteAccount,
   putAccount,
   startRun,
 } from '../../api/runs.ts'
@@ -45,6 +44,5 @@ export function useRunActions({ handle, url, run_id }: Account) {
     },
     onError,
   })
-  const remove = useMutation({ mutationFn: () => deleteAccount(handle), onSuccess: readAgain, onError })
-  return { start, cancel, paste, remove }
+  return { start, cancel, paste }
 }
