@@ -10,9 +10,10 @@ import { ProblemNote } from '../../parts/problem-note.tsx'
 
 /** Agents come and go without an event. */
 const AGAIN_MS = 5_000
-const MOST = 10
+const MOST = 5
 /** Beyond this, a list is searched, not read. */
-const MANY = 10
+const MANY = 5
+const ORDER = new Intl.Collator('en', { numeric: true })
 
 export function useAgents() {
   return useQuery({
@@ -28,13 +29,16 @@ export function AgentsPanel() {
   const [search, setSearch] = useState('')
   const { data: agents, error, isFetching } = useAgents()
   const wanted = search.trim().toLowerCase()
-  const found = (agents ?? []).filter(({ agent_id, container_id, host }) =>
-    `${agent_id} ${container_id} ${host}`.toLowerCase().includes(wanted),
-  )
+  const found = (agents ?? [])
+    .filter(({ agent_id, container_id, host }) =>
+      `${agent_id} ${container_id} ${host}`.toLowerCase().includes(wanted),
+    )
+    .sort((a, b) => ORDER.compare(a.agent_id, b.agent_id))
   const columns: Column<ConnectedAgent>[] = [
     {
       key: 'agent',
       title: t('transfers.agents.agent'),
+      phone: 'bare',
       draw: ({ agent_id, container_id }) => (
         <span className="transfers-agent">
           {agent_id}
@@ -45,6 +49,7 @@ export function AgentsPanel() {
     {
       key: 'host',
       title: t('transfers.agents.host'),
+      phone: 'hidden',
       draw: ({ host }) => <span className="transfers-sub">{host}</span>,
     },
     {

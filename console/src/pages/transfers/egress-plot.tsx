@@ -6,6 +6,15 @@ import { Plot } from '../../parts/plot.tsx'
 import { dark } from '../../theme/mode.ts'
 import { paletteOf } from '../../theme/palette.ts'
 
+/** So many deliveries have room for a name each. */
+const NAMED = 5
+const NAME_LENGTH = 14
+
+function shortened(name: string): string {
+  const letters = [...name]
+  return letters.length <= NAME_LENGTH ? name : `${letters.slice(0, NAME_LENGTH - 1).join('')}…`
+}
+
 /** What arrived at targets, and what of it the server sent itself, delivery by delivery, the oldest first. */
 export function EgressPlot({ jobs }: { jobs: readonly TransferItem[] }) {
   const { t } = useTranslation()
@@ -24,7 +33,7 @@ export function EgressPlot({ jobs }: { jobs: readonly TransferItem[] }) {
   return (
     <Plot
       label={t('transfers.egress.label', { delivered: format.bytes(delivered), sent: format.bytes(sent) })}
-      height={190}
+      height={220}
       option={{
         grid: {
           left: 4,
@@ -42,9 +51,13 @@ export function EgressPlot({ jobs }: { jobs: readonly TransferItem[] }) {
         },
         xAxis: {
           type: 'category',
-          data: jobs.map((job) => `${job.file_name}\n${format.moment(job.created_at)}`),
+          data: jobs.map((job) => `${job.file_name} · ${format.moment(job.created_at)}`),
           axisTick: { show: false },
-          axisLabel: { color: colours.ink2, hideOverlap: true, width: 110, overflow: 'truncate' },
+          axisLabel: {
+            color: colours.ink2,
+            interval: jobs.length <= NAMED ? 0 : 'auto',
+            formatter: (_name: string, index: number) => shortened(jobs[index]?.file_name ?? ''),
+          },
           axisLine: { lineStyle: { color: colours.line } },
         },
         yAxis: {

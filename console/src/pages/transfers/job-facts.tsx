@@ -6,7 +6,7 @@ export function JobFacts({ job }: { job: TransferJob }) {
   const { t } = useTranslation()
   const format = useFormat()
   const bytes = (value: number | null) => (value === null ? '–' : format.bytes(value))
-  const moment = (iso: string | null) => (iso === null ? '–' : format.exact(iso))
+  const moment = (iso: string | null) => (iso === null ? '–' : format.moment(iso))
   const facts = {
     size: bytes(job.file_size),
     delivered: bytes(job.delivered_bytes),

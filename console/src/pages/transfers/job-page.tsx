@@ -3,8 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Button, Popconfirm } from 'antd'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Link } from 'wouter'
 import { cancelTransferJob, getTransferJob, type TransferJob } from '../../api/transfers.ts'
+import { BackLink } from '../../parts/back-link.tsx'
+import { useFormat } from '../../parts/format.ts'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PageLoading } from '../../parts/page-loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -28,6 +29,7 @@ const hasEnded = ({ status }: TransferJob) => !['Pending', 'Running'].includes(s
 /** One delivery: what it moved, and how each of its targets stands. */
 export function TransferJobPage({ jobId }: { jobId: string }) {
   const { t } = useTranslation()
+  const format = useFormat()
   const [shown, setShown] = useState<TargetKind | null>(null)
   const { data: job, error } = useQuery({
     queryKey: ['transfer-job', jobId],
@@ -48,16 +50,14 @@ export function TransferJobPage({ jobId }: { jobId: string }) {
   const heading = shown === null ? t('transfers.map.failures') : t(`transfers.kind.${shown}`)
   return (
     <>
-      <Link href="/transfers" className="transfers-back">
-        ← {t('transfers.title')}
-      </Link>
+      <BackLink href="/transfers">{t('transfers.title')}</BackLink>
       <PageHead title={job.file_name} text={job.file_path}>
         {!hasEnded(job) && <StopButton jobId={jobId} />}
       </PageHead>
       <Panel title={t('transfers.job.title')} extra={<StatusPill status={job.status} />}>
         <JobFacts job={job} />
       </Panel>
-      <Panel title={t('transfers.targets', { count: job.targets, targets: job.targets })}>
+      <Panel title={t('transfers.targets', { count: job.targets, targets: format.number(job.targets) })}>
         <Legend counts={counts} shown={shown} onShow={setShown} />
         <TargetMap targets={targets} shown={shown} />
       </Panel>

@@ -41,7 +41,7 @@ export function JobTable({ jobs, busy }: { jobs: readonly TransferItem[]; busy: 
       key: 'bytes',
       title: t('transfers.column.bytes'),
       align: 'right',
-      width: 150,
+      width: 180,
       draw: ({ delivered_bytes, egress_bytes }) => (
         <span className="transfers-bytes">
           {format.bytes(delivered_bytes)}

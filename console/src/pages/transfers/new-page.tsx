@@ -2,8 +2,9 @@ import { SendOutlined } from '@ant-design/icons'
 import { Alert, Button, Form, Input, InputNumber, Select } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Link, useLocation } from 'wouter'
+import { useLocation } from 'wouter'
 import type { Delivery, RepositoryFile } from '../../api/transfers.ts'
+import { BackLink } from '../../parts/back-link.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useProblemText } from '../../parts/problem-text.ts'
@@ -47,9 +48,7 @@ export function NewDeliveryPage() {
 
   return (
     <>
-      <Link href="/transfers" className="transfers-back">
-        ← {t('transfers.title')}
-      </Link>
+      <BackLink href="/transfers">{t('transfers.title')}</BackLink>
       <PageHead title={t('transfers.new.title')} text={t('transfers.new.text')} />
       <Panel>
         <Form
