@@ -34,7 +34,12 @@ export function buildConsole() {
   const own = join(modules, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
   const vite = join(modules, 'vite', 'bin', 'vite.js')
   const args = [vite, 'build', '--config', join(root, 'console', 'vite.config.ts'), '--logLevel', 'warn']
-  const built = spawnSync(existsSync(own) ? own : process.execPath, args, { cwd: root, stdio: 'inherit' })
+  const built = spawnSync(existsSync(own) ? own : process.execPath, args, {
+    cwd: root,
+    stdio: 'inherit',
+    // Tests build it too, and must not get React's larger build for development.
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
   if (built.status !== 0) {
     console.error('wharf: the console could not be built; the lines above say why')
     process.exit(built.status ?? 1)

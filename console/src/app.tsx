@@ -6,6 +6,7 @@ import { queryClient } from './live/query-client.ts'
 import { useStore } from './live/store.ts'
 import { SignInPage } from './pages/sign-in/page.tsx'
 import { PageLoading } from './parts/page-loading.tsx'
+import { ToastProvider } from './parts/toasts.tsx'
 import { ThemeProvider } from './theme/provider.tsx'
 
 const Frame = lazy(async () => ({ default: (await import('./parts/frame.tsx')).Frame }))
@@ -18,7 +19,9 @@ export function App() {
         {signedIn ? (
           <LiveProvider>
             <Suspense fallback={<PageLoading />}>
-              <Frame />
+              <ToastProvider>
+                <Frame />
+              </ToastProvider>
             </Suspense>
           </LiveProvider>
         ) : (

@@ -14,7 +14,14 @@ export interface DomainFigures {
 export interface Overview {
   at: string
   domains: Record<Domain, DomainFigures>
-  instances: { instance_id: string; started_at: string; seen_at: string; leader: boolean }[]
+  instances: {
+    instance_id: string
+    host: string
+    version: string
+    started_at: string
+    seen_at: string
+    leader: boolean
+  }[]
   leader: string | null
 }
 

@@ -1,4 +1,4 @@
-import { App, ConfigProvider, theme } from 'antd'
+import { ConfigProvider, theme } from 'antd'
 import enUS from 'antd/es/locale/en_US'
 import zhCN from 'antd/es/locale/zh_CN'
 import type { ReactNode } from 'react'
@@ -22,7 +22,7 @@ export function ThemeProvider({ children }: { children: ReactNode }) {
         components: { Button: { primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' } },
       }}
     >
-      <App>{children}</App>
+      {children}
     </ConfigProvider>
   )
 }

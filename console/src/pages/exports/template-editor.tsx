@@ -1,5 +1,5 @@
 import { json, jsonParseLinter } from '@codemirror/lang-json'
-import { type Diagnostic, forceLinting, linter, lintGutter } from '@codemirror/lint'
+import { type Diagnostic, linter, lintGutter, setDiagnostics } from '@codemirror/lint'
 import { basicSetup, EditorView } from 'codemirror'
 import { useEffect, useRef } from 'react'
 import type { Problem } from '../../api/problem.ts'
@@ -54,7 +54,9 @@ export function TemplateEditor({ label, value, onChange, refused }: TemplateEdit
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } })
   }, [value])
   useEffect(() => {
-    if (view.current) forceLinting(view.current)
+    const editor = view.current
+    if (!editor || !refused) return
+    editor.dispatch(setDiagnostics(editor.state, toldByServer(editor.state.doc.toString(), refused)))
   }, [refused])
   return <div ref={place} className="template-editor" />
 }

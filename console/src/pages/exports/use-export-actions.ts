@@ -1,21 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { App } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { cancelExport, type ExportTask, getExport, retryExport } from '../../api/exports.ts'
 import { copyText } from '../../parts/copy-text.ts'
-import { useProblemText } from '../../parts/problem-text.ts'
+import { useToasts } from '../../parts/toasts.tsx'
 import { patchTask } from './patch.ts'
 
 /** Cancel, retry, download, copy the link. What the server answers is shown at once; events bring the rest. */
 export function useExportActions({ task_id: taskId }: ExportTask) {
   const { t } = useTranslation()
-  const { message } = App.useApp()
+  const toasts = useToasts()
   const client = useQueryClient()
-  const words = useProblemText()
-  const onError = (error: unknown) => {
-    const { title, detail, code } = words(error)
-    message.error(`${title}${detail && `: ${detail}`} (${code})`)
-  }
+  const onError = toasts.problem
   const onSuccess = (answer: ExportTask) => patchTask(client, taskId, () => answer)
   const cancel = useMutation({ mutationFn: () => cancelExport(taskId), onSuccess, onError })
   const retry = useMutation({ mutationFn: () => retryExport(taskId), onSuccess, onError })
@@ -35,7 +30,7 @@ export function useExportActions({ task_id: taskId }: ExportTask) {
   const copyLink = () =>
     void freshUrl()
       .then((url) => copyText(url))
-      .then(() => message.success(t('exports.link_copied')), onError)
+      .then(() => toasts.success(t('exports.link_copied')), onError)
   return { cancel, retry, download, copyLink }
 }
 

@@ -25,6 +25,8 @@ export function InstancesPanel({ overview }: { overview: Overview }) {
         <Pill tone={leader ? 'busy' : 'quiet'}>{t(leader ? 'overview.leads' : 'overview.works')}</Pill>
       ),
     },
+    { key: 'host', title: t('overview.host'), draw: ({ host }) => host },
+    { key: 'version', title: t('overview.version'), draw: ({ version }) => version },
     {
       key: 'started',
       title: t('overview.started'),

@@ -11,7 +11,7 @@ import './overview.css'
 
 const DOMAINS: readonly Domain[] = ['exports', 'transfers', 'runs', 'processing']
 /** Minutes and heartbeats go by without an event: these figures are also read again by the clock. */
-const AGAIN_MS = 10_000
+const AGAIN_MS = 5_000
 
 /** The last hour, by domain, and the instances that share the work. */
 export function OverviewPage() {

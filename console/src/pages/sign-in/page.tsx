@@ -1,5 +1,5 @@
-import { Alert, Button, Form, Input } from 'antd'
-import { useEffect, useState } from 'react'
+import { Alert, Button, Input } from 'antd'
+import { type FormEvent, useEffect, useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { signedOutBecause, signIn } from '../../api/session.ts'
 import { askWho } from '../../api/who.ts'
@@ -18,7 +18,10 @@ export function SignInPage() {
   useEffect(() => {
     document.title = `${t('common.sign_in.title')} · Wharf`
   }, [t])
-  const enter = async ({ key }: { key: string }) => {
+  const [key, setKey] = useState('')
+  const id = useId()
+  const enter = async (event: FormEvent) => {
+    event.preventDefault()
     setBusy(true)
     setError(null)
     try {
@@ -43,19 +46,26 @@ export function SignInPage() {
           <Alert type="warning" showIcon title={t('common.sign_in.expired')} />
         )}
         {error !== null && <ProblemNote error={error} />}
-        <Form layout="vertical" onFinish={enter} requiredMark={false}>
-          <Form.Item
-            name="key"
-            label={t('common.sign_in.key')}
-            extra={t('common.sign_in.hint')}
-            rules={[{ required: true, whitespace: true, message: t('common.sign_in.missing') }]}
-          >
-            <Input.Password autoFocus autoComplete="off" size="large" placeholder="wharf_…" />
-          </Form.Item>
+        <form onSubmit={enter}>
+          <label htmlFor={id}>{t('common.sign_in.key')}</label>
+          <Input.Password
+            id={id}
+            autoFocus
+            required
+            autoComplete="off"
+            size="large"
+            placeholder="wharf_…"
+            aria-describedby={`${id}-hint`}
+            value={key}
+            onChange={({ target }) => setKey(target.value)}
+          />
+          <p id={`${id}-hint`} className="sign-in-hint">
+            {t('common.sign_in.hint')}
+          </p>
           <Button type="primary" htmlType="submit" size="large" block loading={busy}>
             {t('common.sign_in.go')}
           </Button>
-        </Form>
+        </form>
         <p className="sign-in-foot">
           <a href="/docs">{t('common.sign_in.reference')}</a>
         </p>
