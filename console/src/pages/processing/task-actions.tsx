@@ -3,14 +3,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Button, Popconfirm } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { cancelTask, resultAddress, type Task } from '../../api/tasks.ts'
-import { useProblemMessage } from '../../parts/use-problem-message.ts'
+import { useToasts } from '../../parts/toasts.tsx'
 import { TASKS_KEY } from './patch.ts'
 
 /** The result when there is one; a stop while there is none. */
 export function TaskActions({ task: { task_id: taskId, status, file_name: file } }: { task: Task }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const onError = useProblemMessage()
+  const { problem: onError } = useToasts()
   const cancel = useMutation({
     mutationFn: () => cancelTask(taskId),
     onSuccess: () => client.invalidateQueries({ queryKey: TASKS_KEY }),

@@ -3,7 +3,7 @@ import { InputNumber } from 'antd'
 import { useEffect, useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type RunsState, setMaxConcurrent } from '../../api/runs.ts'
-import { useProblemMessage } from '../../parts/use-problem-message.ts'
+import { useToasts } from '../../parts/toasts.tsx'
 import { RUNS_KEY } from './patch.ts'
 
 /** Arrow keys repeat quickly: only where they come to rest is told. */
@@ -14,7 +14,7 @@ export function ConcurrencyControl({ value, running }: { value: number; running:
   const { t } = useTranslation()
   const id = useId()
   const client = useQueryClient()
-  const onError = useProblemMessage()
+  const { problem: onError } = useToasts()
   const [wanted, setWanted] = useState(value)
   const { mutate, isPending } = useMutation({
     mutationFn: setMaxConcurrent,

@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Alert, App, Button, Input } from 'antd'
+import { Alert, Button, Input } from 'antd'
 import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { putAccount, type RunsState } from '../../api/runs.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { useProblemText } from '../../parts/problem-text.ts'
+import { useToasts } from '../../parts/toasts.tsx'
 import { type PastedAccount, parseAccounts } from './parse-accounts.ts'
 import { RUNS_KEY } from './patch.ts'
 
@@ -19,7 +20,7 @@ export function PasteDialog({ onClose }: { onClose(): void }) {
   const { t } = useTranslation()
   const id = useId()
   const client = useQueryClient()
-  const { message } = App.useApp()
+  const { success } = useToasts()
   const words = useProblemText()
   const [text, setText] = useState('')
   const [refused, setRefused] = useState<Refused[]>([])
@@ -48,7 +49,7 @@ export function PasteDialog({ onClose }: { onClose(): void }) {
     setBusy(false)
     await client.invalidateQueries({ queryKey: RUNS_KEY })
     const done = accounts.length - failed.length
-    if (done > 0) message.success(t('runs.paste.done', { count: done }))
+    if (done > 0) success(t('runs.paste.done', { count: done }))
     if (failed.length + errors.length === 0) return onClose()
     // Only what is still to be done is left, in its old order.
     const left = [...errors, ...failed].sort((a, b) => a.line - b.line)

@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { App } from 'antd'
 import { useTranslation } from 'react-i18next'
 import {
   type AcceptedRun,
@@ -9,15 +8,14 @@ import {
   putAccount,
   startRun,
 } from '../../api/runs.ts'
-import { useProblemMessage } from '../../parts/use-problem-message.ts'
+import { useToasts } from '../../parts/toasts.tsx'
 import { patchAccount, RUNS_KEY } from './patch.ts'
 
 /** What can be done with an account. An accepted run locks its row at once; events bring the rest. */
 export function useRunActions({ handle, url, run_id }: Account) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const { message } = App.useApp()
-  const onError = useProblemMessage()
+  const { success, problem: onError } = useToasts()
   const readAgain = () => client.invalidateQueries({ queryKey: RUNS_KEY })
   const start = useMutation({
     mutationFn: (kind: 'start' | 'continue') => startRun(handle, kind),
@@ -39,7 +37,7 @@ export function useRunActions({ handle, url, run_id }: Account) {
   const paste = useMutation({
     mutationFn: (params: AccountParams) => putAccount(handle, url, params),
     onSuccess: () => {
-      message.success(t('runs.pasted', { handle }))
+      success(t('runs.pasted', { handle }))
       return readAgain()
     },
     onError,

@@ -10,7 +10,7 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { PageLoading } from '../../parts/page-loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
-import { useProblemMessage } from '../../parts/use-problem-message.ts'
+import { useToasts } from '../../parts/toasts.tsx'
 import { JobFacts } from './job-facts.tsx'
 import { Legend } from './legend.tsx'
 import { StatusPill } from './status-pill.tsx'
@@ -73,7 +73,7 @@ export function TransferJobPage({ jobId }: { jobId: string }) {
 function StopButton({ jobId }: { jobId: string }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const onError = useProblemMessage()
+  const { problem: onError } = useToasts()
   const stop = useMutation({
     mutationFn: () => cancelTransferJob(jobId),
     onSuccess: (job) => client.setQueryData(['transfer-job', jobId], job),

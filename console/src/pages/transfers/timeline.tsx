@@ -23,7 +23,11 @@ export function Timeline({ jobs }: { jobs: readonly TransferItem[] }) {
     jobs.filter((job) => endOf(job, now) > from),
     MOST_LANES,
   )
-  const clock = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  const clock = new Intl.DateTimeFormat(i18n.language, {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
   const ticks = Array.from(
     { length: Math.floor((until - from) / TICK_MS) + 1 },
     (_, index) => Math.ceil(from / TICK_MS) * TICK_MS + index * TICK_MS,
