@@ -146,14 +146,24 @@ async function startOn(
   views.run = async (taskId) => ({ ...(await runs.run(taskId)) })
   const spools = new DutyLoop(new SpoolSweeper({ ledger, folders }), { clock, log }, { everyMs: HOUR })
   const swarm = await openSwarm(
-    { ...shared, settings, signal: backend.signal, agentTokenHash: installation.agentTokenHash },
+    {
+      ...shared,
+      settings,
+      signal: backend.signal,
+      agentTokenHash: installation.agentTokenHash,
+      fileOf: (task, until) => files.ofEngineTask(task, until),
+    },
     config,
   )
   const processing = await Processing.open({ engine, clock, log }, processingOptions(config, backend.sole))
   const gse = openGseHttpClient(config, clock)
   const carrier = await openTransferEngine({ http: gse, clock, log, swarm }, transferEngineChoice(config))
-  const { transfers, parts: transferParts } = await openTransfers(
-    { ...shared, carrier, exportFile: (taskId) => exports.artifact(taskId) },
+  const {
+    transfers,
+    files,
+    parts: transferParts,
+  } = await openTransfers(
+    { ...shared, carrier, connected: () => swarm.agents(), exportFile: (taskId) => exports.artifact(taskId) },
     transferSettings(config),
   )
   views.transfer = async (taskId) => ({ ...(await transfers.task(taskId)) })
@@ -310,6 +320,8 @@ interface SwarmGround {
   sealer: Sealer
   settings: SettingsStore
   agentTokenHash: string
+  /** The file of a task that another instance began. */
+  fileOf(engineTaskId: string, until: AbortSignal): Promise<{ path: string } | undefined>
   clock: Clock
   log: Log
 }
@@ -325,6 +337,7 @@ async function openSwarm(ground: SwarmGround, config: Config): Promise<SwarmEngi
       signal,
       instance: engine.instance,
       agentTokenHash,
+      locate: async ({ id, localPath }, until) => (await ground.fileOf(id, until))?.path ?? localPath,
       clock,
       log,
     },

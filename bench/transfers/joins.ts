@@ -48,6 +48,7 @@ async function open({ databaseUrl, redisUrl }: Ground) {
       clock: systemClock,
       log,
       carrier: { start: refuse, result: refuse, terminate: refuse },
+      connected: async () => [],
       exportFile: refuse,
     },
     {

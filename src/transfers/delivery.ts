@@ -2,20 +2,18 @@ import type { JobContext, Ledger } from '../engine/index.ts'
 import { AppError, type Backoff, backoffDelay, type Clock, ERRORS, isAppError } from '../kernel/index.ts'
 import { withRetry } from '../net/index.ts'
 import { changesBy, ended } from './apply-result.ts'
-import type { FileCache } from './file-cache.ts'
 import { orAborted } from './or-aborted.ts'
-import type { Repository } from './repository.ts'
 import { ENGINE_REFUSED, SIGNATURE_MISMATCH, SOURCE_MISSING, TIMED_OUT } from './target-codes.ts'
 import type { TransferEngine, TransferOrder, TransferResult } from './transfer-engine.ts'
 import { endOf, hasEnded, type TransferWindow, type WindowTarget } from './transfer-window.ts'
+import type { WindowFiles } from './window-files.ts'
 import type { TargetChange, WindowStore } from './window-store.ts'
 
 export interface DeliveryDeps {
   ledger: Ledger
   clock: Clock
   windows: WindowStore
-  repository: Pick<Repository, 'locate'>
-  cache: Pick<FileCache, 'get'>
+  files: Pick<WindowFiles, 'get'>
   carrier: TransferEngine
 }
 
@@ -81,17 +79,9 @@ export class Delivery {
   }
 
   async #order(signal: AbortSignal): Promise<TransferOrder> {
-    const { repository, cache, ledger } = this.#deps
-    const { projectId, fullPath, fileName, signature, artifactKey, deadlineAt } = this.#window
-    const locate = async () => artifactKey ?? (await repository.locate(projectId, fullPath, signature))
-    const key = await locate()
-    const { path, size } = await cache.get(signature, key, signal).catch(async (error) => {
-      // The same file was put again in this very moment: then it has another place.
-      if (!isAppError(error, ERRORS.ARTIFACT_NOT_FOUND)) throw error
-      const now = await locate()
-      if (now === key) throw error
-      return cache.get(signature, now, signal)
-    })
+    const { files, ledger } = this.#deps
+    const { fileName, signature, deadlineAt } = this.#window
+    const { path, size } = await files.get(this.#window, signal)
     const left = (deadlineAt ?? 0) - (await ledger.now())
     const targets = this.#open().map(({ agentId, containerId, user, directory }) => ({
       agentId,

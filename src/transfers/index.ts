@@ -1,3 +1,4 @@
+export type { AgentView } from './agent-view.ts'
 export type { GseOptions } from './engines/gse/gse-client.ts'
 export { type EngineChoice, openTransferEngine } from './engines/open-engine.ts'
 export {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Engine, Ledger } from '../engine/index.ts'
 import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
+import type { SwarmAgent } from './engines/swarm/index.ts'
 import { FileCache } from './file-cache.ts'
 import type { GathererOptions } from './join-gatherer.ts'
 import type { TransferMirror } from './mirror/transfer-mirror.ts'
@@ -12,6 +13,7 @@ import type { TransferEngine } from './transfer-engine.ts'
 import { transferKind } from './transfer-job.ts'
 import type { ExportFile } from './transfer-request.ts'
 import { Transfers } from './transfers.ts'
+import { WindowFiles } from './window-files.ts'
 import { WindowStore } from './window-store.ts'
 
 export interface TransferSettings extends GathererOptions {
@@ -32,6 +34,8 @@ export interface OpenTransfersDeps {
   clock: Clock
   log: Log
   carrier: TransferEngine
+  /** Agents that are connected to any instance. */
+  connected(): Promise<SwarmAgent[]>
   exportFile(taskId: string): Promise<ExportFile>
 }
 
@@ -41,6 +45,8 @@ const MIRROR_LOOK_MS = 5_000
 export interface OpenedTransfers {
   transfers: Transfers
   mirror: TransferMirror | undefined
+  /** The files of windows, for an engine that goes on with a task of another instance. */
+  files: WindowFiles
   /** To be started before the engine and stopped after it. */
   parts: Part[]
 }
@@ -61,7 +67,8 @@ export async function openTransfers(
     directory: join(settings.dataDir, 'transfer-cache'),
     keepMs: ttlMs + timeoutMs,
   })
-  engine.define(transferKind({ ...deps, windows, repository, cache }, { timeoutMs, ttlMs }))
+  const files = new WindowFiles({ ledger, repository, cache })
+  engine.define(transferKind({ ...deps, windows, files }, { timeoutMs, ttlMs }))
   engine.define(terminateKind({ windows, carrier: deps.carrier }))
   engine.addLeaderDuty(repository, HOUR)
   if (mirror) engine.addLeaderDuty(mirror, MIRROR_LOOK_MS)
@@ -80,7 +87,7 @@ export async function openTransfers(
     { name: 'transfer cache', start: () => sweeper.start(), stop: () => sweeper.stop() },
     ...(mirror ? [mirror] : []),
   ]
-  return { transfers, mirror, parts }
+  return { transfers, mirror, files, parts }
 }
 
 /** The library for Redis is loaded only when it is used. */

@@ -25,8 +25,7 @@ export class Permissions {
   async check(tx: Tx, requests: JoinRequest[]): Promise<{ refusals: (AppError | undefined)[]; now: number }> {
     const { allowed, now: at } = await this.#allowed(tx, requests)
     const refusals = requests.map(({ projectId, target: { agentId } }) => {
-      const patterns = allowed.get(projectId)
-      if (!patterns || patterns.some((pattern) => matches(pattern, agentId))) return undefined
+      if (isAllowed(allowed.get(projectId) ?? null, agentId)) return undefined
       return new AppError(ERRORS.AGENT_NOT_ALLOWED, `this project may not send to agent ${agentId}`)
     })
     const unsure = requests.filter(
@@ -104,6 +103,12 @@ export class Permissions {
     return new Map(rows.map((row) => [Number(row.biz_id), row.project_id]))
   }
 
+  /** Tells of each agent whether this project may send to it. */
+  async ofProject(projectId: string): Promise<(agentId: string) => boolean> {
+    const patterns = await this.agents(projectId)
+    return (agentId) => isAllowed(patterns, agentId)
+  }
+
   /** For the admin's eye. */
   async agents(projectId: string): Promise<string[] | null> {
     const row = await this.#ledger.db
@@ -113,6 +118,11 @@ export class Permissions {
       .executeTakeFirst()
     return row ? (JSON.parse(row.patterns) as string[]) : null
   }
+}
+
+/** null: all. */
+function isAllowed(patterns: string[] | null, agentId: string): boolean {
+  return patterns === null || patterns.some((pattern) => matches(pattern, agentId))
 }
 
 function matches(pattern: string, agentId: string): boolean {

@@ -1,5 +1,7 @@
 import type { Engine, Ledger, Tx } from '../engine/index.ts'
 import { AppError } from '../kernel/index.ts'
+import { type AgentView, toAgentView } from './agent-view.ts'
+import type { SwarmAgent } from './engines/swarm/index.ts'
 import { type GathererOptions, JoinGatherer } from './join-gatherer.ts'
 import type { Permissions } from './permissions.ts'
 import type { FileListOptions, Repository, RepositoryFile } from './repository.ts'
@@ -17,6 +19,8 @@ export interface TransfersDeps extends WindowJoinDeps {
   permissions: Permissions
   repository: Repository
   windows: WindowStore
+  /** Agents that are connected to any instance. */
+  connected(): Promise<SwarmAgent[]>
   /** A finished export's file, or the reason why there is none. */
   exportFile(taskId: string): Promise<ExportFile>
 }
@@ -87,6 +91,16 @@ export class Transfers {
 
   files(options: FileListOptions) {
     return this.#deps.repository.list(options)
+  }
+
+  /** Who is connected, of those that the project may send to; without a project, everyone. */
+  async connectedAgents(projectId: string | null): Promise<AgentView[]> {
+    const { connected, permissions } = this.#deps
+    const [agents, isAllowed] = await Promise.all([
+      connected(),
+      projectId === null ? () => true : permissions.ofProject(projectId),
+    ])
+    return agents.filter(({ agentId }) => isAllowed(agentId)).map(toAgentView)
   }
 
   /** The agents a project may send to; null: all. */

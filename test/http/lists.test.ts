@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { availableBackends } from '../support/backends.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
+import { until } from '../support/until.ts'
 
 interface Page {
   items: Record<string, unknown>[]
@@ -8,8 +9,8 @@ interface Page {
 }
 
 describe.each(availableBackends())('lists over HTTP on %s', (name) => {
-  async function setup() {
-    const wharf = await startHttp(name)
+  async function setup(env: Record<string, string> = {}) {
+    const wharf = await startHttp(name, { env })
     const [mine, theirs] = [await newProject(wharf), await newProject(wharf)]
     const page = async (path: string, key: string) => {
       const answer = await wharf.ask('GET', path, { key })
@@ -43,6 +44,31 @@ describe.each(availableBackends())('lists over HTTP on %s', (name) => {
     expect(names(await page('/api/tasks', ADMIN_TOKEN))).toEqual(['d.mov', 'c.mov', 'b.mov', 'a.mov'])
     expect(names(await page('/api/tasks?status=COMPLETED', mine.key))).toEqual([])
     expect((await page('/api/tasks?status=LOST', mine.key)).status).toBe(400)
+  })
+
+  test('a ticket opens the result of its own task and nothing else', async () => {
+    const { ask, mine } = await setup({ PROCESSOR_COMMAND: 'cp {input} {output}' })
+    const made = await ask('POST', '/api/uploads', {
+      key: mine.key,
+      headers: { 'tus-resumable': '1.0.0', 'upload-length': '0', 'upload-metadata': 'filename YS5tb3Y=' },
+    })
+    const id = made.headers.get('location')?.split('/').at(-1) ?? ''
+    await until('the task is done', async () => {
+      const task = await ask('GET', `/api/tasks/${id}`, { key: mine.key })
+      return ((await task.json()) as { status: string }).status === 'COMPLETED'
+    })
+    const given = await ask('POST', `/api/tasks/${id}/ticket`, { key: mine.key })
+    const { ticket } = (await given.json()) as { ticket: string }
+    const status = async (path: string) => (await ask('GET', `${path}?ticket=${ticket}`)).status
+    expect(await status(`/api/tasks/${id}/result`)).toBe(200)
+    expect(await status(`/api/tasks/${id}`)).toBe(401)
+    expect((await ask('POST', `/api/tasks/${id}/ticket`, { key: ticket })).status).toBe(403)
+    const other = await ask('POST', '/api/uploads', {
+      key: mine.key,
+      headers: { 'tus-resumable': '1.0.0', 'upload-length': '0', 'upload-metadata': 'filename YS5tb3Y=' },
+    })
+    const otherId = other.headers.get('location')?.split('/').at(-1) ?? ''
+    expect(await status(`/api/tasks/${otherId}/result`)).toBe(403)
   })
 
   test('deliveries and files: each project its own', async () => {

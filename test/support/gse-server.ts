@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -39,6 +40,8 @@ export interface GseScript {
   /** Answer as versions do that put their module's number in front of codes. */
   longCodes: boolean
 }
+
+const NO_SUCH_FILE = 119
 
 /** A GSE on loopback that speaks its HTTP interface and copies the files into a folder for each agent. */
 export async function startGse(folder: string) {
@@ -91,13 +94,16 @@ export async function startGse(folder: string) {
 
   async function rowsOf(task: GseTask): Promise<object[]> {
     task.asked++
-    const rows = [row(task.request.tasks[0]!, undefined, script.uploadCode)]
+    const [first] = task.request.tasks
+    const { store_dir, file_name } = first!.source
+    const uploadCode = existsSync(join(store_dir, file_name)) ? script.uploadCode : NO_SUCH_FILE
+    const rows = [row(first!, undefined, uploadCode)]
     for (const entry of task.request.tasks) {
       for (const agent of entry.target.agents) {
         const key = keyOf(agent)
         if (script.silent.includes(key)) continue
         const code = codeOf(task, key)
-        if (code === 0 && script.uploadCode === 0) await copy(entry, agent)
+        if (code === 0 && uploadCode === 0) await copy(entry, agent)
         rows.push(row(entry, agent, code))
       }
     }

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -192,9 +192,4 @@ export async function untilOver(engine: SwarmEngine, engineTaskId: string): Prom
 
 export async function untilConnected(engine: SwarmEngine, count: number): Promise<void> {
   await until(`${count} agents are connected`, async () => (await engine.agents()).length >= count)
-}
-
-/** A foreign eye on what was delivered. */
-export function sha256sum(path: string): string {
-  return execFileSync('sha256sum', [path], { encoding: 'utf8' }).split(' ')[0] ?? ''
 }

@@ -54,6 +54,7 @@ export async function setupTransfers(name: BackendName, options: TransfersSetup 
         clock,
         log: silentLog,
         carrier: options.carrier ?? recording,
+        connected: async () => [],
         exportFile: async () => Promise.reject(new Error('no exports here')),
       },
       {

@@ -1,89 +1,109 @@
-import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import type { TransferEngine, TransferOrder, TransferResult } from '../../src/transfers/index.ts'
+import { describe, expect, test } from 'vitest'
+import type {
+  TargetResult,
+  TransferEngine,
+  TransferOrder,
+  TransferResult,
+  TransferTarget,
+} from '../../src/transfers/index.ts'
 import { until } from '../support/until.ts'
 
-/** An engine with agents that a test can reach. */
+/** What an engine brings to its trial. */
 export interface EngineUnderTest {
   engine: TransferEngine
-  agents: { agentId: string; containerId: string }[]
-  /** A directory that every agent may write to, as the order names it. */
-  directory: string
-  /** Where an agent's file really is. */
-  placeOf(agentId: string, containerId: string, path: string): string
-  /** From now on this agent goes on for ever without getting the file. */
-  hold(agentId: string): void | Promise<void>
-  /** The engine as another instance would open it. */
+  /** A file that is whole, and targets that can take it. */
+  order: TransferOrder
+  /** A target that goes on for ever without getting the file. */
+  silentTarget: TransferTarget
+  /** SHA-256 of what lies at a target, or undefined when nothing does. */
+  deliveredTo(target: TransferTarget): string | undefined
+  /** The same engine as another process would open it: nothing but ids survives. */
   reopen(): TransferEngine | Promise<TransferEngine>
 }
 
-const CONTENT = Buffer.alloc(600_000, 'carried by an engine ')
-const SIGNATURE = createHash('sha256').update(CONTENT).digest('hex')
+const { signal } = new AbortController()
+const DOWNLOADING = 115
+const TERMINATED = 126
 
-export function transferEngineContract(name: string, open: (folder: string) => Promise<EngineUnderTest>) {
+/** A name that must survive every format on its way. */
+export const FILE_NAME = '应用 1.bin'
+
+/** Every engine keeps these promises; each file that opens one runs them. */
+export function transferEngineContract(name: string, open: () => Promise<EngineUnderTest>): void {
   describe(`the engine ${name}`, () => {
-    async function setup() {
-      const folder = mkdtempSync(join(tmpdir(), 'wharf-engine-'))
-      onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-      const opened = await open(folder)
-      const localPath = join(folder, SIGNATURE)
-      writeFileSync(localPath, CONTENT)
-      const order: TransferOrder = {
-        localPath,
-        fileName: '应用 1.bin',
-        size: CONTENT.length,
-        signature: SIGNATURE,
-        targets: opened.agents.map((agent) => ({ ...agent, user: '', directory: opened.directory })),
-        timeoutSeconds: 60,
-      }
-      return { ...opened, order, signal: new AbortController().signal }
-    }
-
-    const codesOf = ({ targets }: TransferResult) =>
-      Object.fromEntries(targets.map((row) => [`${row.agentId}:${row.containerId}`, row.errorCode]))
-
-    async function untilEnded(engine: TransferEngine, id: string, count: number, signal: AbortSignal) {
-      return until('every target has ended', async () => {
-        const result = await engine.result(id, signal)
-        const ended = Object.values(codesOf(result)).filter((code) => code !== 115)
-        return ended.length === count && result
-      })
-    }
-
     test('brings the same bytes to every target under the name they should have', async () => {
-      const { engine, order, agents, directory, placeOf, signal } = await setup()
+      const { engine, order, deliveredTo } = await open()
       const { engineTaskId } = await engine.start(order, signal)
-      const result = await untilEnded(engine, engineTaskId, agents.length, signal)
+      const result = await untilEnded(engine, engineTaskId, order.targets.length)
       expect(result.uploadError).toBeNull()
-      for (const { agentId, containerId } of agents) {
-        expect(codesOf(result)[`${agentId}:${containerId}`]).toBe(0)
-        const file = readFileSync(placeOf(agentId, containerId, join(directory, order.fileName)))
-        expect(file.equals(CONTENT)).toBe(true)
+      for (const target of order.targets) {
+        expect(rowOf(result, target)?.errorCode).toBe(0)
+        expect(deliveredTo(target)).toBe(order.signature)
       }
     })
 
-    test('another instance goes on with the same task', async () => {
-      const { engine, reopen, order, agents, signal } = await setup()
+    test('a target that does not answer leaves the others alone', async () => {
+      const { engine, order, silentTarget, deliveredTo } = await open()
+      const { engineTaskId } = await engine.start(withSilent(order, silentTarget), signal)
+      await untilOthersHaveIt(engine, engineTaskId, order)
+      for (const target of order.targets) expect(deliveredTo(target)).toBe(order.signature)
+      expect(deliveredTo(silentTarget)).toBeUndefined()
+    })
+
+    test('terminates what is open and leaves what is done; twice is as good as once', async () => {
+      const { engine, order, silentTarget } = await open()
+      const all = withSilent(order, silentTarget)
+      const { engineTaskId } = await engine.start(all, signal)
+      await untilOthersHaveIt(engine, engineTaskId, order)
+      await engine.terminate(engineTaskId, [silentTarget], signal)
+      await engine.terminate(engineTaskId, [silentTarget], signal)
+      const result = await untilEnded(engine, engineTaskId, all.targets.length)
+      expect(rowOf(result, silentTarget)?.errorCode).toBe(TERMINATED)
+      for (const target of order.targets) expect(rowOf(result, target)?.errorCode).toBe(0)
+    })
+
+    test('a task goes on by its id where nothing else is known of it', async () => {
+      const { engine, order, deliveredTo, reopen } = await open()
       const { engineTaskId } = await engine.start(order, signal)
       const other = await reopen()
-      const result = await untilEnded(other, engineTaskId, agents.length, signal)
-      expect(Object.values(codesOf(result)).every((code) => code === 0)).toBe(true)
+      const result = await untilEnded(other, engineTaskId, order.targets.length)
+      for (const target of order.targets) {
+        expect(rowOf(result, target)?.errorCode).toBe(0)
+        expect(deliveredTo(target)).toBe(order.signature)
+      }
     })
 
-    test('terminates the targets that are open and leaves the others alone; twice is as good as once', async () => {
-      const { engine, hold, order, agents, signal } = await setup()
-      const [stuck, ...rest] = agents
-      await hold(stuck!.agentId)
-      const { engineTaskId } = await engine.start(order, signal)
-      await untilEnded(engine, engineTaskId, rest.length, signal)
-      await engine.terminate(engineTaskId, [stuck!], signal)
-      await engine.terminate(engineTaskId, [stuck!], signal)
-      const codes = codesOf(await untilEnded(engine, engineTaskId, agents.length, signal))
-      expect(codes[`${stuck!.agentId}:${stuck!.containerId}`]).not.toBe(0)
-      for (const { agentId, containerId } of rest) expect(codes[`${agentId}:${containerId}`]).toBe(0)
+    test('a file that cannot be sent is an error of the source', async () => {
+      const { engine, order, deliveredTo } = await open()
+      const { engineTaskId } = await engine.start({ ...order, localPath: `${order.localPath}.gone` }, signal)
+      const { uploadError } = await untilEnded(engine, engineTaskId, order.targets.length)
+      expect(uploadError).not.toBeNull()
+      for (const target of order.targets) expect(deliveredTo(target)).toBeUndefined()
     })
+  })
+}
+
+function withSilent(order: TransferOrder, silentTarget: TransferTarget): TransferOrder {
+  return { ...order, targets: [...order.targets, silentTarget] }
+}
+
+function rowOf({ targets }: TransferResult, target: TransferTarget): TargetResult | undefined {
+  return targets.find(
+    ({ agentId, containerId }) => agentId === target.agentId && containerId === target.containerId,
+  )
+}
+
+async function untilEnded(engine: TransferEngine, id: string, targets: number): Promise<TransferResult> {
+  return until('every target has ended', async () => {
+    const result = await engine.result(id, signal)
+    const ended = result.targets.filter(({ errorCode }) => errorCode !== DOWNLOADING)
+    return (ended.length === targets || result.uploadError !== null) && result
+  })
+}
+
+async function untilOthersHaveIt(engine: TransferEngine, id: string, order: TransferOrder): Promise<void> {
+  await until('the others have it', async () => {
+    const { targets } = await engine.result(id, signal)
+    return targets.filter(({ errorCode }) => errorCode === 0).length === order.targets.length
   })
 }

@@ -1,5 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { patchExports } from '../pages/exports/patch.ts'
+import { patchTasks } from '../pages/processing/patch.ts'
+import { patchRuns } from '../pages/runs/patch.ts'
+import { patchTransfers } from '../pages/transfers/patch.ts'
 import type { Refresher } from './refresher.ts'
 import type { LiveEvent } from './server-events.ts'
 
@@ -7,4 +10,4 @@ import type { LiveEvent } from './server-events.ts'
 export type Patch = (event: LiveEvent, client: QueryClient, refresher: Refresher) => void
 
 /** One line a domain; a patch ignores the events of others. */
-export const PATCHES: readonly Patch[] = [patchExports]
+export const PATCHES: readonly Patch[] = [patchExports, patchRuns, patchTransfers, patchTasks]

@@ -1,11 +1,17 @@
-import { AppstoreOutlined, ExportOutlined } from '@ant-design/icons'
+import {
+  AppstoreOutlined,
+  CloudSyncOutlined,
+  ExportOutlined,
+  ShareAltOutlined,
+  ThunderboltOutlined,
+} from '@ant-design/icons'
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 import type { Session } from '../api/session.ts'
 
 export interface Place {
   path: string
   /** Key of its name below `common.nav`. */
-  name: 'overview' | 'exports'
+  name: 'overview' | 'exports' | 'runs' | 'transfers' | 'processing'
   icon: ComponentType
   /** Whose key opens it. */
   roles: readonly Session['role'][]
@@ -31,5 +37,26 @@ export const PLACES: readonly Place[] = [
     icon: ExportOutlined,
     roles: ['admin', 'project'],
     page: lazy(async () => ({ default: (await import('./exports/routes.tsx')).ExportRoutes })),
+  },
+  {
+    path: '/runs',
+    name: 'runs',
+    icon: CloudSyncOutlined,
+    roles: ['admin'],
+    page: lazy(async () => ({ default: (await import('./runs/page.tsx')).RunsPage })),
+  },
+  {
+    path: '/transfers',
+    name: 'transfers',
+    icon: ShareAltOutlined,
+    roles: ['admin', 'project'],
+    page: lazy(async () => ({ default: (await import('./transfers/routes.tsx')).TransferRoutes })),
+  },
+  {
+    path: '/processing',
+    name: 'processing',
+    icon: ThunderboltOutlined,
+    roles: ['admin', 'project'],
+    page: lazy(async () => ({ default: (await import('./processing/page.tsx')).ProcessingPage })),
   },
 ]

@@ -130,3 +130,16 @@ export const AllowedAgents = Type.Object(
   },
   { additionalProperties: false },
 )
+
+export const ConnectedAgents = Type.Array(
+  Type.Object({
+    agent_id: Type.String(),
+    container_id: Type.String({ description: 'Empty: the host itself' }),
+    version: Type.String(),
+    host: Type.String({ description: 'Where other agents reach it' }),
+    port: Type.Integer(),
+    instance: Type.String({ description: 'The instance of Wharf that it is connected to' }),
+    connected_at: time,
+    seen_at: time,
+  }),
+)

@@ -8,6 +8,7 @@ import { projectScope, requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import {
   AllowedAgents,
+  ConnectedAgents,
   RepositoryFiles,
   RepositoryFileView,
   Status,
@@ -149,6 +150,19 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         await transfers.cancel(job_id)
         return reply.code(202).send(await transfers.job(job_id))
       },
+    )
+
+    app.get(
+      '/api/agents',
+      {
+        schema: {
+          tags,
+          summary: 'The agents that are connected now; to a project, those it may send to',
+          response: { 200: ConnectedAgents },
+        },
+      },
+      async ({ principal }) =>
+        transfers.connectedAgents(principal?.role === 'project' ? principal.project.id : null),
     )
 
     const OneProject = Type.Object({ project_id: Type.String() })

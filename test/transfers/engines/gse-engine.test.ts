@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -6,7 +7,8 @@ import { systemClock } from '../../../src/kernel/index.ts'
 import { AddressGuard, HttpClient, LOOPBACK_ONLY } from '../../../src/net/index.ts'
 import { GseEngine } from '../../../src/transfers/engines/gse/gse-engine.ts'
 import { startGse } from '../../support/gse-server.ts'
-import { transferEngineContract } from '../transfer-engine.contract.ts'
+import { sha256sum } from '../../support/sha256sum.ts'
+import { FILE_NAME, transferEngineContract } from '../transfer-engine.contract.ts'
 
 function openEngine(endpoint: string): GseEngine {
   const http = new HttpClient({ guard: new AddressGuard(LOOPBACK_ONLY) })
@@ -26,22 +28,38 @@ function openEngine(endpoint: string): GseEngine {
   )
 }
 
-transferEngineContract('GSE', async (folder) => {
+transferEngineContract('GSE', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'wharf-gse-'))
   const gse = await startGse(folder)
-  onTestFinished(() => gse.close())
-  const agents = [
-    { agentId: 'a1', containerId: '' },
-    { agentId: 'a2', containerId: 'c1' },
-    { agentId: 'a3', containerId: '' },
-  ]
+  onTestFinished(async () => {
+    await gse.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const content = Buffer.alloc(600_000, 'carried by an engine ')
+  const signature = createHash('sha256').update(content).digest('hex')
+  const localPath = join(folder, signature)
+  writeFileSync(localPath, content)
+  const target = (agentId: string, containerId = '') => ({
+    agentId,
+    containerId,
+    user: '',
+    directory: '/opt/app',
+  })
+  gse.script.after['silent:'] = Number.POSITIVE_INFINITY
   return {
     engine: openEngine(gse.endpoint),
-    agents,
-    directory: '/opt/app',
-    placeOf: gse.placeOf,
-    hold(agentId) {
-      for (const agent of agents)
-        if (agent.agentId === agentId) gse.script.after[`${agentId}:${agent.containerId}`] = 1e9
+    order: {
+      localPath,
+      fileName: FILE_NAME,
+      size: content.length,
+      signature,
+      targets: [target('a1'), target('a2', 'c1'), target('a3')],
+      timeoutSeconds: 60,
+    },
+    silentTarget: target('silent'),
+    deliveredTo: ({ agentId, containerId, directory }) => {
+      const path = gse.placeOf(agentId, containerId, join(directory, FILE_NAME))
+      return existsSync(path) ? sha256sum(path) : undefined
     },
     reopen: () => openEngine(gse.endpoint),
   }

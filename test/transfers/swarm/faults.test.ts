@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { setupSwarm, sha256sum, targetsFor, untilConnected, untilOver } from '../../support/swarm.ts'
+import { sha256sum } from '../../support/sha256sum.ts'
+import { setupSwarm, targetsFor, untilConnected, untilOver } from '../../support/swarm.ts'
 import { until } from '../../support/until.ts'
 
 const MIB = 1024 * 1024

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { setupSwarm, sha256sum, targetsFor, untilConnected, untilOver } from '../../support/swarm.ts'
+import { sha256sum } from '../../support/sha256sum.ts'
+import { setupSwarm, targetsFor, untilConnected, untilOver } from '../../support/swarm.ts'
 
 const MIB = 1024 * 1024
 const signal = new AbortController().signal

@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { AppError, ERRORS } from '../../../src/kernel/index.ts'
 import { availableBackends } from '../../support/backends.ts'
-import { setupSwarm, sha256sum, targetsFor, untilConnected, untilOver } from '../../support/swarm.ts'
-import { transferEngineContract } from './swarm-engine.contract.ts'
+import { sha256sum } from '../../support/sha256sum.ts'
+import { setupSwarm, targetsFor, untilConnected, untilOver } from '../../support/swarm.ts'
+import { FILE_NAME as FILE, transferEngineContract } from '../transfer-engine.contract.ts'
 
-const FILE = 'contract.bin'
 const signal = new AbortController().signal
 
 for (const backend of availableBackends()) {
-  describe(`swarm on ${backend}`, () => {
+  describe(`on ${backend}`, () => {
     transferEngineContract('swarm', async () => {
       const swarm = await setupSwarm(backend)
       const server = await swarm.server()
@@ -68,3 +69,31 @@ test.runIf(availableBackends().length > 1)(
     for (const { root } of agents) expect(sha256sum(join(root, 'in', FILE))).toBe(file.signature)
   },
 )
+
+test('a store that is away while a task is taken over does not end the task', async () => {
+  const swarm = await setupSwarm()
+  const server = await swarm.server()
+  const agent = await swarm.agent(server, 'one')
+  await untilConnected(server.engine, 1)
+  const file = swarm.file(1024 * 1024)
+  const order = { localPath: file.path, fileName: FILE, size: file.size, signature: file.signature }
+  await agent.stop()
+  const { engineTaskId } = await server.engine.start(
+    { ...order, targets: targetsFor([agent]), timeoutSeconds: 60 },
+    signal,
+  )
+  await server.close()
+  let away = true
+  const locate = async ({ localPath }: { localPath: string }) => {
+    if (away) throw new AppError(ERRORS.STORAGE_UNAVAILABLE, 'away')
+    return localPath
+  }
+  const other = await swarm.server({ port: server.port, locate })
+  await expect(other.engine.result(engineTaskId, signal)).rejects.toMatchObject({
+    code: 'STORAGE_UNAVAILABLE',
+  })
+  away = false
+  await swarm.agent(other, 'one')
+  const { targets } = await untilOver(other.engine, engineTaskId)
+  expect(targets.map(({ errorCode }) => errorCode)).toEqual([0])
+})

@@ -1,7 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newId, type Signal } from '../../../engine/index.ts'
-import { AppError, type Clock, DutyLoop, ERRORS, type Log, messageOf } from '../../../kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  DutyLoop,
+  ERRORS,
+  isAppError,
+  type Log,
+  messageOf,
+} from '../../../kernel/index.ts'
 import type { TransferEngine, TransferOrder, TransferResult, TransferTarget } from '../../transfer-engine.ts'
 import { AgentDirectory, type KnownAgent } from './agent-directory.ts'
 import { AgentHub } from './agent-hub.ts'
@@ -28,7 +36,7 @@ export interface SwarmEngineDeps {
   clock: Clock
   log: Log
   /** The file of a task that another instance began; its local path when missing. */
-  locate?(task: { localPath: string; sha256: string }, signal: AbortSignal): Promise<string>
+  locate?(task: { id: string; localPath: string; sha256: string }, signal: AbortSignal): Promise<string>
 }
 
 export interface SwarmEngineOptions extends RelayOptions {
@@ -215,12 +223,14 @@ export class SwarmEngine implements TransferEngine {
     const manifest = new Manifest(task.manifest)
     try {
       const { localPath } = task
-      const path = (await locate?.({ localPath, sha256: manifest.sha256 }, signal)) ?? localPath
+      const path = (await locate?.({ id, localPath, sha256: manifest.sha256 }, signal)) ?? localPath
       const running = await this.#coordinate(task, manifest, task.deadline - (await store.now()), path)
       signals.publish('swarm', { from: instance, about: 'taken', message: id })
       return running
     } catch (error) {
       signal.throwIfAborted()
+      // Whoever asks does so again: a store that is away for a while must not end the task.
+      if (mayPass(error)) throw error
       const message = messageOf(error)
       await store.keepResults(
         id,
@@ -316,4 +326,8 @@ export class SwarmEngine implements TransferEngine {
     const told = serverHost === null ? (advertiseHost ?? host) : null
     return { id: serverPeerId(this.#deps.instance), host: told, port: this.#pieces.port }
   }
+}
+
+function mayPass(error: unknown): boolean {
+  return isAppError(error) && error.retryable && !isAppError(error, ERRORS.ARTIFACT_NOT_FOUND)
 }
