@@ -1,5 +1,5 @@
 // Builds the console into dist/console, unless what is there was built from the very same sources. Runs on Node 20 or
-// newer; Vite itself runs on the Node that was installed with Wharf. By itself: `node scripts/build-console.mjs`.
+// newer; Vite itself runs on Node 24, the one that was installed with Wharf if need be. By itself: `node scripts/build-console.mjs`.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,8 @@ export function buildConsole() {
   const own = join(modules, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
   const vite = join(modules, 'vite', 'bin', 'vite.js')
   const args = [vite, 'build', '--config', join(root, 'console', 'vite.config.ts'), '--logLevel', 'warn']
-  const built = spawnSync(existsSync(own) ? own : process.execPath, args, {
+  const isNew = Number(process.versions.node.split('.')[0]) >= 24
+  const built = spawnSync(isNew ? process.execPath : own, args, {
     cwd: root,
     stdio: 'inherit',
     // Tests build it too, and must not get React's larger build for development.

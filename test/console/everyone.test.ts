@@ -11,7 +11,7 @@ describeConsole('for everyone', (bench) => {
 
   /** Each page with something on it, and a sign that it is there. */
   const places = (): { name: string; path: string; ready(page: Page): Promise<void> }[] => [
-    { name: 'overview', path: '/overview', ready: (page) => page.locator('canvas').nth(3).waitFor() },
+    { name: 'overview', path: '/overview', ready: (page) => page.locator('canvas').first().waitFor() },
     { name: 'exports', path: '/exports', ready: (page) => page.locator('[data-row]').first().waitFor() },
     {
       name: 'new-export',
@@ -38,7 +38,11 @@ describeConsole('for everyone', (bench) => {
       file_name: 'orders',
       operator_id: 'lin',
     })
-    const refusing = await startSource(() => ({ total: 1, data: [{ a: 1 }], template: [{ type: 'colour' }] }))
+    const refusing = await startSource(() => ({
+      total: 1,
+      data: [{ a: 1 }],
+      template: [{ name: 'a', type: 'colour' }],
+    }))
     const failed = await bench.wharf.startExport({ source_url: refusing, file_name: 'refused' })
     for (const task of [finished, failed]) {
       await until('the exports have ended', async () => {

@@ -55,7 +55,11 @@ describeConsole(
 
     test('a failure is told in words, with its code', async () => {
       const page = await bench.visit({ key: bench.wharf.demoKey })
-      const source = await startSource(() => ({ total: 1, data: [{ a: 1 }], template: [{ type: 'colour' }] }))
+      const source = await startSource(() => ({
+        total: 1,
+        data: [{ a: 1 }],
+        template: [{ name: 'a', type: 'colour' }],
+      }))
       const task = await bench.wharf.startExport({ source_url: source, file_name: 'refused' })
       await row(page, task).getByText('TEMPLATE_INVALID').waitFor()
       await row(page, task).getByRole('link').click()
@@ -95,7 +99,7 @@ describeConsole(
       await page.getByRole('heading', { name: 'Overview' }).waitFor()
       await page.getByText('Leads').waitFor()
       await page.getByRole('img', { name: /^Exports: \d+ ended in the last hour/ }).waitFor()
-      await page.locator('canvas').nth(3).waitFor()
+      await page.locator('canvas').first().waitFor()
       await bench.shoot(page, 'overview')
       const made = await fetch(`${bench.wharf.address}/api/projects`, {
         method: 'POST',

@@ -47,7 +47,7 @@ export class ConsoleWharf {
     await new Promise<void>((resolve, reject) => {
       child.stdout?.setEncoding('utf8').on('data', (text: string) => {
         output += text
-        const printed = /Console\s+(http:\/\/\S+)\/\n[^]*Demo project's key (\S+)\n/.exec(output)
+        const printed = /Console\s+(http:\/\/\S+)\/\n[\s\S]*Demo project's key (\S+)\n/.exec(output)
         if (!printed) return
         ;[, this.address = '', this.demoKey = ''] = printed
         resolve()

@@ -1,5 +1,6 @@
 import { askRaw } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'
+import { signOut } from '../api/session.ts'
 import { askWho } from '../api/who.ts'
 import { type LiveEvent, readEvents } from './server-events.ts'
 import { Store } from './store.ts'
@@ -44,7 +45,10 @@ export class LiveConnection {
           pause = FIRST_PAUSE_MS
         })
       } catch (error) {
-        if (error instanceof Problem && error.status === 401) break
+        if (error instanceof Problem && error.status === 401) {
+          signOut('expired')
+          break
+        }
       }
       if (this.#closed.signal.aborted) break
       this.link.set('offline')

@@ -1,5 +1,6 @@
 import { QueryClient } from '@tanstack/react-query'
 import { Problem } from '../api/problem.ts'
+import { session } from '../api/session.ts'
 
 /** Nothing here goes stale by time: the live layer says when to read again. */
 export const queryClient = new QueryClient({
@@ -15,4 +16,9 @@ export const queryClient = new QueryClient({
     },
     mutations: { networkMode: 'always' },
   },
+})
+
+// What one key has read is not for the next.
+session.subscribe(() => {
+  if (session.get() === null) queryClient.clear()
 })

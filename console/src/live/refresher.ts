@@ -15,14 +15,16 @@ export class Refresher {
   /** All queries whose key begins with this one. */
   refresh(key: QueryKey): void {
     this.#wanted.set(JSON.stringify(key), key)
-    this.#timer ??= setTimeout(() => this.#flush(), PAUSE_MS)
+    this.#timer ??= setTimeout(() => void this.#flush(), PAUSE_MS)
   }
 
-  #flush(): void {
-    this.#timer = undefined
+  async #flush(): Promise<void> {
     const keys = [...this.#wanted.values()]
     this.#wanted.clear()
-    // What is under way may have read the state before the event: it is asked again, not joined.
-    for (const queryKey of keys) void this.#client.invalidateQueries({ queryKey })
+    // What others have under way may be older than the event: it is asked again, not joined. What was asked for here is
+    // waited for: events that keep coming must not break it off for ever.
+    await Promise.allSettled(keys.map((queryKey) => this.#client.invalidateQueries({ queryKey })))
+    this.#timer = undefined
+    if (this.#wanted.size > 0) this.#timer = setTimeout(() => void this.#flush(), PAUSE_MS)
   }
 }

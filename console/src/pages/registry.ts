@@ -15,6 +15,8 @@ export interface Place {
   icon: ComponentType
   /** Whose key opens it. */
   roles: readonly Session['role'][]
+  /** Of the whole installation: there is no project to choose. */
+  wide?: true
   /** Draws `path` and whatever is below it. */
   page: LazyExoticComponent<ComponentType>
 }
@@ -26,6 +28,7 @@ export const PLACES: readonly Place[] = [
     name: 'overview',
     icon: AppstoreOutlined,
     roles: ['admin'],
+    wide: true,
     page: lazy(async () => ({ default: (await import('./overview/page.tsx')).OverviewPage })),
   },
   {

@@ -19,6 +19,7 @@ export function Frame() {
   const role = useStore(session)?.role
   const places = PLACES.filter(({ roles }) => role !== undefined && roles.includes(role))
   const [location] = useLocation()
+  const here = places.find(({ path }) => location.startsWith(path))
   return (
     <div className="frame">
       <a className="frame-skip" href="#content">
@@ -32,13 +33,13 @@ export function Frame() {
         <nav aria-label={t('common.navigation')}>
           <ul>
             {places.map((place) => (
-              <NavItem key={place.path} place={place} current={location.startsWith(place.path)} />
+              <NavItem key={place.path} place={place} current={place === here} />
             ))}
           </ul>
         </nav>
       </div>
       <header className="frame-top">
-        <ProjectChoice />
+        {here?.wide !== true && <ProjectChoice />}
         <SessionMenu />
       </header>
       <main id="content" tabIndex={-1}>

@@ -6,6 +6,8 @@ import { useEffect, useRef } from 'react'
 
 use([BarChart, LineChart, GridComponent, TooltipComponent, CanvasRenderer])
 
+const FONT = 'system-ui, -apple-system, "Segoe UI", "PingFang SC", "Microsoft YaHei", sans-serif'
+
 /** An ECharts plot with a sentence for those who cannot see it. Only the parts named above are in the bundle. */
 export function Plot({
   label,
@@ -31,7 +33,10 @@ export function Plot({
     }
   }, [])
   useEffect(() => {
-    chart.current?.setOption({ animation: false, ...option }, { notMerge: true })
+    chart.current?.setOption(
+      { animation: false, textStyle: { fontFamily: FONT }, ...option },
+      { notMerge: true },
+    )
   })
   return <div ref={place} role="img" aria-label={label} style={{ height }} />
 }

@@ -15,6 +15,7 @@ export function ThemeProvider({ children }: { children: ReactNode }) {
   return (
     <ConfigProvider
       csp={{ nonce }}
+      button={{ autoInsertSpace: false }}
       locale={i18n.language === 'zh' ? zhCN : enUS}
       theme={{
         algorithm: isDark ? theme.darkAlgorithm : theme.defaultAlgorithm,

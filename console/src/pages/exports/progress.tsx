@@ -11,8 +11,8 @@ export function ExportProgress({ task }: { task: ExportTask }) {
   const { progress, status, file, error } = task
   if (status === 'failed')
     return (
-      <span className="exports-sub">
-        {error?.message} <code>{error?.code}</code>
+      <span className="exports-sub exports-error" title={error?.message}>
+        <code>{error?.code}</code> {error?.message}
       </span>
     )
   if (file)
@@ -25,8 +25,9 @@ export function ExportProgress({ task }: { task: ExportTask }) {
   if (status === 'cancelled') return <span className="exports-sub">{t('exports.no_file')}</span>
   if (status === 'pending') return <span className="exports-sub">{t('exports.waits')}</span>
   const { fetched, total } = progress
-  const perSecond = exportRates.perSecond(task.task_id)
-  const left = perSecond && total !== null && fetched < total ? ((total - fetched) / perSecond) * 1_000 : null
+  const perSecond = task.stage === 'fetching' ? exportRates.perSecond(task.task_id) : null
+  const left =
+    perSecond && total !== null && fetched < total ? Math.ceil((total - fetched) / perSecond) * 1_000 : null
   return (
     <div className="exports-progress">
       <ProgressBar label={t('exports.column.progress')} fraction={total ? fetched / total : null} />

@@ -14,6 +14,7 @@ export function ExportTable({ rows, busy }: { rows: readonly ExportTask[]; busy:
     {
       key: 'file',
       title: t('exports.column.file'),
+      width: 230,
       phone: 'bare',
       draw: (task) => (
         <>

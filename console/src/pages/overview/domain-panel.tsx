@@ -12,6 +12,7 @@ export function DomainPanel({ domain, figures }: { domain: Domain; figures: Doma
   const format = useFormat()
   const { queued, running, finished_last_hour, failed_last_hour, duration_ms, per_minute } = figures
   const name = t(`overview.domain.${domain}`)
+  const isQuiet = finished_last_hour + failed_last_hour === 0
   const duration = (ms: number | undefined) => (ms === undefined ? '–' : format.duration(ms))
   return (
     <Panel title={name}>
@@ -27,10 +28,14 @@ export function DomainPanel({ domain, figures }: { domain: Domain; figures: Doma
         <Figure name={t('overview.median')} value={duration(duration_ms?.p50)} />
         <Figure name={t('overview.p95')} value={duration(duration_ms?.p95)} />
       </dl>
-      <div className="overview-plot">
-        <Suspense>
-          <ThroughputPlot name={name} minutes={per_minute} />
-        </Suspense>
+      <div className="overview-plot" data-quiet={isQuiet}>
+        {isQuiet ? (
+          <p className="quiet">{t('overview.nothing_ended')}</p>
+        ) : (
+          <Suspense>
+            <ThroughputPlot name={name} minutes={per_minute} />
+          </Suspense>
+        )}
       </div>
     </Panel>
   )
