@@ -2,13 +2,11 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { availableBackends, openBackend } from '../support/backends.ts'
-import { gate } from '../support/engines.ts'
 import { until } from '../support/until.ts'
 import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
-import { bodyOf, type FeedFile, startFeed, tagOf } from './feed-server.ts'
+import { ADMIN, asker, feedWithABigOne } from './killed-server.ts'
 import { filesIn } from './runs-setup.ts'
 
-const ADMIN = 'admin-token-for-tests'
 const COMMON = { WHARF_ADMIN_TOKEN: ADMIN, WHARF_RATE_LIMIT: '10000/s' }
 
 test('a run whose server is killed goes on by itself, fetches no file twice and resumes the one in flight', async () => {
@@ -102,44 +100,3 @@ test.runIf(availableBackends().includes('postgres + redis'))(
     await backend.remove()
   },
 )
-
-/** Forty small files, and among them a big one whose first answer stops in the middle. */
-async function feedWithABigOne() {
-  const files: FeedFile[] = Array.from({ length: 40 }, (_, index) => {
-    const id = `f${index}`
-    return { id, body: bodyOf(id, 500 + index) }
-  })
-  const big: FeedFile = { id: 'big', body: bodyOf('big', 200_000) }
-  const reached = gate()
-  big.fault = (_request, response, attempt) => {
-    if (attempt > 1) return false
-    response.writeHead(200, { 'content-length': big.body.length, etag: tagOf(big) })
-    response.write(big.body.subarray(0, 100_000), () => reached.open())
-    return true
-  }
-  files.splice(20, 0, big)
-  return { feed: await startFeed(files, { pageSize: 10 }), reached, big }
-}
-
-interface Answer {
-  run_id: string
-  state: string
-  progress: { bytes: number; downloaded: number }
-  queue: string[]
-  accounts: unknown[]
-}
-
-function asker(address: string) {
-  return async (method: string, path: string, body?: unknown): Promise<Answer> => {
-    const answer = await fetch(`${address}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${ADMIN}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as Answer
-  }
-}
