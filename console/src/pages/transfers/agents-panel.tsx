@@ -70,9 +70,12 @@ export function AgentsPanel() {
     >
       {error && <ProblemNote error={error} />}
       {agents?.length === 0 && (
-        <p className="quiet">
-          {t('transfers.agents.empty')} <code>wharf agent --server … --id … --root …</code>
-        </p>
+        <>
+          <p className="quiet">{t('transfers.agents.empty')}</p>
+          <pre className="transfers-command">
+            {`WHARF_AGENT_TOKEN=… wharf agent \\\n  --server ${window.location.origin} \\\n  --id HOST --root DIRECTORY`}
+          </pre>
+        </>
       )}
       {agents && agents.length > MANY && (
         <Input

@@ -34,7 +34,10 @@ export function TransferListPage() {
         <NewButton />
       </PageHead>
       {list.error && <ProblemNote error={list.error} onRetry={() => void list.refetch()} />}
-      <Panel title={t('transfers.timeline.title')}>
+      <Panel
+        title={t('transfers.timeline.title')}
+        extra={<span className="transfers-sub">{t('transfers.timeline.legend')}</span>}
+      >
         <Timeline jobs={latest} />
       </Panel>
       <div className="transfers-pair">
