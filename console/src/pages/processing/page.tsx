@@ -3,6 +3,7 @@ import { Button, Select } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { listTasks, type TaskStatus } from '../../api/tasks.ts'
+import { useShowMore } from '../../live/show-more.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -31,6 +32,7 @@ export function ProcessingPage() {
     refetchInterval: ({ state: { data } }) =>
       data?.pages.some(({ items }) => items.some((task) => task.status === 'PROCESSING')) ? AGAIN_MS : false,
   })
+  const showMore = useShowMore(list, TASKS_KEY)
   const tasks = list.data?.pages.flatMap(({ items }) => items) ?? []
   return (
     <>
@@ -65,7 +67,7 @@ export function ProcessingPage() {
         )}
         {list.hasNextPage && (
           <div className="processing-more">
-            <Button loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            <Button loading={list.isFetchingNextPage} onClick={showMore}>
               {t('processing.more')}
             </Button>
           </div>

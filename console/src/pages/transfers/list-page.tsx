@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { session } from '../../api/session.ts'
 import { listTransfers, type TransferStatus } from '../../api/transfers.ts'
+import { useShowMore } from '../../live/show-more.ts'
 import { useStore } from '../../live/store.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -26,6 +27,7 @@ export function TransferListPage() {
   const [status, setStatus] = useState<TransferStatus | undefined>()
   const recent = useTransfers(undefined)
   const list = useTransfers(status)
+  const showMore = useShowMore(list, TRANSFERS_KEY)
   const jobs = list.data?.pages.flatMap(({ items }) => items) ?? []
   const latest = recent.data?.pages[0]?.items ?? []
   return (
@@ -67,7 +69,7 @@ export function TransferListPage() {
         )}
         {list.hasNextPage && (
           <div className="transfers-more">
-            <Button loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            <Button loading={list.isFetchingNextPage} onClick={showMore}>
               {t('transfers.more')}
             </Button>
           </div>
