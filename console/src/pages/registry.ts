@@ -43,6 +43,7 @@ export const PLACES: readonly Place[] = [
     name: 'runs',
     icon: CloudSyncOutlined,
     roles: ['admin'],
+    wide: true,
     page: lazy(async () => ({ default: (await import('./runs/page.tsx')).RunsPage })),
   },
   {
