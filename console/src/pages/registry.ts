@@ -15,7 +15,7 @@ export interface Place {
   icon: ComponentType
   /** Whose key opens it. */
   roles: readonly Session['role'][]
-  /** Of the whole installation: there is no project to choose. */
+  /** Shows the admin the whole installation: there is no project to choose. */
   wide?: true
   /** Draws `path` and whatever is below it. */
   page: LazyExoticComponent<ComponentType>
@@ -43,6 +43,7 @@ export const PLACES: readonly Place[] = [
     name: 'runs',
     icon: CloudSyncOutlined,
     roles: ['admin'],
+    wide: true,
     page: lazy(async () => ({ default: (await import('./runs/page.tsx')).RunsPage })),
   },
   {
@@ -50,6 +51,7 @@ export const PLACES: readonly Place[] = [
     name: 'transfers',
     icon: ShareAltOutlined,
     roles: ['admin', 'project'],
+    wide: true,
     page: lazy(async () => ({ default: (await import('./transfers/routes.tsx')).TransferRoutes })),
   },
   {
@@ -57,6 +59,7 @@ export const PLACES: readonly Place[] = [
     name: 'processing',
     icon: ThunderboltOutlined,
     roles: ['admin', 'project'],
+    wide: true,
     page: lazy(async () => ({ default: (await import('./processing/page.tsx')).ProcessingPage })),
   },
 ]
