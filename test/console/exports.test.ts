@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { describeConsole } from '../support/console.ts'
 import { pagesOf, startSource } from '../support/source-server.ts'
+import { until } from '../support/until.ts'
 
 /** A source whose pages after the first come only when they are let go. */
 async function startHeldSource() {
@@ -76,7 +77,8 @@ describeConsole(
       await page.locator('.cm-lint-marker-error').waitFor({ state: 'detached' })
       await page.getByRole('button', { name: 'Preview' }).click()
       await page.getByText('TEMPLATE_INVALID').waitFor()
-      await expect.poll(() => page.locator('.cm-lintRange-error').allInnerTexts()).toEqual(['"colour"'])
+      await page.locator('.cm-lintRange-error').waitFor()
+      expect(await page.locator('.cm-lintRange-error').textContent()).toBe('"colour"')
       await bench.shoot(page, 'template-error')
     })
 
@@ -127,10 +129,10 @@ describeConsole(
       const page = await bench.visit({ key: bench.wharf.demoKey })
       const rows = page.locator('[data-row]')
       await page.getByRole('button', { name: 'Show more' }).click()
-      await expect.poll(() => rows.count()).toBeGreaterThanOrEqual(tasks.length)
+      await until('all are shown', async () => (await rows.count()) >= tasks.length)
 
       await page.getByRole('textbox', { name: 'Search file name, operator or id' }).fill('BATCH-7')
-      await expect.poll(() => rows.count()).toBe(1)
+      await until('one is left', async () => (await rows.count()) === 1)
       await page.reload()
       await row(page, tasks[7] as string).waitFor()
       expect(await rows.count()).toBe(1)
@@ -138,7 +140,7 @@ describeConsole(
       await page.getByText('Nothing matches').waitFor()
       await page.getByRole('button', { name: 'Show all' }).click()
       await page.getByRole('textbox', { name: 'Any operator' }).fill('lin')
-      await expect.poll(() => rows.count()).toBe(1)
+      await until('one is left', async () => (await rows.count()) === 1)
       await page.getByRole('textbox', { name: 'Any operator' }).fill('')
       await page.getByRole('combobox', { name: 'Any status' }).click()
       await page.getByTitle('Cancelled', { exact: true }).click()

@@ -1,4 +1,5 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
+import { settled } from './settled.ts'
 
 const PAUSE_MS = 400
 
@@ -21,10 +22,15 @@ export class Refresher {
   async #flush(): Promise<void> {
     const keys = [...this.#wanted.values()]
     this.#wanted.clear()
-    // What others have under way may be older than the event: it is asked again, not joined. What was asked for here is
-    // waited for: events that keep coming must not break it off for ever.
-    await Promise.allSettled(keys.map((queryKey) => this.#client.invalidateQueries({ queryKey })))
+    // What is under way may be older than the event: it is let finish, and then asked again. So events that keep coming
+    // cannot break it off for ever.
+    await Promise.allSettled(keys.map((queryKey) => this.#again(queryKey)))
     this.#timer = undefined
     if (this.#wanted.size > 0) this.#timer = setTimeout(() => void this.#flush(), PAUSE_MS)
+  }
+
+  async #again(queryKey: QueryKey): Promise<void> {
+    await settled(this.#client, queryKey)
+    await this.#client.invalidateQueries({ queryKey })
   }
 }

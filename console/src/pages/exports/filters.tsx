@@ -1,6 +1,6 @@
 import { SearchOutlined } from '@ant-design/icons'
 import { Input, Select } from 'antd'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ExportFilter } from '../../api/exports.ts'
 import './exports.css'
@@ -54,10 +54,13 @@ export function ExportFilters({
 function useTyped(given: string | undefined, tell: (value: string | undefined) => void) {
   const [typed, setTyped] = useState(given ?? '')
   useEffect(() => setTyped(given ?? ''), [given])
+  const latest = useRef(tell)
+  latest.current = tell
+  // Typing alone begins the pause anew: rows that move draw the page many times a second.
   useEffect(() => {
     if (typed === (given ?? '')) return
-    const timer = setTimeout(() => tell(typed || undefined), TYPING_MS)
+    const timer = setTimeout(() => latest.current(typed || undefined), TYPING_MS)
     return () => clearTimeout(timer)
-  })
+  }, [typed, given])
   return [typed, setTyped] as const
 }

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { type ExportFilter, listExports } from '../../api/exports.ts'
 import { useProject } from '../../live/project.ts'
+import { useShowMore } from '../../live/show-more.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -20,8 +21,9 @@ export function ExportListPage() {
   const project = useProject()
   const [filter, setFilter] = useAddressFilter()
   const projectId = project?.project_id
+  const queryKey = ['exports', projectId, filter]
   const list = useInfiniteQuery({
-    queryKey: ['exports', projectId, filter],
+    queryKey,
     queryFn: ({ pageParam, signal }) =>
       listExports(projectId as string, filter, { cursor: pageParam, signal }),
     initialPageParam: null as string | null,
@@ -29,6 +31,7 @@ export function ExportListPage() {
     enabled: projectId !== undefined,
     placeholderData: keepPreviousData,
   })
+  const showMore = useShowMore(list, queryKey)
   const rows = list.data?.pages.flatMap(({ items }) => items) ?? []
   return (
     <>
@@ -46,7 +49,7 @@ export function ExportListPage() {
         )}
         {list.hasNextPage && (
           <div className="exports-more">
-            <Button loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            <Button loading={list.isFetchingNextPage} onClick={showMore}>
               {t('exports.more')}
             </Button>
           </div>
