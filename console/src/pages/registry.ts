@@ -15,7 +15,7 @@ export interface Place {
   icon: ComponentType
   /** Whose key opens it. */
   roles: readonly Session['role'][]
-  /** Of the whole installation: there is no project to choose. */
+  /** Shows the admin the whole installation: there is no project to choose. */
   wide?: true
   /** Draws `path` and whatever is below it. */
   page: LazyExoticComponent<ComponentType>
@@ -51,6 +51,7 @@ export const PLACES: readonly Place[] = [
     name: 'transfers',
     icon: ShareAltOutlined,
     roles: ['admin', 'project'],
+    wide: true,
     page: lazy(async () => ({ default: (await import('./transfers/routes.tsx')).TransferRoutes })),
   },
   {
@@ -58,6 +59,7 @@ export const PLACES: readonly Place[] = [
     name: 'processing',
     icon: ThunderboltOutlined,
     roles: ['admin', 'project'],
+    wide: true,
     page: lazy(async () => ({ default: (await import('./processing/page.tsx')).ProcessingPage })),
   },
 ]

@@ -39,7 +39,7 @@ export function Frame() {
         </nav>
       </div>
       <header className="frame-top">
-        {here?.wide !== true && <ProjectChoice />}
+        {(here?.wide !== true || role !== 'admin') && <ProjectChoice />}
         <SessionMenu />
       </header>
       <main id="content" tabIndex={-1}>

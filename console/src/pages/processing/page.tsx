@@ -1,8 +1,8 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Button, Select } from 'antd'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { listTasks, type TaskStatus } from '../../api/tasks.ts'
+import { oneOf, useAddressValue } from '../../live/address-value.ts'
 import { useShowMore } from '../../live/show-more.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -22,9 +22,10 @@ const AGAIN_MS = 2_000
 /** Uploads, and the tasks they have become. */
 export function ProcessingPage() {
   const { t } = useTranslation()
-  const [status, setStatus] = useState<TaskStatus | undefined>()
+  const [status, setStatus] = useAddressValue('status', oneOf(STATUSES))
+  const queryKey = [...TASKS_KEY, status ?? 'all']
   const list = useInfiniteQuery({
-    queryKey: [...TASKS_KEY, status ?? 'all'],
+    queryKey,
     queryFn: ({ pageParam, signal }) => listTasks(status, { cursor: pageParam, signal }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
@@ -32,7 +33,7 @@ export function ProcessingPage() {
     refetchInterval: ({ state: { data } }) =>
       data?.pages.some(({ items }) => items.some((task) => task.status === 'PROCESSING')) ? AGAIN_MS : false,
   })
-  const showMore = useShowMore(list, TASKS_KEY)
+  const showMore = useShowMore(list, queryKey)
   const tasks = list.data?.pages.flatMap(({ items }) => items) ?? []
   return (
     <>

@@ -4,6 +4,7 @@ import { Button, Input, Select } from 'antd'
 import { useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, type AccountState, getState } from '../../api/runs.ts'
+import { anyText, oneOf, useAddressValue } from '../../live/address-value.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PageLoading } from '../../parts/page-loading.tsx'
@@ -26,8 +27,8 @@ type Open = { what: 'add' } | { what: 'paste' } | { what: 'edit' | 'delete'; acc
 export function RunsPage() {
   const { t } = useTranslation()
   const [dialog, setDialog] = useState<Open | null>(null)
-  const [search, setSearch] = useState('')
-  const [state, setState] = useState<AccountState | undefined>()
+  const [search = '', setSearch] = useAddressValue('search', anyText)
+  const [state, setState] = useAddressValue('state', oneOf(STATES))
   const [most, setMost] = useState(ROWS_AT_ONCE)
   const { data, error, isPending, isFetching, refetch } = useQuery({
     queryKey: RUNS_KEY,

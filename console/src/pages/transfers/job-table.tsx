@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import type { TransferItem } from '../../api/transfers.ts'
+import { useProjects } from '../../live/project.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { jobAddress } from './address.ts'
@@ -10,17 +11,21 @@ import { TargetBar } from './target-bar.tsx'
 export function JobTable({ jobs, busy }: { jobs: readonly TransferItem[]; busy: boolean }) {
   const { t } = useTranslation()
   const format = useFormat()
+  // Only the admin sees the deliveries of several.
+  const { data = [] } = useProjects()
+  const projects = new Map(data.map(({ project_id, name }) => [project_id, name]))
   const columns: Column<TransferItem>[] = [
     {
       key: 'file',
       title: t('transfers.column.file'),
       phone: 'bare',
-      draw: ({ job_id, file_name, file_path, file_size }) => (
+      draw: ({ job_id, file_name, file_path, file_size, project_id }) => (
         <div className="transfers-file">
           <Link href={jobAddress(job_id)}>{file_name}</Link>
           <span className="transfers-sub">
             {file_path}
             {file_size !== null && ` · ${format.bytes(file_size)}`}
+            {projects.has(project_id) && ` · ${projects.get(project_id)}`}
           </span>
         </div>
       ),

@@ -1,11 +1,11 @@
 import { SendOutlined } from '@ant-design/icons'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Button, Select, Tooltip } from 'antd'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { session } from '../../api/session.ts'
 import { listTransfers, type TransferStatus } from '../../api/transfers.ts'
+import { oneOf, useAddressValue } from '../../live/address-value.ts'
 import { useShowMore } from '../../live/show-more.ts'
 import { useStore } from '../../live/store.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -24,10 +24,10 @@ const STATUSES: readonly TransferStatus[] = ['Pending', 'Running', 'Success', 'F
 /** Windows, deliveries, agents, and who carries the bytes. */
 export function TransferListPage() {
   const { t } = useTranslation()
-  const [status, setStatus] = useState<TransferStatus | undefined>()
+  const [status, setStatus] = useAddressValue('status', oneOf(STATUSES))
   const recent = useTransfers(undefined)
   const list = useTransfers(status)
-  const showMore = useShowMore(list, TRANSFERS_KEY)
+  const showMore = useShowMore(list, keyOf(status))
   const jobs = list.data?.pages.flatMap(({ items }) => items) ?? []
   const latest = recent.data?.pages[0]?.items ?? []
   return (
@@ -79,9 +79,11 @@ export function TransferListPage() {
   )
 }
 
+const keyOf = (status: TransferStatus | undefined) => [...TRANSFERS_KEY, status ?? 'all']
+
 function useTransfers(status: TransferStatus | undefined) {
   return useInfiniteQuery({
-    queryKey: [...TRANSFERS_KEY, status ?? 'all'],
+    queryKey: keyOf(status),
     queryFn: ({ pageParam, signal }) => listTransfers({ status }, { cursor: pageParam, signal }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
