@@ -54,7 +54,9 @@ describeConsole('the runs page', (bench) => {
     await row(page, 'two').getByText('No. 1 in line').waitFor()
     await row(page, 'three').getByText('No. 2 in line').waitFor()
     await row(page, 'two').getByLabel('Locked').hover()
-    await page.getByText("this account's run waits in the queue").first().waitFor()
+    // Hints that were shown before stay in the page, hidden.
+    const hint = page.getByText("this account's run waits in the queue").filter({ visible: true })
+    await hint.first().waitFor()
     expect(await row(page, 'one').getByRole('button', { name: 'Continue' }).isDisabled()).toBe(true)
     await bench.shoot(page, 'runs')
 
