@@ -54,7 +54,10 @@ describeConsole('the runs page', (bench) => {
     await row(page, 'two').getByText('No. 1 in line').waitFor()
     await row(page, 'three').getByText('No. 2 in line').waitFor()
     await row(page, 'two').getByLabel('Locked').hover()
-    await page.getByText("this account's run waits in the queue").first().waitFor()
+    await page
+      .getByRole('tooltip', { name: /run waits in the queue/ })
+      .first()
+      .waitFor()
     expect(await row(page, 'one').getByRole('button', { name: 'Continue' }).isDisabled()).toBe(true)
     await bench.shoot(page, 'runs')
 
