@@ -7,17 +7,19 @@ import { credentials } from '@grpc/grpc-js'
 import { loadTaskProto } from '../../src/processing/index.ts'
 
 export interface Measured {
-  calls: number
   callsPerSecond: number
-  /** Microseconds of processor time that the service spent. */
+  /** Microseconds of processor time that the service spent, all its threads. */
   cpuPerCall: number
   createP99: number
   statusP99: number
 }
 
-export interface Contestant {
-  name: string
-  round(load: { callers: number; seconds: number }): Promise<Measured>
+export interface Load {
+  callers: number
+  /** Tasks before the clock starts: what is measured is a service that runs, not one that starts. */
+  warmUp: number
+  /** Each is made and then asked for: two calls. */
+  tasks: number
 }
 
 const PROGRAMS = {
@@ -25,40 +27,49 @@ const PROGRAMS = {
   wharf: [fileURLToPath(new URL('../../src/main.ts', import.meta.url)), 'serve'],
 }
 
-/** A service in a process of its own; started for a round, stopped after it. */
-export function hire(
-  name: string,
-  program: keyof typeof PROGRAMS,
+export type Program = keyof typeof PROGRAMS
+
+/** Starts a service in a process of its own, drives it, stops it. */
+export async function measure(
+  program: Program,
   { folder, env }: { folder: string; env: Record<string, string> },
-): Contestant {
-  mkdirSync(join(folder, 'temp'), { recursive: true })
-  return {
-    name,
-    async round(load) {
-      const child = spawn(process.execPath, PROGRAMS[program], {
-        env: {
-          PATH: process.env.PATH ?? '',
-          WHARF_DATA_DIR: folder,
-          WHARF_PORT: '0',
-          TASK_GRPC_PORT: '0',
-          WHARF_LOG_LEVEL: 'warn',
-          ...env,
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      try {
-        const address = await addressOf(child)
-        await drive(address, folder, { ...load, seconds: 1 })
-        const before = cpuMs(child.pid)
-        const measured = await drive(address, folder, load)
-        return { ...measured, cpuPerCall: ((cpuMs(child.pid) - before) * 1000) / measured.calls }
-      } finally {
-        const gone = once(child, 'exit')
-        child.kill('SIGTERM')
-        await gone
-      }
+  { callers, warmUp, tasks }: Load,
+): Promise<Measured> {
+  // Files are made beforehand: making them is nobody's work here.
+  const files = makeFiles(join(folder, 'temp'), warmUp + tasks)
+  const child = spawn(process.execPath, PROGRAMS[program], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      WHARF_DATA_DIR: folder,
+      LOCAL_STORAGE_PATH: join(folder, 'videos'),
+      TEMP_STORAGE_PATH: join(folder, 'temp'),
+      WHARF_PORT: '0',
+      TASK_GRPC_PORT: '0',
+      WHARF_LOG_LEVEL: 'warn',
+      ...env,
     },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  try {
+    const address = await addressOf(child)
+    await drive(address, callers, files.splice(0, warmUp))
+    const before = cpuMs(child.pid)
+    const measured = await drive(address, callers, files)
+    return { ...measured, cpuPerCall: ((cpuMs(child.pid) - before) * 1000) / (tasks * 2) }
+  } finally {
+    const gone = once(child, 'exit')
+    child.kill('SIGTERM')
+    await gone
   }
+}
+
+function makeFiles(folder: string, count: number): string[] {
+  mkdirSync(folder, { recursive: true })
+  return Array.from({ length: count }, (_, index) => {
+    const path = join(folder, `f${index}`)
+    writeFileSync(path, 'x')
+    return path
+  })
 }
 
 function addressOf(child: ChildProcess): Promise<string> {
@@ -79,12 +90,11 @@ function cpuMs(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
-let files = 0
-
+/** Makes a task of each file and asks for it, `callers` at a time. */
 async function drive(
   address: string,
-  folder: string,
-  { callers, seconds }: { callers: number; seconds: number },
+  callers: number,
+  files: string[],
 ): Promise<Omit<Measured, 'cpuPerCall'>> {
   const { TaskService } = loadTaskProto()
   const client = new TaskService(address, credentials.createInsecure())
@@ -96,32 +106,22 @@ async function drive(
     })
   const creates: number[] = []
   const statuses: number[] = []
-  // Files that wait are made beforehand: making them is nobody's work here.
-  const waiting = Array.from({ length: callers * seconds * 120 }, () => {
-    const path = join(folder, 'temp', `f${files++}`)
-    writeFileSync(path, 'x')
-    return path
-  })
-  const until = performance.now() + seconds * 1000
+  const waiting = [...files]
   const started = performance.now()
-  await Promise.all(
-    Array.from({ length: callers }, async () => {
-      while (performance.now() < until) {
-        const temp_file_path = waiting.pop()
-        if (temp_file_path === undefined) throw new Error('too few files were made for this round')
-        const begun = performance.now()
-        const { task_id } = await call('CreateTask', { temp_file_path, original_filename: 'film.mp4' })
-        const created = performance.now()
-        await call('GetTaskStatus', { task_id })
-        creates.push(created - begun)
-        statuses.push(performance.now() - created)
-      }
-    }),
-  )
+  const caller = async () => {
+    for (let temp_file_path = waiting.pop(); temp_file_path !== undefined; temp_file_path = waiting.pop()) {
+      const begun = performance.now()
+      const { task_id } = await call('CreateTask', { temp_file_path, original_filename: 'film.mp4' })
+      const created = performance.now()
+      await call('GetTaskStatus', { task_id })
+      creates.push(created - begun)
+      statuses.push(performance.now() - created)
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
   const took = (performance.now() - started) / 1000
   client.close()
   return {
-    calls: creates.length + statuses.length,
     callsPerSecond: (creates.length + statuses.length) / took,
     createP99: p99(creates),
     statusP99: p99(statuses),

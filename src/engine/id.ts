@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 
 let lastMs = 0
 let counter = 0
@@ -15,10 +15,8 @@ export function newId(): string {
     lastMs = ms + 1
     counter = 0
   }
-  const bytes = randomBytes(16)
-  bytes.writeUIntBE(lastMs, 0, 6)
-  bytes.writeUInt16BE(0x7000 | counter, 6)
-  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8)
-  const hex = bytes.toString('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  const time = lastMs.toString(16).padStart(12, '0')
+  const order = counter.toString(16).padStart(3, '0')
+  // The random end of a version 4: Node draws those from a pool, which costs a fraction of asking the system each time.
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${order}-${randomUUID().slice(19)}`
 }

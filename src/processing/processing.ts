@@ -1,6 +1,7 @@
 import type { Depth, Engine } from '../engine/index.ts'
 import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
 import { TaskExpiryDuty } from './duties/expiry.ts'
+import { MendHandOffsDuty } from './duties/mend-hand-offs.ts'
 import { SweepFilesDuty } from './duties/sweep-files.ts'
 import { HandOff } from './files/hand-off.ts'
 import { ResultFiles } from './files/result-files.ts'
@@ -15,6 +16,7 @@ import { TaskService } from './task-service.ts'
 
 const EXPIRY_EVERY_MS = 60_000
 const SWEEP_EVERY_MS = 5 * 60_000
+const MEND_EVERY_MS = 60_000
 
 /** The processing domain as one part: the service, its gRPC side, its duties, and a processor where one is configured. */
 export class Processing implements Part {
@@ -25,7 +27,9 @@ export class Processing implements Part {
   readonly #opened: OpenedStore
   readonly #rows: TaskRows
   readonly #grpc: GrpcServer
-  readonly #sweep: DutyLoop
+  readonly #mend: MendHandOffsDuty
+  readonly #loops: DutyLoop[]
+  readonly #sole: boolean
   readonly #processor: Processor | undefined
 
   static async open(
@@ -53,11 +57,13 @@ export class Processing implements Part {
       options.grpc,
     )
     engine.addLeaderDuty(new TaskExpiryDuty({ rows, store, handOff, log }), EXPIRY_EVERY_MS)
-    const sweep = new SweepFilesDuty(
-      { store, handOff, clock, log },
-      { tempTtlMs: options.tempTtlMs, ...(options.sole && { handOffMs: 30_000 }) },
-    )
-    this.#sweep = new DutyLoop(sweep, { clock, log }, { everyMs: SWEEP_EVERY_MS })
+    const sweep = new SweepFilesDuty({ store, handOff, clock, log }, { tempTtlMs: options.tempTtlMs })
+    this.#mend = new MendHandOffsDuty({ store, handOff, clock, log })
+    this.#loops = [
+      new DutyLoop(this.#mend, { clock, log }, { everyMs: MEND_EVERY_MS }),
+      new DutyLoop(sweep, { clock, log }, { everyMs: SWEEP_EVERY_MS }),
+    ]
+    this.#sole = options.sole
     if (options.processor) {
       const queue = opened.queue(options.processor.concurrency)
       this.#processor = openProcessor({ queue, clock, log }, options.processor, options.aliveMs)
@@ -80,15 +86,16 @@ export class Processing implements Part {
 
   async start(): Promise<void> {
     await this.#opened.start()
+    if (this.#sole) await this.#mend.runAlone()
     await this.#grpc.start()
-    this.#sweep.start()
+    for (const loop of this.#loops) loop.start()
     await this.#processor?.start()
   }
 
   async stop(): Promise<void> {
     await this.#grpc.stop()
     await this.#processor?.stop()
-    await this.#sweep.stop()
+    await Promise.all(this.#loops.map((loop) => loop.stop()))
     this.#opened.close()
   }
 }

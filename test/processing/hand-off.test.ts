@@ -10,9 +10,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { HandOff } from '../../src/processing/files/hand-off.ts'
+import { HandOffNotes } from '../../src/processing/files/hand-off-notes.ts'
 import { extensionOf } from '../../src/processing/files/temp-path.ts'
 import { silentLog } from '../support/backends.ts'
 import { temporaryFolder } from '../support/wharf-process.ts'
@@ -225,6 +226,36 @@ describe('after a crash', () => {
     const next = new HandOff(silentLog, { storage: handOff.storage, temp: join(folder, 'temp') })
     expect(await next.recover(async () => false, 0, Date.now() + 1)).toBe(1)
     expectUntouched({ handOff, file })
+  })
+
+  test.each([
+    ['in a folder', 'deep/er/a%b 片.bin'],
+    ['with a name too long for a second one beside the id', `${'n'.repeat(240)}.bin`],
+  ])('a file %s goes back to exactly there', async (_, name) => {
+    const { handOff } = open()
+    const file = join(handOff.temp, name)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, 'precious')
+    await handOff.take('lost', file, 'a.mp4')
+    expect(await handOff.recover(async () => false, 0, Date.now() + 1)).toBe(1)
+    expect(readFileSync(file, 'utf8')).toBe('precious')
+    expect(readdirSync(handOff.storage)).toEqual(['.handoff'])
+    expect(await handOff.isUnderWay('lost')).toBe(false)
+  })
+
+  test('a file goes back even if the folder of its task is gone', async () => {
+    const opened = open()
+    await opened.handOff.take('lost', opened.file, 'a.mp4')
+    rmSync(opened.handOff.folderOf('lost'), { recursive: true })
+    expect(await opened.handOff.recover(async () => false, 0, Date.now() + 1)).toBe(1)
+    expectUntouched(opened)
+  })
+
+  test('a crash right after the note leaves the file where it is', async () => {
+    const opened = open()
+    new HandOffNotes(opened.handOff).write('early', opened.file)
+    expect(await opened.handOff.recover(async () => false, 0, Date.now() + 1)).toBe(1)
+    expectUntouched(opened)
   })
 
   test('a file whose task exists stays, and only the note goes', async () => {

@@ -31,16 +31,17 @@ const MAX_STATEMENTS = 500
 
 class StatementCache {
   readonly #db: DatabaseSync
-  readonly #statements = new Map<string, StatementSync>()
+  /** `answers`: it has columns. Asking for them is dear, and what is prepared does not change. */
+  readonly #statements = new Map<string, { statement: StatementSync; answers: boolean }>()
 
   constructor(db: DatabaseSync) {
     this.#db = db
   }
 
   run<R>(query: CompiledQuery): QueryResult<R> {
-    const statement = this.#prepare(query.sql)
+    const { statement, answers } = this.#prepare(query.sql)
     const parameters = query.parameters.map(toSqlite)
-    if (statement.columns().length > 0) {
+    if (answers) {
       const rows = statement.all(...parameters) as R[]
       return { rows, numAffectedRows: BigInt(rows.length) }
     }
@@ -48,19 +49,20 @@ class StatementCache {
     return { rows: [], numAffectedRows: BigInt(changes) }
   }
 
-  #prepare(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (!statement) {
-      statement = this.#db.prepare(sql)
+  #prepare(sql: string): { statement: StatementSync; answers: boolean } {
+    let prepared = this.#statements.get(sql)
+    if (!prepared) {
+      const statement = this.#db.prepare(sql)
+      prepared = { statement, answers: statement.columns().length > 0 }
       if (this.#statements.size >= MAX_STATEMENTS) {
         for (const oldest of this.#statements.keys()) {
           this.#statements.delete(oldest)
           break
         }
       }
-      this.#statements.set(sql, statement)
+      this.#statements.set(sql, prepared)
     }
-    return statement
+    return prepared
   }
 }
 

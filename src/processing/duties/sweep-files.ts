@@ -9,8 +9,6 @@ export interface SweepFilesOptions {
   tempTtlMs: number
   /** How long a folder without a record is left alone. */
   orphanMs?: number
-  /** How long a hand-off may stand still before it counts as broken. */
-  handOffMs?: number
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -34,7 +32,7 @@ export class SweepFilesDuty implements Duty {
 
   async runOnce(signal: AbortSignal): Promise<{ mended: number; temp: number; folders: number }> {
     const { handOff, clock, log } = this.#deps
-    const mended = await handOff.recover((id) => this.#exists(id), this.#options.handOffMs, clock.now())
+    const mended = await handOff.recover((id) => this.#exists(id), undefined, clock.now())
     const temp = await this.#sweepTemp(handOff.temp, signal)
     const folders = await this.#sweepFolders(signal)
     if (mended + temp + folders > 0) log.info({ mended, temp, folders }, 'the disk was swept')

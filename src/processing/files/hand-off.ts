@@ -1,9 +1,10 @@
-import { lstatSync, mkdirSync, realpathSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
-import { link, lstat, lutimes, readdir, readlink, rename, rm, unlink } from 'node:fs/promises'
+import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs'
+import { link, lstat, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError, ERRORS, isAppError, type Log, messageOf } from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
 import { copyWhole, isErrno } from './copy-whole.ts'
+import { HandOffNotes, type Note } from './hand-off-notes.ts'
 import { badPath, extensionOf, resolveTempPath } from './temp-path.ts'
 
 export interface HandOffOptions {
@@ -24,29 +25,27 @@ export interface TakenFile {
   undo(): Promise<void>
 }
 
-const NOTES = '.handoff'
 /** A note that nobody touched for this long belongs to a process that is gone. */
 const STALE_NOTE_MS = 2 * 60_000
 const TOUCH_NOTE_MS = 20_000
 
 /**
  * Moves a temp file into the folder of its task, so that a crash at any moment can be mended: before anything moves, a
- * note (a symbolic link `.handoff/{task_id}` that points to the temp path) says what is under way, and it goes when the
- * task exists. Whoever finds an old note asks whether the task exists, and finishes or undoes the move.
+ * note says what is under way, and it goes when the task exists. Whoever finds an old note asks whether the task exists,
+ * and finishes or undoes the move.
  */
 export class HandOff {
   readonly storage: string
   readonly temp: string
   readonly #log: Log
-  readonly #notes: string
+  readonly #notes: HandOffNotes
 
   constructor(log: Log, { storage, temp }: HandOffOptions) {
     this.#log = log
     for (const folder of [storage, temp]) mkdirSync(folder, { recursive: true, mode: 0o750 })
     this.storage = realpathSync(storage)
     this.temp = realpathSync(temp)
-    this.#notes = join(this.storage, NOTES)
-    mkdirSync(this.#notes, { recursive: true, mode: 0o750 })
+    this.#notes = new HandOffNotes(this)
   }
 
   folderOf(id: string): string {
@@ -62,17 +61,17 @@ export class HandOff {
     try {
       const from = await resolveTempPath(this.temp, tempPath)
       const path = join(this.folderOf(id), `original${extensionOf(originalFilename)}`)
-      this.#open(id, from)
+      const note = this.#open(id, from)
       try {
-        const { size, copied } = await this.#move(id, from, path, signal)
+        const { size, copied } = await this.#move(note, path, signal)
         return {
           path,
           size,
-          done: () => this.#forget(id, copied ? from : undefined),
-          undo: () => this.#undo(id, from, path),
+          done: () => this.#forget(note, copied),
+          undo: () => this.#undo(note, path),
         }
       } catch (error) {
-        await this.#undo(id, from, path)
+        await this.#undo(note, path)
         throw error
       }
     } catch (cause) {
@@ -85,7 +84,7 @@ export class HandOff {
 
   /** True while a file is being taken over under this id, or was and nobody has mended it yet. */
   async isUnderWay(id: string): Promise<boolean> {
-    return (await lstat(join(this.#notes, id)).catch(() => undefined)) !== undefined
+    return this.#notes.has(id)
   }
 
   /** Mends what a crash left half done. `exists` tells whether there is a task with this id. */
@@ -95,13 +94,9 @@ export class HandOff {
     now = Date.now(),
   ): Promise<number> {
     let mended = 0
-    for (const id of await readdir(this.#notes)) {
-      const note = join(this.#notes, id)
-      const stat = await lstat(note).catch(() => undefined)
-      if (!stat?.isSymbolicLink() || stat.mtimeMs > now - graceMs) continue
-      const from = await readlink(note)
-      if (await exists(id)) await this.#forget(id, from)
-      else await this.#undo(id, from)
+    for await (const note of this.#notes.olderThan(now - graceMs)) {
+      if (await exists(note.id)) await this.#forget(note, true)
+      else await this.#undo(note)
       mended++
     }
     return mended
@@ -110,38 +105,34 @@ export class HandOff {
   /**
    * Note and folder. Fails, and changes nothing, when there is already a task with this id.
    *
-   * This and the rename are done at once, not through the thread pool: they touch names only, never contents, and three
-   * trips to the pool cost more than everything else about a hand-off together.
+   * This, the rename and the end of the note are done at once, not through the thread pool: they touch names only, never
+   * contents, and a trip to the pool costs more than any of them.
    */
-  #open(id: string, from: string): void {
-    const note = join(this.#notes, id)
-    symlinkSync(from, note)
+  #open(id: string, from: string): Note {
+    const note = this.#notes.write(id, from)
     try {
       mkdirSync(this.folderOf(id), { mode: 0o750 })
     } catch (error) {
-      unlinkSync(note)
+      this.#notes.remove(note)
       throw error
     }
+    return note
   }
 
   /** Only a regular file stays moved. */
-  async #move(id: string, from: string, to: string, signal: AbortSignal | undefined) {
-    const copied = !tryRename(from, to)
-    if (copied) await this.#copy(id, from, to, signal)
+  async #move(note: Note, to: string, signal: AbortSignal | undefined) {
+    const copied = !tryRename(note.from, to)
+    if (copied) await this.#copy(note, to, signal)
     const stat = lstatSync(to)
     if (!stat.isFile()) throw badPath()
     return { size: stat.size, copied }
   }
 
   /** Between file systems. The rename before the copy is what makes one of two callers with the same path fail. */
-  async #copy(id: string, from: string, to: string, signal: AbortSignal | undefined): Promise<void> {
-    const held = heldPath(from, id)
-    await rename(from, held)
-    const note = join(this.#notes, id)
-    const touching = setInterval(
-      () => void lutimes(note, new Date(), new Date()).catch(() => undefined),
-      TOUCH_NOTE_MS,
-    )
+  async #copy(note: Note, to: string, signal: AbortSignal | undefined): Promise<void> {
+    const held = heldPath(note)
+    await rename(note.from, held)
+    const touching = setInterval(() => void this.#notes.touch(note).catch(() => undefined), TOUCH_NOTE_MS)
     try {
       if (!(await lstat(held)).isFile()) throw badPath()
       await copyWhole(held, to, signal)
@@ -150,21 +141,21 @@ export class HandOff {
     }
   }
 
-  /** `source` is where the file came from, if it may have been copied: then what was copied is still there. */
-  async #forget(id: string, source: string | undefined): Promise<void> {
-    if (source !== undefined) await rm(heldPath(source, id), { force: true })
-    await unlink(join(this.#notes, id)).catch(() => undefined)
+  /** `copied`: what the copy was made of may still be there. */
+  async #forget(note: Note, copied: boolean): Promise<void> {
+    if (copied) await rm(heldPath(note), { force: true })
+    this.#notes.remove(note)
   }
 
-  async #undo(id: string, from: string, path?: string): Promise<void> {
+  async #undo(note: Note, path?: string): Promise<void> {
+    const { id, from } = note
     try {
-      const held = heldPath(from, id)
-      if (!(await putBack(held, from, id))) {
-        const moved = path ?? (await this.#originalIn(id))
-        if (moved !== undefined) await putBack(moved, from, id)
+      if (!(await putBack(heldPath(note), from, id))) {
+        const moved = note.holdsFile ? note.path : (path ?? (await this.#originalIn(id)))
+        if (moved !== undefined && !(await isSameFile(moved, from))) await putBack(moved, from, id)
       }
       await rm(this.folderOf(id), { recursive: true, force: true })
-      await unlink(join(this.#notes, id))
+      await rm(note.path, { force: true })
     } catch (error) {
       // The note stays, so that it is tried again; the file is in one of the two places.
       this.#log.error(
@@ -192,8 +183,13 @@ function tryRename(from: string, to: string): boolean {
   }
 }
 
-function heldPath(from: string, id: string): string {
+function heldPath({ from, id }: Note): string {
   return join(dirname(from), `.${id}.handoff`)
+}
+
+async function isSameFile(a: string, b: string): Promise<boolean> {
+  const [one, other] = await Promise.all([a, b].map((path) => lstat(path).catch(() => undefined)))
+  return one !== undefined && one.ino === other?.ino && one.dev === other.dev
 }
 
 /** Answers false when there is nothing to put back. A file that came to the old place meanwhile is not overwritten. */

@@ -26,11 +26,13 @@ export function taskHandlers({
   const answer =
     <Q, R>(work: (request: Q, signal: AbortSignal) => Promise<R>): handleUnaryCall<Q, R> =>
     (call, callback) => {
-      const signal = cancelSignal(call)
-      work(call.request, signal).then(
-        (response) => callback(null, response),
-        (error) => callback(toStatus(error, signal, log)),
-      )
+      const { signal, settle } = cancelSignal(call)
+      work(call.request, signal)
+        .finally(settle)
+        .then(
+          (response) => callback(null, response),
+          (error) => callback(toStatus(error, signal, log)),
+        )
     }
   return {
     CreateTask: answer<CreateTaskRequest, CreateTaskResponse>(async (request, signal) => ({
@@ -51,12 +53,16 @@ export function taskHandlers({
   }
 }
 
-/** Aborts when the caller hangs up or its deadline passes. */
-function cancelSignal(call: ServerUnaryCall<unknown, unknown>): AbortSignal {
+/**
+ * Aborts when the caller hangs up or its deadline passes. The library says 'cancelled' of every call in the end, also of
+ * one that was answered; an abort is not cheap, so `settle` stops listening.
+ */
+function cancelSignal(call: ServerUnaryCall<unknown, unknown>) {
   const abort = new AbortController()
-  if (call.cancelled) abort.abort()
-  else call.once('cancelled', () => abort.abort())
-  return abort.signal
+  const cancel = () => abort.abort()
+  if (call.cancelled) cancel()
+  else call.once('cancelled', cancel)
+  return { signal: abort.signal, settle: () => void call.off('cancelled', cancel) }
 }
 
 function toStatus(error: unknown, signal: AbortSignal, log: Log): Partial<StatusObject> {

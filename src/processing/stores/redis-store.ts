@@ -118,7 +118,7 @@ export class RedisTaskStore implements TaskStore {
 
   async #read(id: string): Promise<TaskRecord | undefined> {
     try {
-      return fromHash(await this.#deps.link.redis.hgetall(this.#deps.link.taskKey(id)))
+      return fromHash(await this.#deps.link.record(id))
     } catch (error) {
       // The queue is called like the record of a task 'pending' would be.
       if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return undefined

@@ -3,6 +3,7 @@ import { type Engine, type Ledger, now, type Schema, type Tx } from '../../engin
 import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
 import { type NewTask, type TaskDetails, type TaskRecord, type TaskStatus, TEXT } from '../task.ts'
 import { Batcher } from './batcher.ts'
+import { InsertTasks } from './insert-tasks.ts'
 
 export type TaskRow = Selectable<Schema['processing_tasks']>
 type Row = TaskRow & { status: TaskStatus }
@@ -17,11 +18,12 @@ export interface TaskRowsDeps {
 
 const EVENT_NAMES = { PENDING: 'pending', PROCESSING: 'processing', COMPLETED: 'succeeded', FAILED: 'failed' }
 
-/** The rows of tasks in the ledger, and the events that go with their changes. */
+/** The rows of tasks in the ledger, and the events that go with their changes; a new row tells of itself. */
 export class TaskRows {
   readonly ledger: Ledger
   readonly #deps: TaskRowsDeps
   readonly #ttlMs: number
+  readonly #insert: InsertTasks
   readonly #inserts: Batcher<NewTask, boolean>
   /** Built once: this is asked for with every call, and building it costs more than running it. */
   readonly #get: CompiledQuery
@@ -37,6 +39,7 @@ export class TaskRows {
       .where(sql<boolean>`status <> 'REVOKED'`)
       .where('expires_at', '>', now)
       .compile()
+    this.#insert = new InsertTasks(this.ledger, { ttlMs })
     this.#inserts = new Batcher((tasks) => this.#insertAll(tasks))
   }
 
@@ -163,34 +166,7 @@ export class TaskRows {
   }
 
   async #insertAll(tasks: NewTask[]): Promise<boolean[]> {
-    const inserted = await this.ledger.transaction(async (tx) => {
-      const rows = await tx.db
-        .insertInto('processing_tasks')
-        .values(
-          tasks.map((task) => ({
-            id: task.id,
-            project_id: task.projectId,
-            file_name: task.fileName,
-            size: task.size,
-            original_file_path: task.originalFilePath,
-            status: 'PENDING' as const,
-            queued_at: now,
-            created_at: task.createdAt,
-            updated_at: task.createdAt,
-            seen: String(Math.floor(task.createdAt / 1000)),
-            seen_at: now,
-            expires_at: sql<number>`${now} + ${this.#ttlMs}`,
-          })),
-        )
-        .onConflict((conflict) => conflict.doNothing())
-        .returning(['id', 'project_id'])
-        .execute()
-      await this.#deps.events.appendAll(
-        tx,
-        rows.map((row) => taskEvent(row.id, row.project_id, 'PENDING', '')),
-      )
-      return new Set(rows.map(({ id }) => id))
-    })
+    const inserted = await this.#insert.run(tasks)
     this.#deps.notify()
     return tasks.map(({ id }) => inserted.has(id))
   }
