@@ -54,9 +54,10 @@ describeConsole('the runs page', (bench) => {
     await row(page, 'two').getByText('No. 1 in line').waitFor()
     await row(page, 'three').getByText('No. 2 in line').waitFor()
     await row(page, 'two').getByLabel('Locked').hover()
-    // Hints that were shown before stay in the page, hidden.
-    const hint = page.getByText("this account's run waits in the queue").filter({ visible: true })
-    await hint.first().waitFor()
+    await page
+      .getByRole('tooltip', { name: /run waits in the queue/ })
+      .first()
+      .waitFor()
     expect(await row(page, 'one').getByRole('button', { name: 'Continue' }).isDisabled()).toBe(true)
     await bench.shoot(page, 'runs')
 

@@ -32,7 +32,8 @@ export function RowActions({
   return (
     <span className="runs-actions">
       {(['start', 'continue'] as const).map((kind) => (
-        <Tooltip key={kind} title={why || t(`runs.hint.${kind}`)}>
+        // Beside it, in its own row: above or below it would hide the buttons of another.
+        <Tooltip key={kind} placement="left" title={why || t(`runs.hint.${kind}`)}>
           <Button
             size="small"
             type={kind === 'start' ? 'primary' : 'default'}

@@ -22,7 +22,7 @@ export function StateCell({ account, place }: { account: Account; place: number 
       <span className="runs-state-line">
         <Pill tone={TONES[state]}>{t(`runs.state.${state}`)}</Pill>
         {locked && (
-          <Tooltip title={t(`runs.locked.${state === 'Running' ? 'running' : 'queued'}`)}>
+          <Tooltip placement="right" title={t(`runs.locked.${state === 'Running' ? 'running' : 'queued'}`)}>
             <LockOutlined tabIndex={0} role="img" aria-label={t('runs.locked.short')} />
           </Tooltip>
         )}
