@@ -1,5 +1,13 @@
 # Wharf in a container. `docker compose up` runs it with PostgreSQL and Redis; alone it runs embedded:
 #   docker build -t wharf . && docker run -p 8080:8080 -v wharf:/data -e WHARF_ADMIN_TOKEN=... wharf
+FROM node:24-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc tsconfig.json ./
+RUN npm ci --ignore-scripts && npm cache clean --force
+COPY console console
+COPY scripts/build-console.mjs scripts/
+RUN node scripts/build-console.mjs
+
 FROM node:24-slim
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -7,6 +15,7 @@ RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 COPY bin bin
 COPY src src
 COPY proto proto
+COPY --from=console /app/dist/console dist/console
 RUN mkdir /data && chown node:node /data
 USER node
 ENV WHARF_HOST=0.0.0.0 WHARF_DATA_DIR=/data NODE_ENV=production

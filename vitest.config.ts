@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/services.ts'],
+    globalSetup: ['test/support/services.ts', 'test/support/built-console.ts'],
     // Generous: a slow machine must not fail a test that asserts no time.
     testTimeout: 240_000,
     hookTimeout: 120_000,

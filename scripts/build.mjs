@@ -1,13 +1,16 @@
 // `npm pack`: Node runs TypeScript sources as they are, but not below node_modules. So an installed Wharf gets emitted
-// JavaScript, with the files that are read at run time (SQL, Lua) beside it.
+// JavaScript, with the files that are read at run time (SQL, Lua) beside it. The console is there already: `prepare.mjs`
+// built it.
 import { spawnSync } from 'node:child_process'
-import { cpSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
-rmSync(dist, { recursive: true, force: true })
+for (const entry of existsSync(dist) ? readdirSync(dist) : []) {
+  if (entry !== 'console') rmSync(join(dist, entry), { recursive: true, force: true })
+}
 const compiled = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',

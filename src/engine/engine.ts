@@ -1,7 +1,7 @@
 import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatch/dispatcher.ts'
 import { CapacityDuty } from './duties/capacity.ts'
-import { HeartbeatDuty } from './duties/heartbeat.ts'
+import { HEARTBEAT_EVERY_MS, HeartbeatDuty } from './duties/heartbeat.ts'
 import { OverdueDuty } from './duties/overdue.ts'
 import { RetentionDuty } from './duties/retention.ts'
 import { EventFeed } from './events/event-feed.ts'
@@ -42,7 +42,6 @@ const RENEWALS_PER_LEASE = 3
 /** A dead leader must not be what a dead worker's job waits for: it is replaced before that job's lease is out. */
 const LONGEST_LEADERSHIP_MS = 20_000
 const LEADERSHIP_PER_LEASE = 2 / 3
-const HEARTBEAT_EVERY_MS = 30_000
 const RETENTION_EVERY_MS = 5 * 60_000
 const CAPACITY_EVERY_MS = 60_000
 

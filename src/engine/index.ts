@@ -16,7 +16,16 @@ export {
 } from './kind.ts'
 export { type Ledger, now, type Tx } from './ledger/ledger.ts'
 export type { JobState, Schema, TransferStatus } from './ledger/schema.ts'
+export { type ListCursor, readCursor, writeCursor } from './list-cursor.ts'
 export { type Backend, type BackendOptions, openBackend } from './open-backend.ts'
+export {
+  type Depth,
+  type DomainOverview,
+  OVERVIEW_MINUTES,
+  Overview,
+  type OverviewView,
+  type WatchedDomain,
+} from './overview.ts'
 export { type Project, ProjectStore } from './projects/project-store.ts'
 export { hashSecret, matchesHash, newSecret } from './projects/secrets.ts'
 export { Sealer } from './sealer.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Ledger, newId, now, type Tx } from '../engine/index.ts'
+import { type Ledger, newId, now, readCursor, type Tx, writeCursor } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import { EXPORT_KIND } from './export-job.ts'
 import type { ExportRow, ExportStatus } from './export-view.ts'
@@ -8,6 +8,8 @@ export interface ListOptions {
   projectId: string
   status?: ExportStatus
   operatorId?: string
+  /** Part of the file's name, the operator or the id. */
+  search?: string
   limit: number
   cursor?: string
 }
@@ -43,6 +45,7 @@ export class ExportQueries {
       .limit(options.limit + 1)
     if (options.operatorId !== undefined) query = query.where('tasks.label', '=', options.operatorId)
     if (options.status !== undefined) query = query.where(hasStatus(options.status))
+    if (options.search !== undefined) query = query.where(this.#holds(options.search))
     if (options.cursor !== undefined) {
       const { at, id } = readCursor(options.cursor)
       query = query.where(sql<boolean>`(tasks.created_at, tasks.id) < (${at}, ${id})`)
@@ -50,7 +53,7 @@ export class ExportQueries {
     const rows = await query.execute()
     const page = rows.slice(0, options.limit)
     const last = page.at(-1)
-    return { rows: page, nextCursor: rows.length > options.limit && last ? writeCursor(last) : null }
+    return { rows: page, nextCursor: rows.length > options.limit && last ? cursorOf(last) : null }
   }
 
   /** Lets one transaction at a time go on for a project; SQLite has but one writer anyway. */
@@ -98,6 +101,19 @@ export class ExportQueries {
     }))
   }
 
+  /** A member of the request as it was asked for; read in place, because a payload can be large. */
+  #asked<T = string>(member: 'fileName' | 'type') {
+    return this.#ledger.dialect === 'sqlite'
+      ? sql<T>`jobs.payload ->> ${sql.lit(`$.request.${member}`)}`
+      : sql<T>`jobs.payload::json #>> ${sql.lit(`{request,${member}}`)}`
+  }
+
+  #holds(search: string) {
+    const pattern = `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
+    const like = (text: unknown) => sql`lower(${text}) like ${pattern} escape '\\'`
+    return sql<boolean>`(${like(this.#asked('fileName'))} or ${like(sql.ref('tasks.label'))} or ${like(sql.ref('tasks.id'))})`
+  }
+
   #rows() {
     return this.#ledger.db
       .selectFrom('tasks')
@@ -122,6 +138,8 @@ export class ExportQueries {
         'export_files.expires_at',
         'export_files.removed_at',
         'export_files.artifact_key',
+        this.#asked('fileName').as('file_name'),
+        this.#asked<'csv' | 'excel'>('type').as('type'),
         // 1: told. 2: given up. Nothing while it is still to be told.
         sql<
           number | null
@@ -145,14 +163,6 @@ function hasStatus(status: ExportStatus) {
   }
 }
 
-function writeCursor({ task_created_at, id }: ExportRow): string {
-  return Buffer.from(JSON.stringify([task_created_at, id])).toString('base64url')
-}
-
-function readCursor(cursor: string): { at: number; id: string } {
-  try {
-    const [at, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [unknown, unknown]
-    if (typeof at === 'number' && typeof id === 'string') return { at, id }
-  } catch {}
-  throw new AppError(ERRORS.REQUEST_INVALID, 'cursor is not one that a list has answered with')
+function cursorOf({ task_created_at, id }: ExportRow): string {
+  return writeCursor({ at: task_created_at, id })
 }

@@ -13,6 +13,9 @@ export interface ExportView {
   task_id: string
   project_id: string
   operator_id: string | null
+  /** As it was asked for: without its ending, and before there is a file. */
+  file_name: string
+  type: 'csv' | 'excel'
   status: ExportStatus
   stage: ExportStage
   progress: { fetched: number; total: number | null }
@@ -47,6 +50,8 @@ export type ExportRow = Selectable<{
   expires_at: number | null
   removed_at: number | null
   artifact_key: string | null
+  file_name: string
+  type: 'csv' | 'excel'
   told: number | null
 }>
 
@@ -66,6 +71,8 @@ export function toExportView(row: ExportRow, downloadUrl: (taskId: string) => st
     task_id: row.id,
     project_id: row.project_id ?? '',
     operator_id: row.label,
+    file_name: row.file_name,
+    type: row.type,
     status,
     stage: stageOf(row, status, progress),
     progress: {

@@ -84,6 +84,13 @@ export function requireProject(principal: Principal | null, projectId: string | 
   throw new AppError(ERRORS.FORBIDDEN, 'this key belongs to another project')
 }
 
+/** What a list may show: a project's own, or everything to the admin. */
+export function projectScope(principal: Principal | null): { projectId?: string } {
+  if (principal?.role === 'admin') return {}
+  if (principal?.role === 'project') return { projectId: principal.project.id }
+  throw new AppError(ERRORS.FORBIDDEN, "this needs a project's key")
+}
+
 /** Like `requireProject`, for one task, whose ticket will do as well. */
 export function requireTask(
   principal: Principal | null,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Engine, Ledger, ProjectStore, Sealer, Tickets } from '../engine/index.ts'
+import type { Engine, Ledger, Overview, ProjectStore, Sealer, Tickets } from '../engine/index.ts'
 import type { Exports } from '../exports/index.ts'
 import type { Log } from '../kernel/index.ts'
 import type { Callbacks, TaskViews } from '../notify/index.ts'
@@ -26,6 +26,7 @@ export interface HttpServerDeps {
   log: Log
   runs: Runs
   processing: Processing
+  overview: Overview<'exports' | 'transfers' | 'runs' | 'processing'>
   /** WebSockets of the domains' own, by path; each decides itself whom it lets in. */
   sockets?: Record<string, (request: IncomingMessage, socket: Duplex, head: Buffer) => void>
 }

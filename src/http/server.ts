@@ -3,20 +3,23 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { AppError, ERRORS, type Part } from '../kernel/index.ts'
 import { Authenticator, allow, credentialsOf } from './auth.ts'
+import { sendConsolePage, wantsPage } from './console/index.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
 import { Idempotency } from './idempotency.ts'
 import { Metrics } from './metrics.ts'
 import { registerOpenApi } from './openapi.ts'
 import { sendProblem, toAppError } from './problem.ts'
 import { type RateLimit, RequestLimiter } from './rate-limit.ts'
+import { consoleRoutes } from './routes/console.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/exports.ts'
 import { healthRoutes } from './routes/health.ts'
-import { homeRoutes } from './routes/home.ts'
+import { overviewRoutes } from './routes/overview.ts'
 import { processingRoutes } from './routes/processing.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sampleRoutes } from './routes/samples.ts'
+import { sessionRoutes } from './routes/session.ts'
 import { transferRoutes } from './routes/transfers.ts'
 import { EventSockets } from './web-socket.ts'
 
@@ -105,7 +108,8 @@ export class HttpServer implements Part {
     this.#app = app as unknown as FastifyInstance
     this.#addHooks(this.#app)
     await registerOpenApi(this.#app, this.#options.version)
-    await app.register(homeRoutes)
+    await app.register(consoleRoutes)
+    await app.register(sessionRoutes(this.#deps))
     await app.register(healthRoutes(this.#deps))
     await app.register(projectRoutes(this.#deps))
     await app.register(sampleRoutes)
@@ -114,6 +118,7 @@ export class HttpServer implements Part {
     await app.register(transferRoutes(this.#deps))
     new EventSockets({ ...this.#deps, authenticator: this.#authenticator }).attach(app.server)
     await app.register(runRoutes(this.#deps))
+    await app.register(overviewRoutes(this.#deps))
     await app.register(processingRoutes(this.#deps, this.#deps.processing))
     await app.ready()
     return this.#app
@@ -163,6 +168,7 @@ export class HttpServer implements Part {
       return sendProblem(request, reply, problem)
     })
     app.setNotFoundHandler((request, reply) => {
+      if (wantsPage(request)) return sendConsolePage(reply)
       const path = request.url.split('?')[0] ?? ''
       return sendProblem(
         request,

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/index.ts'
+import type { Depth, Engine } from '../engine/index.ts'
 import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
 import { TaskExpiryDuty } from './duties/expiry.ts'
 import { MendHandOffsDuty } from './duties/mend-hand-offs.ts'
@@ -10,6 +10,8 @@ import { type OpenedStore, openStore } from './open-store.ts'
 import type { ProcessingOptions } from './processing-options.ts'
 import { openProcessor } from './processor/open-processor.ts'
 import type { Processor } from './processor/processor.ts'
+import { type TaskListOptions, type TaskRows, toDetails } from './stores/task-rows.ts'
+import type { TaskDetails } from './task.ts'
 import { TaskService } from './task-service.ts'
 
 const EXPIRY_EVERY_MS = 60_000
@@ -23,6 +25,7 @@ export class Processing implements Part {
   readonly results: ResultFiles
   readonly uploads: { folder: string; maxBytes: number; ttlMs: number }
   readonly #opened: OpenedStore
+  readonly #rows: TaskRows
   readonly #grpc: GrpcServer
   readonly #mend: MendHandOffsDuty
   readonly #loops: DutyLoop[]
@@ -45,6 +48,7 @@ export class Processing implements Part {
     const { store, rows } = opened
     const handOff = new HandOff(log, options)
     this.#opened = opened
+    this.#rows = rows
     this.service = new TaskService({ store, handOff, clock, log })
     this.results = new ResultFiles(handOff.storage)
     this.uploads = { folder: handOff.temp, maxBytes: options.uploadMaxBytes, ttlMs: options.tempTtlMs }
@@ -69,6 +73,15 @@ export class Processing implements Part {
   /** Where gRPC listens, once started. */
   get grpcAddress(): string {
     return this.#grpc.address
+  }
+
+  /** As the ledger knows them; beside Redis that is a moment behind what processors write there. */
+  async list(options: TaskListOptions): Promise<TaskDetails[]> {
+    return (await this.#rows.newest(options)).map(toDetails)
+  }
+
+  depth(): Promise<Depth> {
+    return this.#rows.depth()
   }
 
   async start(): Promise<void> {

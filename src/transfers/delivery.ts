@@ -65,11 +65,16 @@ export class Delivery {
   /** A crash between the engine's answer and its being written down starts a second task: the same file, twice. */
   async #start(signal: AbortSignal): Promise<string> {
     const { clock, carrier } = this.#deps
-    const { engineTaskId } = await withRetry(
-      async () => orAborted(carrier.start(await this.#order(signal), signal), signal),
+    const { engineTaskId, size } = await withRetry(
+      async () => {
+        const order = await this.#order(signal)
+        return { ...(await orAborted(carrier.start(order, signal), signal)), size: order.size }
+      },
       { attempts: Number.MAX_SAFE_INTEGER, clock, signal, backoff: START_AGAIN },
     )
-    await this.#context.transaction((tx) => this.#deps.windows.started(tx, this.#window.id, engineTaskId))
+    await this.#context.transaction((tx) =>
+      this.#deps.windows.started(tx, this.#window.id, engineTaskId, size),
+    )
     return engineTaskId
   }
 
@@ -99,7 +104,7 @@ export class Delivery {
       const result = await this.#ask(engineTaskId, signal)
       const changes = result ? changesBy(this.#targets, result) : []
       if (changes.some(({ status }) => status !== 'Running')) quiet = 1
-      if (changes.length > 0) await this.#write(changes)
+      if (changes.length > 0) await this.#write(changes, result?.egress)
       if (this.#open().length > 0) await this.#deps.clock.sleep(backoffDelay(quiet, ASK_AGAIN), signal)
     }
     // Taken over after the last target's end was written, and before the window's.
@@ -118,12 +123,12 @@ export class Delivery {
   }
 
   /** Changes, and with the last of them the window's end, in one transaction. */
-  async #write(changes: TargetChange[]): Promise<void> {
+  async #write(changes: TargetChange[], egress?: number): Promise<void> {
     const byId = new Map(changes.map((change) => [change.id, change]))
     const targets = this.#targets.map((target) => ({ ...target, ...byId.get(target.id) }))
     const status = targets.every((target) => hasEnded(target.status)) ? endOf(targets) : undefined
     await this.#context.transaction(async (tx) => {
-      await this.#deps.windows.record(tx, this.#window, changes)
+      await this.#deps.windows.record(tx, this.#window, changes, egress)
       if (status) await this.#deps.windows.end(tx, this.#window.id, status)
     })
     this.#targets = targets

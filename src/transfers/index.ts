@@ -19,6 +19,6 @@ export type {
 } from './transfer-engine.ts'
 export { parseTaskKey } from './transfer-keys.ts'
 export type { ExportFile, TransferBody } from './transfer-request.ts'
-export type { TransferJobView, TransferTaskView } from './transfer-view.ts'
+export type { TransferJobItem, TransferJobView, TransferTaskView } from './transfer-view.ts'
 export { Transfers, type TransfersDeps, type TransfersOptions } from './transfers.ts'
 export type { Joined } from './write-joins.ts'

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix'
 import { sql } from 'kysely'
-import { type Ledger, newId, now } from '../engine/index.ts'
+import { type Ledger, newId, now, readCursor, writeCursor } from '../engine/index.ts'
 import { AppError, type Duty, ERRORS } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import { repositoryPath } from './repository-path.ts'
@@ -11,6 +11,14 @@ export interface RepositoryFile {
   size: number
   /** SHA-256, hexadecimal. */
   signature: string
+}
+
+export interface FileListOptions {
+  projectId: string
+  /** Paths that begin with it. */
+  prefix?: string
+  limit: number
+  cursor?: string
 }
 
 export interface RepositoryOptions {
@@ -57,6 +65,35 @@ export class Repository implements Duty {
     )
     if (replaced !== undefined) await this.#deps.store.delete(replaced)
     return { path, size, signature: sha256 }
+  }
+
+  /** The files that can be asked for now, the last one put first; older versions are left out. */
+  async list({ projectId, prefix = '', limit, cursor }: FileListOptions) {
+    let query = this.#deps.ledger.db
+      .selectFrom('repository_files')
+      .select(['path', 'size', 'signature', 'put_at', 'path_hash'])
+      .where('project_id', '=', projectId)
+      .where(sql<boolean>`superseded_at is null`)
+      .orderBy('put_at', 'desc')
+      .orderBy('path_hash', 'desc')
+      .limit(limit + 1)
+    if (prefix !== '') query = query.where(sql<boolean>`substr(path, 1, length(${prefix})) = ${prefix}`)
+    if (cursor !== undefined) {
+      const { at, id } = readCursor(cursor)
+      query = query.where(sql<boolean>`(put_at, path_hash) < (${at}, ${id})`)
+    }
+    const rows = await query.execute()
+    const page = rows.slice(0, limit)
+    const last = page.at(-1)
+    return {
+      items: page.map(({ path, size, signature, put_at }) => ({
+        path,
+        size: Number(size),
+        signature,
+        put_at: new Date(put_at).toISOString(),
+      })),
+      next_cursor: rows.length > limit && last ? writeCursor({ at: last.put_at, id: last.path_hash }) : null,
+    }
   }
 
   /** Where the bytes of this version are. */

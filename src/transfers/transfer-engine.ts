@@ -36,6 +36,8 @@ export interface TransferResult {
   uploadError: { code: number; message: string } | null
   /** Targets that the engine has told of so far; others are still to come. */
   targets: TargetResult[]
+  /** Bytes of this task that the server itself has sent, over all instances; left out by engines that do not tell. */
+  egress?: number
 }
 
 /**

@@ -33,7 +33,7 @@ export interface TransferTaskView extends FileView {
 }
 
 /** The delivery of one window. */
-export interface TransferJobView extends FileView {
+export interface TransferJobView extends FileView, BytesView {
   project_id: string
   status: TransferStatus
   engine_task_id: string | null
@@ -46,6 +46,26 @@ export interface TransferJobView extends FileView {
   window_ends_at: string
   executed_at: string | null
   finished_at: string | null
+}
+
+/** A delivery in a list: counts in place of its targets. */
+export interface TransferJobItem extends FileView, BytesView {
+  project_id: string
+  status: TransferStatus
+  targets: { total: number; success: number; failed: number; downloading: number; timeout: number }
+  created_at: string
+  window_starts_at: string
+  window_ends_at: string
+  executed_at: string | null
+  finished_at: string | null
+}
+
+/** What a delivery moved, and how much of that came from the server itself. */
+interface BytesView {
+  file_size: number | null
+  delivered_bytes: number
+  /** null: the engine does not tell. */
+  egress_bytes: number | null
 }
 
 const MAPS = {
@@ -84,12 +104,40 @@ export function toJobView(window: TransferWindow, targets: WindowTarget[]): Tran
     status: window.status,
     engine_task_id: window.engineTaskId,
     targets: targets.length,
+    ...bytesOf(window),
     ...targetMaps(targets),
     created_at: iso(window.createdAt),
     window_ends_at: iso(window.endsAt),
     executed_at: isoOrNull(window.executedAt),
     finished_at: isoOrNull(window.finishedAt),
   }
+}
+
+/** `collected` is the number of targets so far, of a window that has not closed. */
+export function toJobItem(window: TransferWindow, windowMs: number, collected?: number): TransferJobItem {
+  const { total, success, failed, timeout } = window.counts
+  return {
+    ...fileOf(window),
+    project_id: window.projectId,
+    status: window.status,
+    targets: {
+      total: collected ?? total,
+      success,
+      failed,
+      downloading: window.status === 'Pending' ? 0 : total - success - failed - timeout,
+      timeout,
+    },
+    ...bytesOf(window),
+    created_at: iso(window.createdAt),
+    window_starts_at: iso(window.endsAt - windowMs),
+    window_ends_at: iso(window.endsAt),
+    executed_at: isoOrNull(window.executedAt),
+    finished_at: isoOrNull(window.finishedAt),
+  }
+}
+
+function bytesOf({ fileSize, counts, egress }: TransferWindow): BytesView {
+  return { file_size: fileSize, delivered_bytes: (fileSize ?? 0) * counts.success, egress_bytes: egress }
 }
 
 /** While a window collects, its targets stand in none of the four. */

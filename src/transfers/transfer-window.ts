@@ -31,6 +31,10 @@ export interface TransferWindow {
   executedAt: number | null
   deadlineAt: number | null
   finishedAt: number | null
+  /** As of the last change; a window that still collects has not counted yet. */
+  counts: { total: number; success: number; failed: number; timeout: number }
+  fileSize: number | null
+  egress: number | null
 }
 
 export interface WindowTarget extends TransferTarget {
@@ -71,6 +75,9 @@ export function toWindow(row: Selectable<Schema['transfer_windows']>): TransferW
     executedAt: row.executed_at,
     deadlineAt: row.deadline_at,
     finishedAt: row.finished_at,
+    counts: { total: row.targets, success: row.succeeded, failed: row.failed, timeout: row.timed_out },
+    fileSize: row.file_size,
+    egress: row.egress,
   }
 }
 

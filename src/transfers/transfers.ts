@@ -4,8 +4,9 @@ import { type AgentView, toAgentView } from './agent-view.ts'
 import type { SwarmAgent } from './engines/swarm/index.ts'
 import { type GathererOptions, JoinGatherer } from './join-gatherer.ts'
 import type { Permissions } from './permissions.ts'
-import type { Repository, RepositoryFile } from './repository.ts'
+import type { FileListOptions, Repository, RepositoryFile } from './repository.ts'
 import { hashOf } from './transfer-keys.ts'
+import { type JobListOptions, TransferList } from './transfer-list.ts'
 import { TransferQueries } from './transfer-queries.ts'
 import { type ExportFile, type JoinRequest, readRequest, type TransferBody } from './transfer-request.ts'
 import type { TransferJobView, TransferTaskView } from './transfer-view.ts'
@@ -35,6 +36,7 @@ export class Transfers {
   readonly #join: WindowJoin
   readonly #gatherer: JoinGatherer<JoinRequest, Joined>
   readonly #queries: TransferQueries
+  readonly #list: TransferList
 
   constructor(deps: TransfersDeps, options: TransfersOptions) {
     this.#deps = deps
@@ -44,6 +46,7 @@ export class Transfers {
       options,
     )
     this.#queries = new TransferQueries(deps.ledger)
+    this.#list = new TransferList(deps.ledger, options)
   }
 
   /** Takes a request into the open window. Committed when it resolves; shares its transaction with others. */
@@ -67,6 +70,10 @@ export class Transfers {
     return this.#queries.job(jobId)
   }
 
+  jobs(options: JobListOptions) {
+    return this.#list.jobs(options)
+  }
+
   /** Stops a job for all its open targets. */
   async cancel(jobId: string): Promise<void> {
     const window = await this.#deps.windows.find(hashOf(jobId))
@@ -81,6 +88,10 @@ export class Transfers {
     signal: AbortSignal,
   ): Promise<RepositoryFile> {
     return this.#deps.repository.put(projectId, path, bytes, signal)
+  }
+
+  files(options: FileListOptions) {
+    return this.#deps.repository.list(options)
   }
 
   /** Who is connected, of those that the project may send to; without a project, everyone. */

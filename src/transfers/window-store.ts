@@ -63,6 +63,7 @@ export class WindowStore {
         version: sql<number>`version + 1`,
         executed_at: now,
         deadline_at: sql<number>`wharf_now() + ${timeoutMs}`,
+        targets: sql<number>`(select count(*) from transfer_targets where window_id = ${id})`,
       })
       .where('id', '=', id)
       .where('status', '=', 'Pending')
@@ -85,17 +86,17 @@ export class WindowStore {
     return window
   }
 
-  async started(tx: Tx, id: string, engineTaskId: string): Promise<void> {
+  async started(tx: Tx, id: string, engineTaskId: string, fileSize: number): Promise<void> {
     await tx.db
       .updateTable('transfer_windows')
-      .set({ engine_task_id: engineTaskId, version: sql<number>`version + 1` })
+      .set({ engine_task_id: engineTaskId, file_size: fileSize, version: sql<number>`version + 1` })
       .where('id', '=', id)
       .execute()
     this.#tell(tx, id)
   }
 
   /** Writes changes down; targets that have ended stay as they are. */
-  async record(tx: Tx, window: TransferWindow, changes: TargetChange[]): Promise<void> {
+  async record(tx: Tx, window: TransferWindow, changes: TargetChange[], egress?: number): Promise<void> {
     if (changes.length === 0) return
     const rows = changes.map((change) => ({
       id: change.id,
@@ -119,12 +120,21 @@ export class WindowStore {
       from ${steps} where transfer_targets.id = r.id and transfer_targets.status in ('Pending', 'Running')`.execute(
       tx.db,
     )
-    await tx.db
-      .updateTable('transfer_windows')
-      .set({ version: sql<number>`version + 1` })
-      .where('id', '=', window.id)
-      .execute()
+    await this.#count(tx, window.id, egress)
     this.#tell(tx, window.id)
+  }
+
+  /** From the targets themselves: counts that were only added up could drift. */
+  async #count(tx: Tx, id: string, egress: number | undefined): Promise<void> {
+    await sql`update transfer_windows set version = version + 1, targets = counted.targets,
+        succeeded = counted.succeeded, failed = counted.failed, timed_out = counted.timed_out,
+        egress = coalesce(cast(${egress ?? null} as bigint), egress)
+      from (select count(*) as targets,
+          coalesce(sum(case when status = 'Success' then 1 end), 0) as succeeded,
+          coalesce(sum(case when status = 'Failed' then 1 end), 0) as failed,
+          coalesce(sum(case when status = 'Timeout' then 1 end), 0) as timed_out
+        from transfer_targets where window_id = ${id}) as counted
+      where transfer_windows.id = ${id}`.execute(tx.db)
   }
 
   async end(tx: Tx, id: string, status: TransferStatus): Promise<void> {

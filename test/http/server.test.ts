@@ -71,7 +71,7 @@ test('health, metrics, the reference and the start page need no key', async () =
   expect(await (await ask('GET', '/livez')).json()).toEqual({ status: 'ok' })
   expect(await (await ask('GET', '/readyz')).json()).toEqual({ status: 'ready', ledger: 'ok' })
   expect(await (await ask('GET', '/metrics')).text()).toContain('process_resident_memory_bytes')
-  expect(await (await ask('GET', '/')).text()).toContain('<h1>Wharf</h1>')
+  expect(await (await ask('GET', '/')).text()).toContain('<title>Wharf</title>')
   expect((await ask('GET', '/docs')).status).toBe(200)
   const openapi = (await (await ask('GET', '/openapi.json')).json()) as { openapi: string; paths: object }
   expect(openapi.openapi).toBe('3.1.0')

@@ -2,6 +2,8 @@ import { hostname } from 'node:os'
 import type { Duty } from '../../kernel/index.ts'
 import { type Ledger, now } from '../ledger/ledger.ts'
 
+export const HEARTBEAT_EVERY_MS = 30_000
+
 /** Keeps this instance in the list of living ones. */
 export class HeartbeatDuty implements Duty {
   readonly name = 'heartbeat'

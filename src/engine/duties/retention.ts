@@ -12,9 +12,10 @@ export interface RetentionOptions {
   eventsMs: number
   idempotencyMs?: number
   instancesMs?: number
+  endedWorkMs?: number
 }
 
-/** Deletes what is past its time: ended jobs with their tasks, old events, idempotency records, dead instances. */
+/** Deletes what is past its time: ended jobs with their tasks, old events, idempotency records, dead instances, noted ends. */
 export class RetentionDuty implements Duty {
   readonly name = 'retention'
   readonly #deps: { ledger: Ledger; kinds: KindRegistry; events: EventLog; log: Log }
@@ -22,10 +23,15 @@ export class RetentionDuty implements Duty {
 
   constructor(
     deps: { ledger: Ledger; kinds: KindRegistry; events: EventLog; log: Log },
-    { eventsMs, idempotencyMs = 24 * 3_600_000, instancesMs = 3_600_000 }: RetentionOptions,
+    {
+      eventsMs,
+      idempotencyMs = 24 * 3_600_000,
+      instancesMs = 3_600_000,
+      endedWorkMs = 3_600_000,
+    }: RetentionOptions,
   ) {
     this.#deps = deps
-    this.#options = { eventsMs, idempotencyMs, instancesMs }
+    this.#options = { eventsMs, idempotencyMs, instancesMs, endedWorkMs }
   }
 
   async runOnce(signal: AbortSignal): Promise<{ jobs: number; events: number }> {
@@ -41,6 +47,10 @@ export class RetentionDuty implements Duty {
     await ledger.db
       .deleteFrom('instances')
       .where('seen_at', '<', sql<number>`wharf_now() - ${this.#options.instancesMs}`)
+      .execute()
+    await ledger.db
+      .deleteFrom('ended_work')
+      .where('at', '<', sql<number>`wharf_now() - ${this.#options.endedWorkMs}`)
       .execute()
     return { jobs, events: forgotten }
   }

@@ -12,6 +12,7 @@ export interface Schema {
   instances: InstancesTable
   leaders: LeadersTable
   idempotency: IdempotencyTable
+  ended_work: EndedWorkTable
   export_files: ExportFilesTable
   export_downloads: ExportDownloadsTable
   deliveries: DeliveriesTable
@@ -145,6 +146,13 @@ export interface IdempotencyTable {
   created_at: number
 }
 
+export interface EndedWorkTable {
+  kind: string
+  at: number
+  failed: number
+  duration_ms: number
+}
+
 export interface ExportFilesTable {
   job_id: string
   artifact_key: string
@@ -274,6 +282,12 @@ export interface TransferWindowsTable {
   executed_at: number | null
   deadline_at: number | null
   finished_at: number | null
+  targets: Generated<number>
+  succeeded: Generated<number>
+  failed: Generated<number>
+  timed_out: Generated<number>
+  file_size: number | null
+  egress: number | null
 }
 
 export interface TransferTargetsTable {
@@ -304,6 +318,7 @@ export interface SwarmTasksTable {
   manifest_signature: string
   created_at: number
   deadline: number
+  egress: Generated<number>
 }
 
 export interface SwarmTargetsTable {

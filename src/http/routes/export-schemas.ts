@@ -49,6 +49,8 @@ export const ExportTask = Type.Object({
   task_id: Type.String(),
   project_id: Type.String(),
   operator_id: nullable(Type.String()),
+  file_name: Type.String({ description: 'as it was asked for, without its ending' }),
+  type: Type.Enum(['csv', 'excel']),
   status: Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled']),
   stage: Type.Enum(['queued', 'fetching', 'building', 'uploading', 'notifying', 'done']),
   progress: Type.Object({ fetched: Type.Integer(), total: nullable(Type.Integer()) }),

@@ -99,6 +99,9 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           querystring: Type.Object({
             status: Type.Optional(Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled'])),
             operator_id: Type.Optional(Type.String()),
+            search: Type.Optional(
+              Type.String({ description: "part of the file's name, the operator or the id", maxLength: 200 }),
+            ),
             limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
             cursor: Type.Optional(Type.String()),
           }),
@@ -108,12 +111,13 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       async (request) => {
         const { project_id } = request.params
         requireProject(request.principal, project_id)
-        const { status, operator_id, limit = 50, cursor } = request.query as Record<string, never>
+        const { status, operator_id, search, limit = 50, cursor } = request.query as Record<string, never>
         return exports.list({
           projectId: project_id,
           limit: Number(limit),
           ...(status !== undefined && { status }),
           ...(operator_id !== undefined && { operatorId: operator_id }),
+          ...(search !== undefined && { search }),
           ...(cursor !== undefined && { cursor }),
         })
       },
@@ -251,6 +255,8 @@ function accepted(taskId: string, projectId: string, body: ExportBody): ExportVi
     task_id: taskId,
     project_id: projectId,
     operator_id: body.operator_id ?? null,
+    file_name: body.file_name ?? '',
+    type: body.type ?? 'csv',
     status: 'pending',
     stage: 'queued',
     progress: { fetched: 0, total: null },

@@ -4,17 +4,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { hasEnded, type Processing, type TaskDetails, UploadServer } from '../../processing/index.ts'
-import { requireProject } from '../auth.ts'
+import { projectScope, requireTask } from '../auth.ts'
 import { answerFile } from '../file-answer.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { PROBLEM_TYPE, toProblem } from '../problem.ts'
+import { TicketView } from './export-schemas.ts'
 
 const UPLOADS = '/api/uploads'
 const tags = ['processing']
+const TICKET_MS = 15 * 60_000
 
+const Status = Type.Enum(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'])
 const TaskView = Type.Object({
   task_id: Type.String(),
-  status: Type.Enum(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED']),
+  status: Status,
   file_name: Type.String(),
   size: Type.Number(),
   progress: Type.Union([Type.Number(), Type.Null()]),
@@ -31,11 +34,46 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
   const { service, results } = processing
   const mine = async (request: FastifyRequest<{ Params: { task_id: string } }>): Promise<TaskDetails> => {
     const task = await service.details(request.params.task_id)
-    if (task.projectId !== null) requireProject(request.principal, task.projectId)
+    const { taskId: id, projectId } = task
+    if (projectId !== null || request.principal?.role === 'ticket')
+      requireTask(request.principal, { id, projectId })
     return task
   }
   return async (app) => {
     await app.register(uploadRoutes(deps, processing))
+
+    app.get(
+      '/api/tasks',
+      {
+        schema: {
+          tags,
+          summary: "A project's tasks, newest first; to the admin, all",
+          querystring: Type.Object({
+            status: Type.Optional(Status),
+            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+            cursor: Type.Optional(Type.String({ maxLength: 200 })),
+          }),
+          response: {
+            200: Type.Object({
+              items: Type.Array(TaskView),
+              next_cursor: Type.Union([Type.String(), Type.Null()]),
+            }),
+          },
+        },
+      },
+      async (request) => {
+        const { status, limit = 50, cursor } = request.query
+        const tasks = await processing.list({
+          limit: limit + 1,
+          ...projectScope(request.principal),
+          ...(status !== undefined && { status }),
+          ...(cursor !== undefined && { before: cursor }),
+        })
+        const page = tasks.slice(0, limit)
+        const next_cursor = tasks.length > limit ? (page.at(-1)?.taskId ?? null) : null
+        return { items: page.map(toView), next_cursor }
+      },
+    )
 
     app.get(
       '/api/tasks/:task_id',
@@ -45,7 +83,10 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
 
     app.get(
       '/api/tasks/:task_id/result',
-      { schema: { tags, summary: 'The result of a task; takes Range', params: OneTask } },
+      {
+        config: { access: 'ticket' },
+        schema: { tags, summary: 'The result of a task; takes Range', params: OneTask },
+      },
       async (request, reply) => {
         const task = await mine(request)
         if (!hasEnded(task.status)) {
@@ -56,6 +97,22 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
         if (task.status === 'FAILED') throw new AppError(ERRORS.TASK_WITHOUT_RESULT, task.errorMessage)
         const file = await results.open(task.taskId, task.resultPath)
         return answerFile(request, reply, { ...file, name: resultName(task, file.name) })
+      },
+    )
+
+    app.post(
+      '/api/tasks/:task_id/ticket',
+      {
+        schema: {
+          tags,
+          summary: "Permission for a browser to fetch this task's result, as ?ticket=",
+          params: OneTask,
+          response: { 200: TicketView },
+        },
+      },
+      async (request) => {
+        const { ticket, expiresAt } = deps.tickets.issue((await mine(request)).taskId, TICKET_MS)
+        return { ticket, expires_at: new Date(expiresAt).toISOString() }
       },
     )
 

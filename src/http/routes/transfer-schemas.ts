@@ -4,12 +4,24 @@ const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
   Type.Union([schema, Type.Null()])
 const time = Type.String({ format: 'date-time' })
 const uint32 = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
-const Status = Type.Enum(['Pending', 'Running', 'Success', 'Failed', 'Timeout'])
+export const Status = Type.Enum(['Pending', 'Running', 'Success', 'Failed', 'Timeout'])
 
 export const RepositoryFileView = Type.Object({
   path: Type.String(),
   size: Type.Integer(),
   signature: Type.String({ description: 'SHA-256, hexadecimal' }),
+})
+
+export const RepositoryFiles = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      size: Type.Integer(),
+      signature: Type.String(),
+      put_at: time,
+    }),
+  ),
+  next_cursor: nullable(Type.String()),
 })
 
 export const TransferRequestBody = Type.Object(
@@ -64,8 +76,38 @@ const Targets = Type.Record(
   { description: 'Keyed agent_id:container_id' },
 )
 
+const BytesFields = {
+  file_size: nullable(Type.Integer({ description: 'Known once the delivery has begun' })),
+  delivered_bytes: Type.Integer({ description: 'The size times the targets that have the file' }),
+  egress_bytes: nullable(
+    Type.Integer({ description: 'What the server itself has sent; null: its engine does not tell' }),
+  ),
+}
+
+export const TransferJobs = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      ...FileFields,
+      ...BytesFields,
+      targets: Type.Object({
+        total: Type.Integer(),
+        success: Type.Integer(),
+        failed: Type.Integer(),
+        downloading: Type.Integer(),
+        timeout: Type.Integer(),
+      }),
+      window_starts_at: time,
+      window_ends_at: time,
+      executed_at: nullable(time),
+      finished_at: nullable(time),
+    }),
+  ),
+  next_cursor: nullable(Type.String()),
+})
+
 export const TransferJob = Type.Object({
   ...FileFields,
+  ...BytesFields,
   engine_task_id: nullable(Type.String()),
   targets: Type.Integer(),
   success_targets: Targets,

@@ -4,14 +4,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import type { TransferBody } from '../../transfers/index.ts'
-import { requireProject } from '../auth.ts'
+import { projectScope, requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import {
   AllowedAgents,
   ConnectedAgents,
+  RepositoryFiles,
   RepositoryFileView,
+  Status,
   TransferAccepted,
   TransferJob,
+  TransferJobs,
   TransferRequestBody,
   TransferTask,
 } from './transfer-schemas.ts'
@@ -52,6 +55,27 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
     )
 
     app.get(
+      '/api/repository',
+      {
+        config: { access: 'project' },
+        schema: {
+          tags,
+          summary: 'The files that can be delivered, the last one put first',
+          querystring: Type.Object({
+            prefix: Type.Optional(Type.String({ maxLength: 4096 })),
+            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+            cursor: Type.Optional(Type.String()),
+          }),
+          response: { 200: RepositoryFiles },
+        },
+      },
+      (request) => {
+        const { limit = 50, ...rest } = request.query
+        return transfers.files({ projectId: projectOf(request), limit, ...rest })
+      },
+    )
+
+    app.get(
       '/api/transfers/:task_id',
       {
         schema: {
@@ -65,6 +89,31 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         const view = await transfers.task(request.params.task_id)
         requireProject(request.principal, view.project_id)
         return view
+      },
+    )
+
+    app.get(
+      '/api/transfer-jobs',
+      {
+        schema: {
+          tags,
+          summary: 'Deliveries and windows that still collect, newest first',
+          querystring: Type.Object({
+            status: Type.Optional(Status),
+            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+            cursor: Type.Optional(Type.String()),
+          }),
+          response: { 200: TransferJobs },
+        },
+      },
+      (request) => {
+        const { status, limit = 50, cursor } = request.query
+        return transfers.jobs({
+          limit,
+          ...projectScope(request.principal),
+          ...(status !== undefined && { status }),
+          ...(cursor !== undefined && { cursor }),
+        })
       },
     )
 

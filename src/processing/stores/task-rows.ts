@@ -69,6 +69,30 @@ export class TaskRows {
       .execute()) as Row[]
   }
 
+  /** Newest first; `before` is the last id of the page before. */
+  async newest({ projectId, status, limit, before }: TaskListOptions): Promise<Row[]> {
+    let query = this.ledger.db
+      .selectFrom('processing_tasks')
+      .selectAll()
+      .where(sql<boolean>`status <> 'REVOKED'`)
+      .where('expires_at', '>', now)
+      .orderBy('id', 'desc')
+      .limit(limit)
+    if (projectId !== undefined) query = query.where('project_id', '=', projectId)
+    if (status !== undefined) query = query.where('status', '=', status)
+    if (before !== undefined) query = query.where('id', '<', before)
+    return (await query.execute()) as Row[]
+  }
+
+  /** Literals, not parameters: only so does the partial index apply. */
+  async depth(): Promise<{ queued: number; running: number }> {
+    const { rows } = await sql<{ status: TaskStatus; count: number }>`
+      select status, count(*) as count from processing_tasks
+      where status in ('PENDING', 'PROCESSING') group by status`.execute(this.ledger.db)
+    const of = (status: TaskStatus) => Number(rows.find((row) => row.status === status)?.count ?? 0)
+    return { queued: of('PENDING'), running: of('PROCESSING') }
+  }
+
   async expired(limit: number): Promise<TaskRow[]> {
     return this.ledger.db
       .selectFrom('processing_tasks')
@@ -146,6 +170,14 @@ export class TaskRows {
     this.#deps.notify()
     return tasks.map(({ id }) => inserted.has(id))
   }
+}
+
+export interface TaskListOptions {
+  /** Left out: of every project, and of none. */
+  projectId?: string
+  status?: TaskStatus
+  limit: number
+  before?: string
 }
 
 export interface RowChange {

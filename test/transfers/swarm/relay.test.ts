@@ -31,5 +31,11 @@ describe('a relay between agents', () => {
     )
     for (const { root } of agents) expect(sha256sum(join(root, 'in', order.fileName))).toBe(file.signature)
     expect(server.engine.egress.pieces).toBeLessThan(file.size * 1.3)
+    // Told for the task as well, and still known when the task is asked about later.
+    expect(result.egress).toBe(server.engine.egress.pieces)
+    expect((await server.engine.result(engineTaskId, signal)).egress).toBe(result.egress)
+    await server.close()
+    const later = await swarm.server()
+    expect((await later.engine.result(engineTaskId, signal)).egress).toBe(result.egress)
   })
 })

@@ -17,7 +17,10 @@ export class LedgerSwarmStore implements SwarmStore {
     return this.#ledger.now()
   }
 
-  async addTask(task: Omit<SwarmTask, 'deadline'>, timeoutMs: number): Promise<{ deadline: number }> {
+  async addTask(
+    task: Omit<SwarmTask, 'deadline' | 'egress'>,
+    timeoutMs: number,
+  ): Promise<{ deadline: number }> {
     return this.#ledger.transaction(async (tx) => {
       const createdAt = await tx.now()
       const deadline = createdAt + timeoutMs
@@ -48,6 +51,7 @@ export class LedgerSwarmStore implements SwarmStore {
       manifest: row.manifest,
       manifestSignature: row.manifest_signature,
       deadline: Number(row.deadline),
+      egress: Number(row.egress),
       targets: targets.map((target) => ({
         key: target.target_key,
         agentId: target.agent_id,
@@ -72,6 +76,15 @@ export class LedgerSwarmStore implements SwarmStore {
           .execute()
       }
     })
+  }
+
+  async keepEgress(taskId: string, bytes: number): Promise<void> {
+    await this.#ledger.db
+      .updateTable('swarm_tasks')
+      .set({ egress: bytes })
+      .where('id', '=', taskId)
+      .where('egress', '<', bytes)
+      .execute()
   }
 
   async sweep(olderThanMs: number): Promise<void> {

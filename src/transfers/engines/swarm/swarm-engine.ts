@@ -54,9 +54,12 @@ interface Running {
   relay: Relay
   source: SourceFile
   deadline: number
+  egress: { before: number; saved: number }
 }
 
 const DAY = 86_400_000
+/** What a killed server may have sent without its being written down. */
+const EGRESS_UNSAVED = 64 * 1024 * 1024
 
 /**
  * Carries files by relay between agents. What must survive this process is in the store: whoever is asked for a task
@@ -121,7 +124,10 @@ export class SwarmEngine implements TransferEngine {
     await this.#looking.stop()
     this.#hub.stop()
     await this.#directory.stop()
-    for (const { relay } of this.#running.values()) await relay.save().catch(() => undefined)
+    for (const [task, running] of this.#running) {
+      await running.relay.save().catch(() => undefined)
+      await this.#saveEgress(task, running, 0).catch(() => undefined)
+    }
     for (const task of [...this.#running.keys()]) await this.#drop(task)
     await this.#pieces.close()
   }
@@ -144,7 +150,7 @@ export class SwarmEngine implements TransferEngine {
     const running = await this.#find(engineTaskId, signal)
     if (!running) return this.#ended(engineTaskId)
     await this.#finishIfOver(engineTaskId, running)
-    return running.relay.result()
+    return { ...running.relay.result(), egress: this.#egressOf(engineTaskId, running) }
   }
 
   async terminate(
@@ -195,7 +201,8 @@ export class SwarmEngine implements TransferEngine {
     const timeoutMs = order.timeoutSeconds * 1000
     await store.addTask(task, timeoutMs)
     await store.sweep(this.#options.keepMs ?? DAY)
-    if (manifest) await this.#coordinate({ ...task, deadline: 0 }, manifest, timeoutMs, order.localPath)
+    if (manifest)
+      await this.#coordinate({ ...task, deadline: 0, egress: 0 }, manifest, timeoutMs, order.localPath)
     return { engineTaskId: id }
   }
 
@@ -256,13 +263,15 @@ export class SwarmEngine implements TransferEngine {
       log,
     }
     const relay = new Relay({ ...deps, distrusted: this.#distrust }, task, options)
-    const running = { relay, source, deadline: clock.now() + timeoutMs }
+    const egress = { before: task.egress, saved: task.egress }
+    const running = { relay, source, deadline: clock.now() + timeoutMs, egress }
     this.#running.set(task.id, running)
     return running
   }
 
   async #finishIfOver(id: string, running: Running): Promise<void> {
     await running.relay.save()
+    await this.#saveEgress(id, running, running.relay.isOver ? 0 : EGRESS_UNSAVED)
     if (!running.relay.isOver || !this.#running.has(id)) return
     running.relay.release()
     await this.#drop(id)
@@ -271,11 +280,24 @@ export class SwarmEngine implements TransferEngine {
   async #drop(id: string): Promise<void> {
     const running = this.#running.get(id)
     this.#running.delete(id)
+    this.#pieces.forget(id)
     await running?.source.close()
   }
 
+  /** What was saved counts too: a task that is over has been forgotten by the piece server. */
+  #egressOf(id: string, { egress }: Running): number {
+    return Math.max(egress.saved, egress.before + this.#pieces.bytesSentFor(id))
+  }
+
+  async #saveEgress(id: string, running: Running, unsaved: number): Promise<void> {
+    const bytes = this.#egressOf(id, running)
+    if (bytes - running.egress.saved <= unsaved) return
+    await this.#deps.store.keepEgress(id, bytes)
+    running.egress.saved = bytes
+  }
+
   async #ended(id: string): Promise<TransferResult> {
-    const { targets } = await this.#stored(id)
+    const { targets, egress } = await this.#stored(id)
     const failed = targets.find(({ code }) => code === RESULT.SOURCE_FAILED)
     return {
       uploadError: failed ? { code: failed.code, message: failed.message } : null,
@@ -286,6 +308,7 @@ export class SwarmEngine implements TransferEngine {
         errorMessage: message,
         progress: code === RESULT.DONE ? 100 : 0,
       })),
+      egress,
     }
   }
 

@@ -18,6 +18,8 @@ export interface SwarmTask {
   manifestSignature: string
   /** The ledger's clock. */
   deadline: number
+  /** Bytes that servers have sent for it, as far as it was written down. */
+  egress: number
   targets: SwarmTarget[]
 }
 
@@ -34,10 +36,11 @@ export interface SwarmAgent {
 
 /** What of the swarm must survive a server: tasks with their manifests and results, and who is connected where. */
 export interface SwarmStore {
-  addTask(task: Omit<SwarmTask, 'deadline'>, timeoutMs: number): Promise<{ deadline: number }>
+  addTask(task: Omit<SwarmTask, 'deadline' | 'egress'>, timeoutMs: number): Promise<{ deadline: number }>
   task(id: string): Promise<SwarmTask | undefined>
   /** Keeps how targets ended; the first end of a target is the one that stays. */
   keepResults(taskId: string, results: Pick<SwarmTarget, 'key' | 'code' | 'message'>[]): Promise<void>
+  keepEgress(taskId: string, bytes: number): Promise<void>
   now(): Promise<number>
   /** Forgets tasks whose deadline was this long ago. */
   sweep(olderThanMs: number): Promise<void>

@@ -28,6 +28,9 @@ export class PieceServer {
   readonly #sockets = new Set<TLSSocket>()
   #credentials: Credentials | undefined
   #bytesSent = 0
+  readonly #taskOf = new Map<TLSSocket, string>()
+  /** Of connections that have closed, by task. */
+  readonly #sentFor = new Map<string, number>()
 
   constructor(deps: PieceServerDeps) {
     this.#deps = deps
@@ -65,6 +68,18 @@ export class PieceServer {
     return this.#bytesSent + open
   }
 
+  /** The same for one task, from its first piece on until it is forgotten. */
+  bytesSentFor(task: string): number {
+    let open = 0
+    for (const [socket, other] of this.#taskOf) if (other === task) open += socket.bytesWritten
+    return (this.#sentFor.get(task) ?? 0) + open
+  }
+
+  forget(task: string): void {
+    this.#sentFor.delete(task)
+    for (const [socket, other] of this.#taskOf) if (other === task) this.#taskOf.delete(socket)
+  }
+
   renew(credentials: Credentials): void {
     this.#credentials = credentials
     this.#server.setSecureContext(tlsOptions(credentials))
@@ -89,6 +104,9 @@ export class PieceServer {
       this.#sockets.delete(socket)
       this.#feeds.delete(socket)
       this.#bytesSent += socket.bytesWritten
+      const task = this.#taskOf.get(socket)
+      this.#taskOf.delete(socket)
+      if (task !== undefined) this.#sentFor.set(task, (this.#sentFor.get(task) ?? 0) + socket.bytesWritten)
       gone.abort(new Error('the child is gone'))
     })
     const late = setTimeout(() => socket.destroy(), REQUEST_WITHIN_MS)
@@ -128,6 +146,7 @@ export class PieceServer {
     if (!holding) throw new Error('this file is not here')
     if (holding.manifest.sha256 !== ticket.sha256) throw new Error('the ticket is for another file')
     this.#drop(ticket.task, child)
+    this.#taskOf.set(socket, ticket.task)
     const feed = new Feed(
       { holding, socket, upload: this.#deps.upload },
       { child: child as PeerId, from: request.from },

@@ -1,0 +1,74 @@
+import { ask } from './client.ts'
+import type { ExportTask } from './exports.ts'
+
+/** What a person fills in; the template is the text they typed. */
+export interface ExportDraft {
+  source_url: string
+  type: 'csv' | 'excel'
+  file_name?: string | undefined
+  title?: string | undefined
+  summary?: string | undefined
+  operator_id?: string | undefined
+  page_size?: number | undefined
+  timezone?: string | undefined
+  callback?: string | undefined
+  template?: string | undefined
+}
+
+/** The template goes in as it was typed: to parse and write it again would sort keys and round long numbers. */
+function bodyOf(projectId: string, { template, ...draft }: ExportDraft): string {
+  const filled = Object.entries(draft).filter(([, value]) => value !== undefined && value !== '')
+  const rest = JSON.stringify({ project_id: projectId, ...Object.fromEntries(filled) })
+  return template?.trim() ? `${rest.slice(0, -1)},"template":${template}}` : rest
+}
+
+export interface CellLook {
+  bold?: boolean
+  italic?: boolean
+  underline?: boolean
+  size?: number
+  /** RRGGBB, as are all colours. */
+  color?: string
+  bgColor?: string
+  align?: 'left' | 'center' | 'right'
+  vAlign?: 'top' | 'middle' | 'bottom'
+}
+
+export interface SheetCell {
+  row: number
+  column: number
+  rowSpan: number
+  columnSpan: number
+  value: string | number | boolean | null | ({ text: string } & CellLook)[]
+  style: CellLook
+}
+
+export interface SheetArea {
+  rows: number
+  cells: SheetCell[]
+}
+
+export interface SheetPreview {
+  name: string
+  total: number
+  columns: { title: string; name: string | null; type: string }[]
+  top: SheetArea
+  bottom: SheetArea
+  rows: unknown[][]
+}
+
+export async function previewExport(
+  projectId: string,
+  draft: ExportDraft,
+  signal?: AbortSignal,
+): Promise<SheetPreview[]> {
+  const json = bodyOf(projectId, draft)
+  return (await ask<{ tables: SheetPreview[] }>('/api/exports/preview', { method: 'POST', json, signal }))
+    .tables
+}
+
+/** The same `attempt` makes no second export, however often it is sent. */
+export function createExport(projectId: string, draft: ExportDraft, attempt: string): Promise<ExportTask> {
+  const json = bodyOf(projectId, draft)
+  return ask('/api/exports', { method: 'POST', json, headers: { 'idempotency-key': attempt } })
+}

@@ -1,0 +1,37 @@
+/** An error that the server has told (RFC 9457), or that the way to it has. `code` can be searched for in the docs. */
+export class Problem extends Error {
+  readonly code: string
+  readonly status: number
+  /** Where in the request it lies, when one place is to blame. */
+  readonly path: string | undefined
+  /** The column inside the text at `path`, counted from 1. */
+  readonly position: number | undefined
+
+  constructor(
+    code: string,
+    status: number,
+    message: string,
+    place: { path?: string | undefined; position?: number | undefined } = {},
+  ) {
+    super(message)
+    this.name = 'Problem'
+    this.code = code
+    this.status = status
+    this.path = place.path
+    this.position = place.position
+  }
+}
+
+export async function problemOf(answer: Response): Promise<Problem> {
+  const body = (await answer.json().catch(() => ({}))) as {
+    code?: string
+    detail?: string
+    path?: string
+    position?: number
+    errors?: { path: string }[]
+  }
+  return new Problem(body.code ?? `HTTP_${answer.status}`, answer.status, body.detail ?? answer.statusText, {
+    path: body.path ?? body.errors?.[0]?.path,
+    position: body.position,
+  })
+}

@@ -1,0 +1,33 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { session } from './api/session.ts'
+import { LiveProvider } from './live/live.tsx'
+import { queryClient } from './live/query-client.ts'
+import { useStore } from './live/store.ts'
+import { SignInPage } from './pages/sign-in/page.tsx'
+import { PageLoading } from './parts/page-loading.tsx'
+import { ToastProvider } from './parts/toasts.tsx'
+import { ThemeProvider } from './theme/provider.tsx'
+
+const Frame = lazy(async () => ({ default: (await import('./parts/frame.tsx')).Frame }))
+
+export function App() {
+  const signedIn = useStore(session) !== null
+  return (
+    <QueryClientProvider client={queryClient}>
+      <ThemeProvider>
+        {signedIn ? (
+          <LiveProvider>
+            <Suspense fallback={<PageLoading />}>
+              <ToastProvider>
+                <Frame />
+              </ToastProvider>
+            </Suspense>
+          </LiveProvider>
+        ) : (
+          <SignInPage />
+        )}
+      </ThemeProvider>
+    </QueryClientProvider>
+  )
+}

@@ -1,0 +1,112 @@
+import { askRaw } from '../api/client.ts'
+import { Problem } from '../api/problem.ts'
+import { signOut } from '../api/session.ts'
+import { askWho } from '../api/who.ts'
+import { type LiveEvent, readEvents } from './server-events.ts'
+import { Store } from './store.ts'
+
+export type Link = 'connecting' | 'live' | 'offline'
+
+export interface LiveListener {
+  /** What was read before may be old: read it again. Comes with every new connection and after every gap. */
+  onSnapshotNeeded(): void
+  onEvent(event: LiveEvent): void
+}
+
+/** The server shows life every 15 s; twice that long without any means that the line is dead. */
+const SILENCE_MS = 35_000
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 15_000
+
+/**
+ * Follows the event log for as long as it is open. Each connection begins with `seq`, then the stream after it, and only
+ * then the snapshots: whatever changes meanwhile is in the one or in the other. It also asks anew after a restart of
+ * the server on an older ledger, where an old `seq` would wait for ever.
+ */
+export class LiveConnection {
+  readonly link = new Store<Link>('connecting')
+  /** When the next try is made, while offline. */
+  readonly nextTryAt = new Store<number | null>(null)
+  readonly #listener: LiveListener
+  readonly #closed = new AbortController()
+  #hurry: (() => void) | undefined
+
+  constructor(listener: LiveListener) {
+    this.#listener = listener
+  }
+
+  async run(token: string): Promise<void> {
+    let pause = FIRST_PAUSE_MS
+    const wake = () => this.tryNow()
+    window.addEventListener('online', wake)
+    while (!this.#closed.signal.aborted) {
+      try {
+        await this.#follow(token, () => {
+          pause = FIRST_PAUSE_MS
+        })
+      } catch (error) {
+        if (error instanceof Problem && error.status === 401) {
+          signOut('expired')
+          break
+        }
+      }
+      if (this.#closed.signal.aborted) break
+      this.link.set('offline')
+      await this.#rest(pause)
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    }
+    window.removeEventListener('online', wake)
+  }
+
+  tryNow(): void {
+    this.#hurry?.()
+  }
+
+  close(): void {
+    this.#closed.abort()
+    this.#hurry?.()
+  }
+
+  async #follow(token: string, onOpen: () => void): Promise<void> {
+    const gone = new AbortController()
+    const signal = AbortSignal.any([gone.signal, this.#closed.signal])
+    let watchdog = setTimeout(() => gone.abort(), SILENCE_MS)
+    try {
+      let { seq } = await askWho(token, signal)
+      const answer = await askRaw(`/api/events?after=${seq}`, {
+        signal,
+        headers: { accept: 'text/event-stream' },
+      })
+      if (!answer.body) return
+      this.link.set('live')
+      this.nextTryAt.set(null)
+      this.#listener.onSnapshotNeeded()
+      onOpen()
+      for await (const event of readEvents(answer.body)) {
+        clearTimeout(watchdog)
+        watchdog = setTimeout(() => gone.abort(), SILENCE_MS)
+        if (!event) continue
+        if (event.prev_seq !== seq) this.#listener.onSnapshotNeeded()
+        seq = event.seq
+        this.#listener.onEvent(event)
+      }
+    } finally {
+      clearTimeout(watchdog)
+      gone.abort()
+    }
+  }
+
+  async #rest(ms: number): Promise<void> {
+    // Many pages lose the same server at once and must not all come back at once.
+    const jittered = ms * (0.75 + Math.random() / 2)
+    this.nextTryAt.set(Date.now() + jittered)
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, jittered)
+      this.#hurry = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#hurry = undefined
+  }
+}

@@ -1,0 +1,77 @@
+import { Button, Form, Input, Segmented } from 'antd'
+import { lazy, Suspense } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { ExportDraft } from '../../api/export-drafts.ts'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import './draft-form.css'
+import { MoreFields } from './more-fields.tsx'
+import type { Draft } from './use-draft.ts'
+
+const TemplateEditor = lazy(async () => ({ default: (await import('./template-editor.tsx')).TemplateEditor }))
+
+export function DraftForm({ draft }: { draft: Draft }) {
+  const { t } = useTranslation()
+  const [form] = Form.useForm<ExportDraft>()
+  const { first, template, setTemplate, shown, sent, refused, ready } = draft
+  const filled = (): ExportDraft => ({ ...form.getFieldsValue(), template })
+  const preview = () =>
+    form.validateFields().then(
+      () => shown.mutate(filled()),
+      () => undefined,
+    )
+  const error = sent.error ?? shown.error
+  return (
+    <Form
+      form={form}
+      layout="vertical"
+      initialValues={first}
+      requiredMark={false}
+      onFinish={() => sent.mutate(filled())}
+      onValuesChange={() => sent.reset()}
+    >
+      <div className="draft-form">
+        <div>
+          <Form.Item
+            name="source_url"
+            label={t('exports.form.source_url')}
+            extra={t('exports.form.source_url_hint')}
+            rules={[{ required: true, type: 'url', message: t('exports.form.source_url_missing') }]}
+          >
+            <Input autoFocus inputMode="url" placeholder="https://shop.example/api/orders" />
+          </Form.Item>
+          <Form.Item name="type" label={t('exports.form.type')}>
+            <Segmented
+              aria-label={t('exports.form.type')}
+              options={(['excel', 'csv'] as const).map((value) => ({
+                value,
+                label: t(`exports.type.${value}`),
+              }))}
+            />
+          </Form.Item>
+          <MoreFields />
+        </div>
+        <div>
+          <span className="draft-form-label">{t('exports.form.template')}</span>
+          <Suspense fallback={<div className="template-editor-place" />}>
+            <TemplateEditor
+              label={t('exports.form.template')}
+              value={template}
+              onChange={setTemplate}
+              refused={refused}
+            />
+          </Suspense>
+          <p className="draft-form-hint">{t('exports.form.template_hint')}</p>
+        </div>
+      </div>
+      {error && <ProblemNote error={error} />}
+      <div className="draft-form-buttons">
+        <Button onClick={preview} loading={shown.isPending} disabled={!ready}>
+          {t('exports.form.preview')}
+        </Button>
+        <Button type="primary" htmlType="submit" loading={sent.isPending} disabled={!ready}>
+          {t('exports.form.send')}
+        </Button>
+      </div>
+    </Form>
+  )
+}

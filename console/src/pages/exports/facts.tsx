@@ -1,0 +1,40 @@
+import { useTranslation } from 'react-i18next'
+import type { ExportTask } from '../../api/exports.ts'
+import { useFormat } from '../../parts/format.ts'
+
+/** What is known of an export, the empty left out. */
+export function ExportFacts({ task }: { task: ExportTask }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { file } = task
+  const when = (iso: string | null) => iso && format.exact(iso)
+  const took =
+    task.started_at && task.finished_at ? Date.parse(task.finished_at) - Date.parse(task.started_at) : null
+  const facts = {
+    type: t(`exports.type.${task.type}`),
+    operator: task.operator_id,
+    rows: file && format.number(file.rows),
+    size: file && format.bytes(file.size),
+    parts: file && file.parts > 1 ? format.number(file.parts) : null,
+    created: when(task.created_at),
+    started: when(task.started_at),
+    finished: when(task.finished_at),
+    took: took === null ? null : format.duration(took),
+    attempts: task.attempts > 1 ? format.number(task.attempts) : null,
+    kept_until: when(task.expires_at),
+    id: <code>{task.task_id}</code>,
+    sha256: file && <code>{file.sha256}</code>,
+  }
+  return (
+    <dl className="detail-facts">
+      {(Object.keys(facts) as (keyof typeof facts)[])
+        .filter((name) => facts[name])
+        .map((name) => (
+          <div key={name} className="detail-fact">
+            <dt>{t(`exports.fact.${name}`)}</dt>
+            <dd>{facts[name]}</dd>
+          </div>
+        ))}
+    </dl>
+  )
+}

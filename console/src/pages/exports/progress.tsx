@@ -1,0 +1,47 @@
+import { useTranslation } from 'react-i18next'
+import type { ExportTask } from '../../api/exports.ts'
+import { useFormat } from '../../parts/format.ts'
+import { ProgressBar } from '../../parts/progress-bar.tsx'
+import { exportRates } from './patch.ts'
+
+/** Rows of total, how fast, and how long it will take; at the end what has become of it. */
+export function ExportProgress({ task }: { task: ExportTask }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { progress, status, file, error } = task
+  if (status === 'failed')
+    return (
+      <span className="exports-sub exports-error" title={error?.message}>
+        <code>{error?.code}</code> {error?.message}
+      </span>
+    )
+  if (file)
+    return (
+      <span className="exports-sub">
+        {t('exports.rows', { count: file.rows, rows: format.number(file.rows) })} · {format.bytes(file.size)}
+        {file.parts > 1 && ` · ${t('exports.parts', { parts: file.parts })}`}
+      </span>
+    )
+  if (status === 'cancelled') return <span className="exports-sub">{t('exports.no_file')}</span>
+  if (status === 'pending') return <span className="exports-sub">{t('exports.waits')}</span>
+  const { fetched, total } = progress
+  const perSecond = task.stage === 'fetching' ? exportRates.perSecond(task.task_id) : null
+  const left =
+    perSecond && total !== null && fetched < total ? Math.ceil((total - fetched) / perSecond) * 1_000 : null
+  return (
+    <div className="exports-progress">
+      <ProgressBar label={t('exports.column.progress')} fraction={total ? fetched / total : null} />
+      <small>
+        <span>
+          {total === null
+            ? t('exports.rows', { count: fetched, rows: format.number(fetched) })
+            : t('exports.rows_of', { fetched: format.number(fetched), total: format.number(total) })}
+        </span>
+        <span>
+          {perSecond !== null && t('exports.rate', { rate: format.number(Math.round(perSecond)) })}
+          {left !== null && ` · ${t('exports.left', { time: format.duration(left) })}`}
+        </span>
+      </small>
+    </div>
+  )
+}

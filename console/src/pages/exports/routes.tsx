@@ -1,0 +1,18 @@
+import { lazy } from 'react'
+import { Route, Switch } from 'wouter'
+import { NotFound } from '../../parts/not-found.tsx'
+import { ExportListPage } from './list-page.tsx'
+
+const NewPage = lazy(async () => ({ default: (await import('./new-page.tsx')).NewExportPage }))
+const DetailPage = lazy(async () => ({ default: (await import('./detail-page.tsx')).ExportDetailPage }))
+
+export function ExportRoutes() {
+  return (
+    <Switch>
+      <Route path="/exports" component={ExportListPage} />
+      <Route path="/exports/new" component={NewPage} />
+      <Route path="/exports/:taskId">{({ taskId }) => <DetailPage key={taskId} taskId={taskId} />}</Route>
+      <Route component={NotFound} />
+    </Switch>
+  )
+}

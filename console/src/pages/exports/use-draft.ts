@@ -1,0 +1,53 @@
+import { useMutation } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { useLocation, useSearch } from 'wouter'
+import { createExport, type ExportDraft, previewExport } from '../../api/export-drafts.ts'
+import { Problem } from '../../api/problem.ts'
+import { useProject } from '../../live/project.ts'
+import { randomKey } from '../../parts/random-key.ts'
+
+/** A new export as it is being filled in: its look beforehand, and its sending. */
+export function useDraft() {
+  const [, go] = useLocation()
+  const project = useProject()
+  const projectId = project?.project_id
+  const sample = new URLSearchParams(useSearch()).has('sample')
+  const [first] = useState(() => firstDraft(sample))
+  const [template, setTemplate] = useState('')
+  const attempt = useRef({ key: randomKey(), body: '' })
+  const shown = useMutation({
+    mutationFn: async (draft: ExportDraft) => ({
+      tables: await previewExport(projectId as string, draft),
+      type: draft.type,
+    }),
+  })
+  const sent = useMutation({
+    mutationFn: (draft: ExportDraft) => {
+      const body = JSON.stringify(draft)
+      // The same form sent twice is one export; a changed one is another.
+      if (attempt.current.body !== body) attempt.current = { key: randomKey(), body }
+      return createExport(projectId as string, draft, attempt.current.key)
+    },
+    onSuccess: ({ task_id }) => go(`/exports/${task_id}`),
+  })
+  const problem = [sent.error, shown.error].find((error) => error instanceof Problem)
+  const text = (sent.error ? sent.variables : shown.variables)?.template
+  const refused = problem && text !== undefined ? { problem, text } : null
+  const clear = () => {
+    sent.reset()
+    shown.reset()
+  }
+  return { first, template, setTemplate, shown, sent, refused, clear, ready: projectId !== undefined }
+}
+
+export type Draft = ReturnType<typeof useDraft>
+
+function firstDraft(sample: boolean): ExportDraft {
+  if (!sample) return { source_url: '', type: 'excel' }
+  return {
+    source_url: `${window.location.origin}/samples/orders?rows=1000`,
+    type: 'excel',
+    file_name: 'orders',
+    title: 'Orders',
+  }
+}

@@ -1,0 +1,94 @@
+import { useTranslation } from 'react-i18next'
+import type { Task, TaskStatus } from '../../api/tasks.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { useFormat } from '../../parts/format.ts'
+import { Pill, type Tone } from '../../parts/pill.tsx'
+import { ProgressBar } from '../../parts/progress-bar.tsx'
+import { TaskActions } from './task-actions.tsx'
+
+const TONES: Record<TaskStatus, Tone> = {
+  PENDING: 'wait',
+  PROCESSING: 'busy',
+  COMPLETED: 'ok',
+  FAILED: 'bad',
+}
+
+export function TaskTable({ tasks, busy }: { tasks: readonly Task[]; busy: boolean }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const columns: Column<Task>[] = [
+    {
+      key: 'file',
+      title: t('processing.column.file'),
+      phone: 'bare',
+      draw: ({ file_name, size }) => (
+        <div className="processing-file">
+          <strong>{file_name}</strong>
+          <span className="processing-sub">{format.bytes(size)}</span>
+        </div>
+      ),
+    },
+    {
+      key: 'status',
+      title: t('processing.column.status'),
+      width: 130,
+      draw: ({ status }) => <Pill tone={TONES[status]}>{t(`processing.status.${status}`)}</Pill>,
+    },
+    {
+      key: 'progress',
+      title: t('processing.column.progress'),
+      phone: 'bare',
+      draw: (task) => <Standing task={task} />,
+    },
+    {
+      key: 'created',
+      title: t('processing.column.created'),
+      align: 'right',
+      width: 120,
+      draw: ({ created_at }) => (
+        <time dateTime={created_at} title={format.exact(created_at)}>
+          {format.moment(created_at)}
+        </time>
+      ),
+    },
+    {
+      key: 'actions',
+      title: t('processing.column.actions'),
+      align: 'right',
+      phone: 'bare',
+      width: 220,
+      draw: (task) => <TaskActions task={task} />,
+    },
+  ]
+  return (
+    <DataTable
+      label={t('processing.tasks')}
+      columns={columns}
+      rows={tasks}
+      rowKey={({ task_id }) => task_id}
+      busy={busy}
+    />
+  )
+}
+
+function Standing({ task: { status, progress, error_message, expires_at } }: { task: Task }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (status === 'PROCESSING')
+    return (
+      <div className="processing-standing">
+        <ProgressBar label={t('processing.works')} fraction={progress} />
+        <span className="processing-sub">
+          {progress === null ? t('processing.works') : format.percent(progress)}
+        </span>
+      </div>
+    )
+  if (status === 'FAILED') return <span className="processing-sub processing-error">{error_message}</span>
+  if (status === 'PENDING') return <span className="processing-sub">{t('processing.waits')}</span>
+  return (
+    <span className="processing-sub">
+      {t('processing.ready')}
+      {expires_at !== null && ` · ${t('processing.kept_until', { time: format.moment(expires_at) })}`}
+    </span>
+  )
+}

@@ -1,0 +1,101 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Button, Form, Input, InputNumber, Select } from 'antd'
+import { useTranslation } from 'react-i18next'
+import { type Account, type AccountParams, putAccount } from '../../api/runs.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { isWebAddress } from './parse-accounts.ts'
+import { RUNS_KEY } from './patch.ts'
+
+type Fields = { handle: string; url: string } & { [K in keyof AccountParams]?: AccountParams[K] | null }
+
+/** Makes an account, or changes one. */
+export function AccountForm({ account, onClose }: { account: Account | null; onClose(): void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [form] = Form.useForm<Fields>()
+  const save = useMutation({
+    mutationFn: ({ handle, url, ...params }: Fields) => putAccount(handle.trim(), url.trim(), given(params)),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: RUNS_KEY })
+      onClose()
+    },
+  })
+  return (
+    <Dialog
+      title={account ? t('runs.form.edit', { handle: account.handle }) : t('runs.form.add')}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('runs.form.back')}</Button>
+          <Button type="primary" loading={save.isPending} onClick={() => form.submit()}>
+            {t('runs.form.save')}
+          </Button>
+        </>
+      }
+    >
+      <Form
+        form={form}
+        layout="vertical"
+        requiredMark={false}
+        initialValues={account ? { handle: account.handle, url: account.url, ...account.params } : {}}
+        onFinish={(fields: Fields) => save.mutate(fields)}
+      >
+        <Form.Item
+          name="handle"
+          label={t('runs.form.handle')}
+          rules={[{ required: true, whitespace: true, message: t('runs.form.handle_missing') }]}
+        >
+          <Input disabled={account !== null} autoFocus={account === null} autoComplete="off" />
+        </Form.Item>
+        <Form.Item
+          name="url"
+          label={t('runs.form.url')}
+          extra={t('runs.form.url_hint')}
+          rules={[
+            {
+              validator: (_rule, value: string = '') =>
+                isWebAddress(value.trim())
+                  ? Promise.resolve()
+                  : Promise.reject(new Error(t('runs.paste.error.bad_url'))),
+            },
+          ]}
+        >
+          <Input inputMode="url" placeholder="https://" autoComplete="off" />
+        </Form.Item>
+        <fieldset className="runs-form-filters">
+          <legend>{t('runs.form.filters')}</legend>
+          <Form.Item name="types" label={t('runs.form.types')} extra={t('runs.form.types_hint')}>
+            <Select
+              mode="tags"
+              tokenSeparators={[',', ' ']}
+              options={['image', 'video', 'audio', 'text', 'application'].map((value) => ({ value }))}
+            />
+          </Form.Item>
+          <div className="runs-form-pairs">
+            {(['min_size', 'max_size', 'limit'] as const).map((name) => (
+              <Form.Item key={name} name={name} label={t(`runs.form.${name}`)}>
+                <InputNumber min={name === 'limit' ? 1 : 0} precision={0} />
+              </Form.Item>
+            ))}
+            {(['since', 'until'] as const).map((name) => (
+              <Form.Item key={name} name={name} label={t(`runs.form.${name}`)}>
+                <Input type="date" />
+              </Form.Item>
+            ))}
+          </div>
+        </fieldset>
+        {save.error && <ProblemNote error={save.error} />}
+      </Form>
+    </Dialog>
+  )
+}
+
+/** Fields that were left empty are no wishes. */
+function given(params: { [K in keyof AccountParams]?: AccountParams[K] | null }): AccountParams {
+  const filled = Object.entries(params).filter(
+    ([, value]) =>
+      value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && !value.length),
+  )
+  return Object.fromEntries(filled) as AccountParams
+}

@@ -1,0 +1,112 @@
+import { PlusOutlined, SearchOutlined, SnippetsOutlined } from '@ant-design/icons'
+import { useQuery } from '@tanstack/react-query'
+import { Button, Input, Select } from 'antd'
+import { useDeferredValue, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { type Account, type AccountState, getState } from '../../api/runs.ts'
+import { anyText, oneOf, useAddressValue } from '../../live/address-value.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { PageLoading } from '../../parts/page-loading.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { AccountForm } from './account-form.tsx'
+import { ConcurrencyControl } from './concurrency-control.tsx'
+import { DeleteDialog } from './delete-dialog.tsx'
+import { PasteDialog } from './paste-dialog.tsx'
+import { RUNS_KEY } from './patch.ts'
+import './runs.css'
+import { AccountTable } from './table.tsx'
+
+const STATES: readonly AccountState[] = ['Idle', 'Queued', 'Running', 'Done', 'Failed', 'Cancelled']
+const ROWS_AT_ONCE = 100
+
+type Open = { what: 'add' } | { what: 'paste' } | { what: 'edit' | 'delete'; account: Account }
+
+/** The accounts of the installation, their runs, and how many of them go on at once. */
+export function RunsPage() {
+  const { t } = useTranslation()
+  const [dialog, setDialog] = useState<Open | null>(null)
+  const [search = '', setSearch] = useAddressValue('search', anyText)
+  const [state, setState] = useAddressValue('state', oneOf(STATES))
+  const [most, setMost] = useState(ROWS_AT_ONCE)
+  const { data, error, isPending, isFetching, refetch } = useQuery({
+    queryKey: RUNS_KEY,
+    queryFn: ({ signal }) => getState(signal),
+  })
+  const wanted = useDeferredValue(search.trim().toLowerCase())
+  const shown = (data?.accounts ?? []).filter(
+    (account) =>
+      (state === undefined || account.state === state) &&
+      `${account.handle} ${account.url}`.toLowerCase().includes(wanted),
+  )
+  const running = data?.accounts.filter((account) => account.state === 'Running').length ?? 0
+  const close = () => setDialog(null)
+  return (
+    <>
+      <PageHead title={t('runs.title')} text={t('runs.text')}>
+        <Button icon={<SnippetsOutlined />} onClick={() => setDialog({ what: 'paste' })}>
+          {t('runs.paste.open')}
+        </Button>
+        <Button type="primary" icon={<PlusOutlined />} onClick={() => setDialog({ what: 'add' })}>
+          {t('runs.form.add')}
+        </Button>
+      </PageHead>
+      {isPending && <PageLoading />}
+      {error && <ProblemNote error={error} onRetry={() => void refetch()} />}
+      {data && (
+        <Panel>
+          <div className="runs-bar">
+            <search className="runs-search">
+              <Input
+                allowClear
+                prefix={<SearchOutlined />}
+                aria-label={t('runs.search')}
+                placeholder={t('runs.search')}
+                value={search}
+                onChange={({ target }) => setSearch(target.value)}
+              />
+              <Select
+                allowClear
+                aria-label={t('runs.any_state')}
+                placeholder={t('runs.any_state')}
+                value={state ?? null}
+                onChange={(next: AccountState | null | undefined) => setState(next ?? undefined)}
+                options={STATES.map((value) => ({ value, label: t(`runs.state.${value}`) }))}
+              />
+            </search>
+            <ConcurrencyControl value={data.max_concurrent} running={running} />
+          </div>
+          {shown.length > 0 && (
+            <AccountTable
+              accounts={shown.slice(0, most)}
+              queue={data.queue}
+              busy={isFetching}
+              onEdit={(account) => setDialog({ what: 'edit', account })}
+              onDelete={(account) => setDialog({ what: 'delete', account })}
+            />
+          )}
+          {shown.length > most && (
+            <Button className="runs-more" onClick={() => setMost(most + ROWS_AT_ONCE)}>
+              {t('runs.more', { count: shown.length - most })}
+            </Button>
+          )}
+          {shown.length === 0 && data.accounts.length > 0 && (
+            <EmptyState title={t('runs.no_match.title')} text={t('runs.no_match.text')} />
+          )}
+          {data.accounts.length === 0 && (
+            <EmptyState title={t('runs.empty.title')} text={t('runs.empty.text')}>
+              <Button type="primary" onClick={() => setDialog({ what: 'paste' })}>
+                {t('runs.paste.open')}
+              </Button>
+            </EmptyState>
+          )}
+        </Panel>
+      )}
+      {dialog?.what === 'paste' && <PasteDialog onClose={close} />}
+      {dialog?.what === 'add' && <AccountForm account={null} onClose={close} />}
+      {dialog?.what === 'delete' && <DeleteDialog handle={dialog.account.handle} onClose={close} />}
+      {dialog?.what === 'edit' && <AccountForm account={dialog.account} onClose={close} />}
+    </>
+  )
+}

@@ -1,0 +1,77 @@
+import { useTranslation } from 'react-i18next'
+import type { Account } from '../../api/runs.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Counters } from './counters.tsx'
+import { useFilterTexts } from './filters-text.ts'
+import { RowActions } from './row-actions.tsx'
+import { StateCell } from './state-cell.tsx'
+
+interface Props {
+  accounts: readonly Account[]
+  /** Run ids in the order in which they will start. */
+  queue: readonly string[]
+  busy: boolean
+  onEdit(account: Account): void
+  onDelete(account: Account): void
+}
+
+/** A row an account. */
+export function AccountTable({ accounts, queue, busy, onEdit, onDelete }: Props) {
+  const { t } = useTranslation()
+  const filtersOf = useFilterTexts()
+  const places = new Map(queue.map((id, index) => [id, index + 1]))
+  const placeOf = ({ run_id, state }: Account) =>
+    state === 'Queued' && run_id !== null ? (places.get(run_id) ?? null) : null
+  const columns: Column<Account>[] = [
+    {
+      key: 'account',
+      title: t('runs.column.account'),
+      phone: 'bare',
+      draw: ({ handle, url, params }) => (
+        <div className="runs-account">
+          <strong>{handle}</strong>
+          <span className="runs-url" title={url}>
+            {url}
+          </span>
+          <span className="runs-filters">
+            {filtersOf(params).map((text) => (
+              <span key={text}>{text}</span>
+            ))}
+          </span>
+        </div>
+      ),
+    },
+    {
+      key: 'state',
+      title: t('runs.column.state'),
+      width: 140,
+      draw: (account) => <StateCell account={account} place={placeOf(account)} />,
+    },
+    {
+      key: 'counters',
+      title: t('runs.column.counters'),
+      phone: 'bare',
+      width: 240,
+      draw: (account) => <Counters account={account} />,
+    },
+    {
+      key: 'actions',
+      title: t('runs.column.actions'),
+      align: 'right',
+      phone: 'bare',
+      width: 290,
+      draw: (account) => (
+        <RowActions account={account} onEdit={() => onEdit(account)} onDelete={() => onDelete(account)} />
+      ),
+    },
+  ]
+  return (
+    <DataTable
+      label={t('runs.title')}
+      columns={columns}
+      rows={accounts}
+      rowKey={({ handle }) => handle}
+      busy={busy}
+    />
+  )
+}

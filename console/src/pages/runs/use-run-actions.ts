@@ -1,0 +1,46 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import {
+  type AcceptedRun,
+  type Account,
+  type AccountParams,
+  cancelRun,
+  putAccount,
+  startRun,
+} from '../../api/runs.ts'
+import { useToasts } from '../../parts/toasts.tsx'
+import { patchAccount, RUNS_KEY } from './patch.ts'
+
+/** What can be done with an account. An accepted run locks its row at once; events bring the rest. */
+export function useRunActions({ handle, url, run_id }: Account) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const { success, problem: onError } = useToasts()
+  const readAgain = () => client.invalidateQueries({ queryKey: RUNS_KEY })
+  const start = useMutation({
+    mutationFn: (kind: 'start' | 'continue') => startRun(handle, kind),
+    onSuccess: ({ run_id, state }: AcceptedRun) => {
+      patchAccount(client, handle, (account) => ({ ...account, run_id, state, locked: true, error: null }))
+      void readAgain()
+    },
+    onError: (error) => {
+      onError(error)
+      // Somebody else was faster: show what is.
+      void readAgain()
+    },
+  })
+  const cancel = useMutation({
+    mutationFn: (files: 'keep' | 'delete') => cancelRun(run_id ?? '', files),
+    onSuccess: readAgain,
+    onError,
+  })
+  const paste = useMutation({
+    mutationFn: (params: AccountParams) => putAccount(handle, url, params),
+    onSuccess: () => {
+      success(t('runs.pasted', { handle }))
+      return readAgain()
+    },
+    onError,
+  })
+  return { start, cancel, paste }
+}

@@ -1,0 +1,109 @@
+import { useQuery } from '@tanstack/react-query'
+import { Input } from 'antd'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { type ConnectedAgent, listAgents } from '../../api/transfers.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { useFormat } from '../../parts/format.ts'
+import { Panel } from '../../parts/panel.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+
+/** Agents come and go without an event. */
+const AGAIN_MS = 5_000
+const MOST = 5
+/** Beyond this, a list is searched, not read. */
+const MANY = 5
+const ORDER = new Intl.Collator('en', { numeric: true })
+
+export function useAgents() {
+  return useQuery({
+    queryKey: ['agents'],
+    queryFn: ({ signal }) => listAgents(signal),
+    refetchInterval: AGAIN_MS,
+  })
+}
+
+export function AgentsPanel() {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const [search, setSearch] = useState('')
+  const { data: agents, error, isFetching } = useAgents()
+  const wanted = search.trim().toLowerCase()
+  const found = (agents ?? [])
+    .filter(({ agent_id, container_id, host }) =>
+      `${agent_id} ${container_id} ${host}`.toLowerCase().includes(wanted),
+    )
+    .sort((a, b) => ORDER.compare(a.agent_id, b.agent_id))
+  const columns: Column<ConnectedAgent>[] = [
+    {
+      key: 'agent',
+      title: t('transfers.agents.agent'),
+      phone: 'bare',
+      draw: ({ agent_id, container_id }) => (
+        <span className="transfers-agent">
+          {agent_id}
+          {container_id !== '' && <span className="transfers-sub"> {container_id}</span>}
+        </span>
+      ),
+    },
+    {
+      key: 'host',
+      title: t('transfers.agents.host'),
+      phone: 'hidden',
+      draw: ({ host }) => <span className="transfers-sub">{host}</span>,
+    },
+    {
+      key: 'since',
+      title: t('transfers.agents.since'),
+      align: 'right',
+      draw: ({ connected_at }) => (
+        <time dateTime={connected_at} title={format.exact(connected_at)}>
+          {format.moment(connected_at)}
+        </time>
+      ),
+    },
+  ]
+  return (
+    <Panel
+      title={t('transfers.agents.title')}
+      extra={agents && <b className="transfers-big">{format.number(agents.length)}</b>}
+    >
+      {error && <ProblemNote error={error} />}
+      {agents?.length === 0 && (
+        <>
+          <p className="quiet">{t('transfers.agents.empty')}</p>
+          <pre className="transfers-command">
+            {`WHARF_AGENT_TOKEN=… wharf agent \\\n  --server ${window.location.origin} \\\n  --id HOST --root DIRECTORY`}
+          </pre>
+        </>
+      )}
+      {agents && agents.length > MANY && (
+        <Input
+          allowClear
+          className="transfers-search"
+          aria-label={t('transfers.agents.search')}
+          placeholder={t('transfers.agents.search')}
+          value={search}
+          onChange={({ target }) => setSearch(target.value)}
+        />
+      )}
+      {found.length > 0 && (
+        <DataTable
+          label={t('transfers.agents.title')}
+          columns={columns}
+          rows={found.slice(0, MOST)}
+          rowKey={({ agent_id, container_id }) => `${agent_id}:${container_id}`}
+          busy={isFetching}
+        />
+      )}
+      {found.length > MOST && (
+        <p className="transfers-sub">
+          {t('transfers.agents.more', {
+            count: found.length - MOST,
+            more: format.number(found.length - MOST),
+          })}
+        </p>
+      )}
+    </Panel>
+  )
+}

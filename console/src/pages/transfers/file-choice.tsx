@@ -1,0 +1,89 @@
+import { UploadOutlined } from '@ant-design/icons'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button, Select } from 'antd'
+import { useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { listFiles, putFile, type RepositoryFile } from '../../api/transfers.ts'
+import { useFormat } from '../../parts/format.ts'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { ProgressBar } from '../../parts/progress-bar.tsx'
+
+/** A file that is in the repository already, or one that is put there now. */
+export function FileChoice({
+  file,
+  onChoose,
+}: {
+  file: RepositoryFile | null
+  onChoose(file: RepositoryFile): void
+}) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const client = useQueryClient()
+  const picker = useRef<HTMLInputElement>(null)
+  const [prefix, setPrefix] = useState('')
+  const [fraction, setFraction] = useState<number | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  const { data } = useQuery({
+    queryKey: ['repository', prefix],
+    queryFn: ({ signal }) => listFiles(prefix, signal),
+    placeholderData: (before) => before,
+  })
+  const upload = async (chosen: File) => {
+    setError(null)
+    setFraction(0)
+    try {
+      const path = `console/${chosen.name}`
+      const { signal } = new AbortController()
+      onChoose(await putFile(path, chosen, { onProgress: setFraction, signal }))
+      await client.invalidateQueries({ queryKey: ['repository'] })
+    } catch (problem) {
+      setError(problem)
+    }
+    setFraction(null)
+    if (picker.current) picker.current.value = ''
+  }
+  const known = data?.items ?? []
+  const files = file && !known.some(({ path }) => path === file.path) ? [file, ...known] : known
+  return (
+    <div className="delivery-file">
+      <div className="delivery-file-line">
+        <Select
+          showSearch={{ filterOption: false, onSearch: setPrefix }}
+          aria-label={t('transfers.new.file')}
+          placeholder={t('transfers.new.file_placeholder')}
+          value={file?.path ?? null}
+          onChange={(path: string) => {
+            const found = files.find((known) => known.path === path)
+            if (found) onChoose(found)
+          }}
+          options={files.map(({ path, size }) => ({ value: path, label: `${path} · ${format.bytes(size)}` }))}
+          notFoundContent={t('transfers.new.no_files')}
+        />
+        <Button
+          icon={<UploadOutlined />}
+          disabled={fraction !== null}
+          onClick={() => picker.current?.click()}
+        >
+          {t('transfers.new.upload')}
+        </Button>
+        <input
+          ref={picker}
+          type="file"
+          hidden
+          data-testid="delivery-file"
+          onChange={({ target }) => {
+            const chosen = target.files?.[0]
+            if (chosen) void upload(chosen)
+          }}
+        />
+      </div>
+      {fraction !== null && <ProgressBar label={t('transfers.new.uploading')} fraction={fraction} />}
+      {error !== null && <ProblemNote error={error} />}
+      {file && (
+        <span className="transfers-sub">
+          SHA-256 <code>{file.signature}</code>
+        </span>
+      )}
+    </div>
+  )
+}

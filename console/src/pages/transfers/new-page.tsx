@@ -1,0 +1,171 @@
+import { SendOutlined } from '@ant-design/icons'
+import { Alert, Button, Form, Input, InputNumber, Select } from 'antd'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useLocation } from 'wouter'
+import type { Delivery, RepositoryFile } from '../../api/transfers.ts'
+import { BackLink } from '../../parts/back-link.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { useProblemText } from '../../parts/problem-text.ts'
+import { ProgressBar } from '../../parts/progress-bar.tsx'
+import { jobAddress } from './address.ts'
+import { useAgents } from './agents-panel.tsx'
+import { FileChoice } from './file-choice.tsx'
+import { type SendOutcome, sendAll } from './send-all.ts'
+import './transfers.css'
+
+interface Fields {
+  file: RepositoryFile
+  agents: string[]
+  directory: string
+  user?: string
+  biz_id: number
+  app_id: number
+}
+
+/** A file to chosen agents: each agent is one request, and they share one window. */
+export function NewDeliveryPage() {
+  const { t } = useTranslation()
+  const [, go] = useLocation()
+  const [form] = Form.useForm<Fields>()
+  const file = Form.useWatch('file', form) as RepositoryFile | undefined
+  const chosen = (Form.useWatch('agents', form) as string[] | undefined) ?? []
+  const { data: agents = [] } = useAgents()
+  const [sending, setSending] = useState<{ done: number; of: number } | null>(null)
+  const [failed, setFailed] = useState<SendOutcome['failed']>([])
+  const keys = agents.map(({ agent_id, container_id }) => keyOf(agent_id, container_id))
+
+  const send = async (fields: Fields) => {
+    const deliveries = fields.agents.map((key) => deliveryOf(fields, key))
+    setFailed([])
+    setSending({ done: 0, of: deliveries.length })
+    const outcome = await sendAll(deliveries, (done) => setSending({ done, of: deliveries.length }))
+    setSending(null)
+    setFailed(outcome.failed)
+    if (outcome.jobId !== null && outcome.failed.length === 0) go(jobAddress(outcome.jobId))
+  }
+
+  return (
+    <>
+      <BackLink href="/transfers">{t('transfers.title')}</BackLink>
+      <PageHead title={t('transfers.new.title')} text={t('transfers.new.text')} />
+      <Panel>
+        <Form
+          form={form}
+          layout="vertical"
+          requiredMark={false}
+          className="delivery-form"
+          initialValues={{ biz_id: 1, app_id: 1, agents: [] }}
+          onFinish={(fields: Fields) => void send(fields)}
+        >
+          <Form.Item
+            name="file"
+            label={t('transfers.new.file')}
+            rules={[{ required: true, message: t('transfers.new.file_missing') }]}
+          >
+            <FileChoice file={file ?? null} onChoose={(next) => form.setFieldValue('file', next)} />
+          </Form.Item>
+          <Form.Item
+            name="agents"
+            label={t('transfers.new.agents')}
+            extra={
+              <span className="delivery-agents-extra">
+                {t('transfers.new.agents_hint', { count: chosen.length })}
+                <Button
+                  size="small"
+                  type="link"
+                  disabled={keys.length === 0}
+                  onClick={() => form.setFieldValue('agents', keys)}
+                >
+                  {t('transfers.new.all_agents', { count: keys.length })}
+                </Button>
+              </span>
+            }
+            rules={[{ required: true, type: 'array', message: t('transfers.new.agents_missing') }]}
+          >
+            <Select
+              mode="tags"
+              maxTagCount={20}
+              tokenSeparators={[',', ' ', '\n']}
+              placeholder={t('transfers.new.agents_placeholder')}
+              options={keys.map((value) => ({ value, label: value }))}
+            />
+          </Form.Item>
+          <div className="delivery-pairs">
+            <Form.Item
+              name="directory"
+              label={t('transfers.new.directory')}
+              rules={[{ required: true, whitespace: true, message: t('transfers.new.directory_missing') }]}
+            >
+              <Input placeholder="/opt/app" autoComplete="off" />
+            </Form.Item>
+            <Form.Item name="user" label={t('transfers.new.user')}>
+              <Input placeholder={t('transfers.new.user_placeholder')} autoComplete="off" />
+            </Form.Item>
+            <Form.Item name="biz_id" label={t('transfers.new.biz_id')} rules={[{ required: true }]}>
+              <InputNumber min={0} max={4_294_967_295} precision={0} />
+            </Form.Item>
+            <Form.Item name="app_id" label={t('transfers.new.app_id')} rules={[{ required: true }]}>
+              <InputNumber min={0} max={4_294_967_295} precision={0} />
+            </Form.Item>
+          </div>
+          {failed.length > 0 && <Refused failed={failed} />}
+          {sending && (
+            <div className="delivery-sending" role="status">
+              <ProgressBar label={t('transfers.new.sending', sending)} fraction={sending.done / sending.of} />
+              <span className="transfers-sub">{t('transfers.new.sending', sending)}</span>
+            </div>
+          )}
+          <Button type="primary" htmlType="submit" icon={<SendOutlined />} loading={sending !== null}>
+            {t('transfers.new.send')}
+          </Button>
+        </Form>
+      </Panel>
+    </>
+  )
+}
+
+function Refused({ failed }: { failed: SendOutcome['failed'] }) {
+  const { t } = useTranslation()
+  const words = useProblemText()
+  return (
+    <Alert
+      type="error"
+      role="alert"
+      className="delivery-refused"
+      title={t('transfers.new.refused', { count: failed.length })}
+      description={
+        <ul>
+          {failed.slice(0, 20).map(({ agent, error }) => {
+            const { title, detail, code } = words(error)
+            return (
+              <li key={agent}>
+                <b>{agent}</b> {detail || title} <code>{code}</code>
+              </li>
+            )
+          })}
+        </ul>
+      }
+    />
+  )
+}
+
+const keyOf = (agentId: string, containerId: string) =>
+  containerId === '' ? agentId : `${agentId}:${containerId}`
+
+function deliveryOf({ file, directory, user, biz_id, app_id }: Fields, key: string): Delivery {
+  const slash = file.path.lastIndexOf('/')
+  const colon = key.lastIndexOf(':')
+  return {
+    biz_id,
+    app_id,
+    file_path: `/${file.path.slice(0, Math.max(0, slash))}`,
+    file_name: file.path.slice(slash + 1),
+    file_signature: file.signature,
+    target_agent_id: colon < 0 ? key : key.slice(0, colon),
+    target_container_id: colon < 0 ? '' : key.slice(colon + 1),
+    target_user: user?.trim() ?? '',
+    target_file_dir: directory.trim(),
+  }
+}

@@ -1,0 +1,26 @@
+import { lazy } from 'react'
+import { Route, Switch, useSearch } from 'wouter'
+import { NotFound } from '../../parts/not-found.tsx'
+import { jobIdInAddress } from './address.ts'
+import { TransferListPage } from './list-page.tsx'
+
+const NewPage = lazy(async () => ({ default: (await import('./new-page.tsx')).NewDeliveryPage }))
+const JobPage = lazy(async () => ({ default: (await import('./job-page.tsx')).TransferJobPage }))
+
+export function TransferRoutes() {
+  return (
+    <Switch>
+      <Route path="/transfers" component={TransferListPage} />
+      <Route path="/transfers/new" component={NewPage} />
+      <Route path="/transfers/job" component={OneJob} />
+      <Route component={NotFound} />
+    </Switch>
+  )
+}
+
+function OneJob() {
+  // Read from the address itself, below; this only tells when it changes.
+  useSearch()
+  const jobId = jobIdInAddress()
+  return <JobPage key={jobId} jobId={jobId} />
+}

@@ -1,0 +1,11 @@
+import { ArrowLeftOutlined } from '@ant-design/icons'
+import { Link } from 'wouter'
+import './back-link.css'
+
+export function BackLink({ href, children }: { href: string; children: string }) {
+  return (
+    <Link href={href} className="back-link">
+      <ArrowLeftOutlined /> {children}
+    </Link>
+  )
+}

@@ -1,0 +1,73 @@
+import { useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+
+const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+
+export interface Format {
+  number(value: number): string
+  bytes(value: number): string
+  percent(fraction: number): string
+  /** A length of time: "1 h 5 min". */
+  duration(ms: number): string
+  /** A moment, with its date when it is not today. */
+  moment(iso: string): string
+  /** The time of day, to the second. */
+  clock(iso: string): string
+  /** A moment to the second. */
+  exact(iso: string): string
+}
+
+/** Numbers and times in the language of the page, in the reader's own time zone. */
+export function useFormat(): Format {
+  const { i18n } = useTranslation()
+  const { language } = i18n
+  return useMemo(() => formatFor(language), [language])
+}
+
+export function formatFor(language: string): Format {
+  const number = new Intl.NumberFormat(language)
+  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 })
+  const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  const day = new Intl.DateTimeFormat(language, {
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
+  const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle: 'h23' })
+  const exact = new Intl.DateTimeFormat(language, {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+    hourCycle: 'h23',
+  })
+  const unit = (value: number, name: string, digits = 0) =>
+    new Intl.NumberFormat(language, {
+      style: 'unit',
+      unit: name,
+      unitDisplay: 'short',
+      maximumFractionDigits: digits,
+    }).format(value)
+  return {
+    number: (value) => number.format(value),
+    percent: (fraction) => percent.format(fraction),
+    bytes(value) {
+      const step = Math.min(UNITS.length - 1, value < 1 ? 0 : Math.floor(Math.log10(value) / 3))
+      return unit(value / 1000 ** step, UNITS[step] ?? 'byte', step === 0 ? 0 : 1)
+    },
+    duration(ms) {
+      if (ms < 1_000) return unit(Math.round(ms), 'millisecond')
+      const seconds = Math.round(ms / 1_000)
+      if (seconds < 60) return unit(ms < 10_000 ? ms / 1_000 : seconds, 'second', ms < 10_000 ? 1 : 0)
+      const minutes = Math.floor(seconds / 60)
+      if (minutes < 60) return `${unit(minutes, 'minute')} ${unit(seconds % 60, 'second')}`
+      return `${unit(Math.floor(minutes / 60), 'hour')} ${unit(minutes % 60, 'minute')}`
+    },
+    moment(iso) {
+      const date = new Date(iso)
+      return (date.toDateString() === new Date().toDateString() ? time : day).format(date)
+    },
+    clock: (iso) => clock.format(new Date(iso)),
+    exact: (iso) => exact.format(new Date(iso)),
+  }
+}

@@ -1,0 +1,79 @@
+import { Suspense } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
+import { session } from '../api/session.ts'
+import { useStore } from '../live/store.ts'
+import { PLACES, type Place } from '../pages/registry.ts'
+import './frame.css'
+import { LinkBanner } from './link-banner.tsx'
+import { Mark } from './mark.tsx'
+import { NotFound } from './not-found.tsx'
+import { PageBoundary } from './page-boundary.tsx'
+import { PageLoading } from './page-loading.tsx'
+import { ProjectChoice } from './project-choice.tsx'
+import { SessionMenu } from './session-menu.tsx'
+
+/** What stands around every page: where one is, where one may go, whether it is live, and who is signed in. */
+export function Frame() {
+  const { t } = useTranslation()
+  const role = useStore(session)?.role
+  const places = PLACES.filter(({ roles }) => role !== undefined && roles.includes(role))
+  const [location] = useLocation()
+  const here = places.find(({ path }) => location.startsWith(path))
+  return (
+    <div className="frame">
+      <a className="frame-skip" href="#content">
+        {t('common.skip')}
+      </a>
+      <div className="frame-side">
+        <Link href="/" className="frame-brand" aria-label={t('common.home')}>
+          <Mark />
+          <span>Wharf</span>
+        </Link>
+        <nav aria-label={t('common.navigation')}>
+          <ul>
+            {places.map((place) => (
+              <NavItem key={place.path} place={place} current={place === here} />
+            ))}
+          </ul>
+        </nav>
+      </div>
+      <header className="frame-top">
+        {(here?.wide !== true || role !== 'admin') && <ProjectChoice />}
+        <SessionMenu />
+      </header>
+      <main id="content" tabIndex={-1}>
+        <LinkBanner />
+        <PageBoundary key={location.split('/')[1] ?? ''}>
+          <Suspense fallback={<PageLoading />}>
+            <Switch>
+              {places.map(({ path, page: Page }) => (
+                <Route key={path} path={`${path}/*?`}>
+                  <Page />
+                </Route>
+              ))}
+              <Route path="/">
+                <Redirect to={places[0]?.path ?? '/'} replace />
+              </Route>
+              <Route>
+                <NotFound />
+              </Route>
+            </Switch>
+          </Suspense>
+        </PageBoundary>
+      </main>
+    </div>
+  )
+}
+
+function NavItem({ place: { path, name, icon: Icon }, current }: { place: Place; current: boolean }) {
+  const { t } = useTranslation()
+  return (
+    <li>
+      <Link href={path} className="frame-link" aria-current={current ? 'page' : undefined}>
+        <Icon />
+        <span>{t(`common.nav.${name}`)}</span>
+      </Link>
+    </li>
+  )
+}

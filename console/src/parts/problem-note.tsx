@@ -1,0 +1,24 @@
+import { Alert, Button } from 'antd'
+import { useTranslation } from 'react-i18next'
+import { useProblemText } from './problem-text.ts'
+
+/** An error in words, with the code to search for. */
+export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const { t } = useTranslation()
+  const { title, detail, code } = useProblemText()(error)
+  return (
+    <Alert
+      type="error"
+      showIcon
+      role="alert"
+      title={title}
+      description={
+        <>
+          {detail && <div>{detail}</div>}
+          <code>{code}</code>
+        </>
+      }
+      action={onRetry && <Button onClick={onRetry}>{t('common.try_again')}</Button>}
+    />
+  )
+}

@@ -1,0 +1,29 @@
+import { Store } from '../live/store.ts'
+
+export type Mode = 'system' | 'light' | 'dark'
+
+const KEPT_AS = 'wharf.theme'
+const system = window.matchMedia('(prefers-color-scheme: dark)')
+
+export const mode = new Store<Mode>(read())
+/** Whether it is dark now, by choice or by the system. */
+export const dark = new Store(false)
+
+function read(): Mode {
+  const kept = localStorage.getItem(KEPT_AS)
+  return kept === 'light' || kept === 'dark' ? kept : 'system'
+}
+
+function apply(): void {
+  dark.set(mode.get() === 'system' ? system.matches : mode.get() === 'dark')
+  document.documentElement.dataset.theme = dark.get() ? 'dark' : 'light'
+}
+
+export function setMode(next: Mode): void {
+  localStorage.setItem(KEPT_AS, next)
+  mode.set(next)
+  apply()
+}
+
+system.addEventListener('change', apply)
+apply()

@@ -1,0 +1,29 @@
+import { ConfigProvider, theme } from 'antd'
+import enUS from 'antd/es/locale/en_US'
+import zhCN from 'antd/es/locale/zh_CN'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useStore } from '../live/store.ts'
+import { dark } from './mode.ts'
+import { nonce } from './nonce.ts'
+import { antdTokens } from './palette.ts'
+
+/** antd in our colours, in the language of the page, allowed to add its styles. */
+export function ThemeProvider({ children }: { children: ReactNode }) {
+  const isDark = useStore(dark)
+  const { i18n } = useTranslation()
+  return (
+    <ConfigProvider
+      csp={{ nonce }}
+      button={{ autoInsertSpace: false }}
+      locale={i18n.language === 'zh' ? zhCN : enUS}
+      theme={{
+        algorithm: isDark ? theme.darkAlgorithm : theme.defaultAlgorithm,
+        token: antdTokens(isDark),
+        components: { Button: { primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' } },
+      }}
+    >
+      {children}
+    </ConfigProvider>
+  )
+}

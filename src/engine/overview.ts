@@ -1,0 +1,173 @@
+import { type Kysely, sql } from 'kysely'
+import { HEARTBEAT_EVERY_MS } from './duties/heartbeat.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import type { Schema } from './ledger/schema.ts'
+
+const MINUTE = 60_000
+export const OVERVIEW_MINUTES = 60
+/** Three heartbeats missed: not there any more. */
+const ALIVE_MS = 3 * HEARTBEAT_EVERY_MS
+
+export interface Depth {
+  queued: number
+  running: number
+}
+
+/** A domain as the overview sees it: its kind of work, and where to count what is open if not among the jobs. */
+export interface WatchedDomain {
+  kind: string
+  depth?(): Promise<Depth>
+}
+
+export interface DomainOverview extends Depth {
+  finished_last_hour: number
+  failed_last_hour: number
+  per_minute: { minute: string; finished: number; failed: number }[]
+  /** From the request to the end, of what ended well. */
+  duration_ms: { p50: number; p95: number } | null
+}
+
+export interface InstanceOverview {
+  instance_id: string
+  host: string
+  version: string
+  started_at: string
+  seen_at: string
+  leader: boolean
+}
+
+export interface OverviewView<D extends string> {
+  at: string
+  domains: Record<D, DomainOverview>
+  instances: InstanceOverview[]
+  leader: string | null
+}
+
+/**
+ * How the whole installation does, from five statements: what is open is counted through the partial indexes that hold
+ * nothing else, and what ended within the hour through its index by time. History is never scanned.
+ */
+export class Overview<D extends string> {
+  readonly #ledger: Ledger
+  readonly #domains: Record<D, WatchedDomain>
+
+  constructor(ledger: Ledger, domains: Record<D, WatchedDomain>) {
+    this.#ledger = ledger
+    this.#domains = domains
+  }
+
+  async read(): Promise<OverviewView<D>> {
+    const { db } = this.#ledger
+    const now = await this.#ledger.now()
+    const since = (Math.floor(now / MINUTE) - OVERVIEW_MINUTES + 1) * MINUTE
+    const open = await openJobs(db)
+    const ends = await endsByMinute(db, since)
+    const durations = await durationsOf(db, since)
+    const domains = {} as Record<D, DomainOverview>
+    for (const [name, { kind, depth }] of Object.entries(this.#domains) as [D, WatchedDomain][]) {
+      const perMinute = minutesOf(
+        ends.filter((row) => row.kind === kind),
+        since,
+      )
+      domains[name] = {
+        ...((await depth?.()) ?? open.get(kind) ?? { queued: 0, running: 0 }),
+        finished_last_hour: sum(perMinute.map(({ finished }) => finished)),
+        failed_last_hour: sum(perMinute.map(({ failed }) => failed)),
+        per_minute: perMinute,
+        duration_ms: durations.get(kind) ?? null,
+      }
+    }
+    return { at: iso(now), domains, ...(await instancesAt(db, now)) }
+  }
+}
+
+/** Literals, and the words of the indexes themselves: only so does each part find the partial index that serves it. */
+export const OPEN_JOBS = `
+  select kind, 0 as running, count(*) as count from jobs where state = 'pending' group by kind
+  union all
+  select kind, 0, count(*) from jobs
+    where state = 'waiting' and lane is not null and state in ('waiting', 'pending', 'running') group by kind
+  union all
+  select kind, 1, count(*) from jobs where state = 'running' group by kind`
+
+async function openJobs(db: Kysely<Schema>): Promise<Map<string, Depth>> {
+  const { rows } = await sql.raw<{ kind: string; running: number; count: number }>(OPEN_JOBS).execute(db)
+  const open = new Map<string, Depth>()
+  for (const { kind, running, count } of rows) {
+    const depth = open.get(kind) ?? { queued: 0, running: 0 }
+    if (Number(running) === 1) depth.running += Number(count)
+    else depth.queued += Number(count)
+    open.set(kind, depth)
+  }
+  return open
+}
+
+interface Ends {
+  kind: string
+  minute: number
+  finished: number
+  failed: number
+}
+
+async function endsByMinute(db: Kysely<Schema>, since: number): Promise<Ends[]> {
+  const { rows } = await sql<Ends>`
+    select kind, at / ${sql.lit(MINUTE)} as minute, sum(1 - failed) as finished, sum(failed) as failed
+    from ended_work where at >= ${since} group by 1, 2`.execute(db)
+  return rows
+}
+
+async function durationsOf(db: Kysely<Schema>, since: number) {
+  const { rows } = await sql<{ kind: string; p50: number; p95: number }>`
+    select kind, min(case when place >= 0.5 * total then duration_ms end) as p50,
+      min(case when place >= 0.95 * total then duration_ms end) as p95
+    from (
+      select kind, duration_ms, row_number() over (partition by kind order by duration_ms) as place,
+        count(*) over (partition by kind) as total
+      from ended_work where at >= ${since} and failed = 0
+    ) as ranked group by kind`.execute(db)
+  return new Map(rows.map(({ kind, p50, p95 }) => [kind, { p50: Number(p50), p95: Number(p95) }]))
+}
+
+/** Every minute has its entry, also those in which nothing ended. */
+function minutesOf(ends: Ends[], since: number): DomainOverview['per_minute'] {
+  const byMinute = new Map(ends.map((row) => [Number(row.minute), row]))
+  return Array.from({ length: OVERVIEW_MINUTES }, (_, index) => {
+    const minute = since / MINUTE + index
+    const { finished = 0, failed = 0 } = byMinute.get(minute) ?? {}
+    return { minute: iso(minute * MINUTE), finished: Number(finished), failed: Number(failed) }
+  })
+}
+
+async function instancesAt(db: Kysely<Schema>, now: number) {
+  const rows = await db
+    .selectFrom('instances')
+    .select(['id', 'host', 'version', 'started_at', 'seen_at'])
+    .where('seen_at', '>=', now - ALIVE_MS)
+    .orderBy('started_at')
+    .orderBy('id')
+    .execute()
+  const lead = await db
+    .selectFrom('leaders')
+    .select('holder')
+    .where('name', '=', 'wharf')
+    .where('lease_until', '>=', now)
+    .executeTakeFirst()
+  const leader = lead?.holder ?? null
+  const instances = rows.map(({ id, host, version, started_at, seen_at }) => ({
+    instance_id: id,
+    host,
+    version,
+    started_at: iso(started_at),
+    seen_at: iso(seen_at),
+    leader: id === leader,
+  }))
+  return { instances, leader }
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+function iso(ms: number): string {
+  return new Date(Number(ms)).toISOString()
+}

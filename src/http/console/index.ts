@@ -1,0 +1,2 @@
+export { sendAsset } from './assets.ts'
+export { sendConsolePage, wantsPage } from './page.ts'

@@ -1,0 +1,121 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { describeConsole, seriousFaults, sidewaysScroll } from '../support/console.ts'
+import { startSource } from '../support/source-server.ts'
+import { until } from '../support/until.ts'
+
+const PHONE = { width: 390, height: 844 }
+
+describeConsole('for everyone', (bench) => {
+  let finished: string
+
+  /** Each page with something on it, and a sign that it is there. */
+  const places = (): { name: string; path: string; ready(page: Page): Promise<void> }[] => [
+    { name: 'overview', path: '/overview', ready: (page) => page.locator('canvas').first().waitFor() },
+    { name: 'exports', path: '/exports', ready: (page) => page.locator('[data-row]').first().waitFor() },
+    {
+      name: 'new-export',
+      path: '/exports/new?sample',
+      async ready(page) {
+        await page.locator('.cm-content').waitFor()
+        await page.locator('.draft-form-buttons button').first().click()
+        await page.locator('.sheet').waitFor()
+      },
+    },
+    {
+      name: 'export',
+      path: `/exports/${finished}`,
+      ready: (page) => page.locator('.detail-history li').nth(2).waitFor(),
+    },
+    { name: 'nowhere', path: '/nowhere', ready: (page) => page.locator('.empty-state').waitFor() },
+  ]
+
+  async function makeExports(): Promise<void> {
+    const source_url = `${bench.wharf.address}/samples/orders?rows=50`
+    finished = await bench.wharf.startExport({
+      source_url,
+      type: 'excel',
+      file_name: 'orders',
+      operator_id: 'lin',
+    })
+    const refusing = await startSource(() => ({
+      total: 1,
+      data: [{ a: 1 }],
+      template: [{ name: 'a', type: 'colour' }],
+    }))
+    const failed = await bench.wharf.startExport({ source_url: refusing, file_name: 'refused' })
+    for (const task of [finished, failed]) {
+      await until('the exports have ended', async () => {
+        const answer = await fetch(`${bench.wharf.address}/api/exports/${task}`, {
+          headers: { authorization: `Bearer ${bench.wharf.demoKey}` },
+        })
+        return ((await answer.json()) as { finished_at: string | null }).finished_at
+      })
+    }
+  }
+
+  test.each([
+    { colorScheme: 'light', locale: 'en-US', title: 'Sign in to Wharf' },
+    { colorScheme: 'dark', locale: 'zh-CN', title: '登录 Wharf' },
+  ] as const)('no page has a serious fault, in the $colorScheme, for $locale', async (given) => {
+    finished ?? (await makeExports())
+    const signIn = await bench.visit(given)
+    await signIn.getByRole('heading', { name: given.title }).waitFor()
+    expect(await seriousFaults(signIn)).toEqual([])
+    const page = await bench.visit({ ...given, key: bench.wharf.adminToken })
+    expect(await page.locator('html').getAttribute('lang')).toBe(given.locale === 'zh-CN' ? 'zh-CN' : 'en')
+    expect(await page.locator('html').getAttribute('data-theme')).toBe(given.colorScheme)
+    for (const { name, path, ready } of places()) {
+      await page.goto(`${bench.wharf.address}${path}`)
+      await ready(page)
+      expect(await seriousFaults(page), name).toEqual([])
+      await bench.shoot(page, `${name}-${given.colorScheme}`)
+      if (given.locale !== 'zh-CN') continue
+      const words = await page.locator('main').textContent()
+      expect(words, `${name} has keys in place of words`).not.toMatch(/\b(common|exports|overview)\.\w+/)
+    }
+  })
+
+  test('every page fits a phone', async () => {
+    finished ?? (await makeExports())
+    const page = await bench.visit({ viewport: PHONE, key: bench.wharf.adminToken })
+    for (const { name, path, ready } of places()) {
+      await page.goto(`${bench.wharf.address}${path}`)
+      await ready(page)
+      expect(await sidewaysScroll(page), name).toBeLessThanOrEqual(0)
+      await bench.shoot(page, `${name}-phone`)
+    }
+  })
+
+  test('language and colours can be switched, and stay so', async () => {
+    const page = await bench.visit({ key: bench.wharf.demoKey })
+    await page.getByRole('button', { name: '中文' }).click()
+    await page.getByRole('heading', { name: '导出' }).waitFor()
+    await page.getByRole('button', { name: '配色跟随系统' }).click()
+    await page.getByRole('button', { name: '浅色' }).click()
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+    await page.reload()
+    await page.getByRole('heading', { name: '导出' }).waitFor()
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+  })
+
+  test('an export can be asked for with the keyboard alone', async () => {
+    const page = await bench.visit()
+    await page.locator('input[type="password"]:focus').waitFor()
+    await page.keyboard.type(bench.wharf.demoKey)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Exports' }).waitFor()
+    const press = async (name: string) => {
+      await until(`'${name}' has the focus`, async () => {
+        await page.keyboard.press('Tab')
+        return page.evaluate(`document.activeElement?.textContent === ${JSON.stringify(name)}`)
+      })
+      await page.keyboard.press('Enter')
+    }
+    await press('New export')
+    await page.locator('#source_url:focus').waitFor()
+    await page.keyboard.type(`${bench.wharf.address}/samples/orders?rows=3`)
+    await page.keyboard.press('Enter')
+    await page.getByText('Done').first().waitFor()
+  })
+})

@@ -1,0 +1,151 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { describeConsole } from '../support/console.ts'
+import { pagesOf, startSource } from '../support/source-server.ts'
+import { until } from '../support/until.ts'
+
+/** A source whose pages after the first come only when they are let go. */
+async function startHeldSource() {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const answer = pagesOf(1_000, (n) => ({ id: n, name: `row ${n}` }))
+  const url = await startSource(async (asked) => {
+    if (asked.page > 0) await released
+    return answer(asked)
+  })
+  return { url: `${url}/rows`, release }
+}
+
+const row = (page: Page, taskId: string) => page.locator(`[data-row="${taskId}"]`)
+
+describeConsole(
+  'the exports page',
+  (bench) => {
+    const body = (more: object = {}) => ({
+      source_url: `${bench.wharf.address}/samples/orders?rows=5`,
+      fresh: true,
+      ...more,
+    })
+
+    test('an export moves as it happens, says why the next one waits, and can be stopped and tried again', async () => {
+      const source = await startHeldSource()
+      const page = await bench.visit({ key: bench.wharf.demoKey })
+      await page.getByText('No exports yet').waitFor()
+      const first = await bench.wharf.startExport({ source_url: source.url, file_name: 'held' })
+      await row(page, first).getByText('500 of 1,000 rows').waitFor()
+      await row(page, first).getByText('Fetching').waitFor()
+      const second = await bench.wharf.startExport(body({ file_name: 'second' }))
+      await row(page, second).getByText('Queued').waitFor()
+      await bench.shoot(page, 'exports')
+
+      await row(page, second).getByRole('link').click()
+      await page.getByText('Place 1 in the queue: 1 exports run, and 1 may run at once.').waitFor()
+      await bench.shoot(page, 'waits')
+      await page.getByRole('link', { name: 'Exports' }).last().click()
+
+      await row(page, first).getByRole('button', { name: 'Stop' }).click()
+      await page.locator('.ant-popconfirm').getByRole('button', { name: 'Stop' }).click()
+      await row(page, first).getByText('Cancelled').waitFor()
+      await row(page, second).getByText('Done').waitFor()
+      source.release()
+      await row(page, first).getByRole('button', { name: 'Try again' }).click()
+      await row(page, first).getByText('Done').waitFor()
+    })
+
+    test('a failure is told in words, with its code', async () => {
+      const page = await bench.visit({ key: bench.wharf.demoKey })
+      const source = await startSource(() => ({
+        total: 1,
+        data: [{ a: 1 }],
+        template: [{ name: 'a', type: 'colour' }],
+      }))
+      const task = await bench.wharf.startExport({ source_url: source, file_name: 'refused' })
+      await row(page, task).getByText('TEMPLATE_INVALID').waitFor()
+      await row(page, task).getByRole('link').click()
+      await page.getByRole('alert').getByText('found "colour"').waitFor()
+    })
+
+    test('an error of the template is marked at its place, by the form and by the server', async () => {
+      const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports/new?sample' })
+      const editor = page.getByRole('textbox', { name: 'Template (JSON)' })
+      await editor.click()
+      await page.keyboard.insertText('[{"name": "id"}, {"name": "x", "type": "colour"}')
+      await page.locator('.cm-lint-marker-error').waitFor()
+      await page.keyboard.insertText(']')
+      await page.locator('.cm-lint-marker-error').waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Preview' }).click()
+      await page.getByText('TEMPLATE_INVALID').waitFor()
+      await page.locator('.cm-lintRange-error').waitFor()
+      expect(await page.locator('.cm-lintRange-error').textContent()).toBe('"colour"')
+      await bench.shoot(page, 'template-error')
+    })
+
+    test('a link that was copied downloads the file without a key', async () => {
+      const page = await bench.visit({
+        key: bench.wharf.demoKey,
+        permissions: ['clipboard-read', 'clipboard-write'],
+      })
+      const task = await bench.wharf.startExport(body({ file_name: 'linked' }))
+      await row(page, task).getByRole('button', { name: 'Copy link' }).click()
+      await page.getByText('Link copied').waitFor()
+      const link = (await page.evaluate('navigator.clipboard.readText()')) as string
+      const answer = await fetch(link)
+      expect(answer.headers.get('content-disposition')).toContain('linked.csv')
+      expect((await answer.text()).split('\r\n')).toHaveLength(7)
+    })
+
+    test('with the admin token the project is chosen, and the last hour is shown', async () => {
+      const page = await bench.visit({ key: bench.wharf.adminToken, path: '/overview' })
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
+      await page.getByText('Leads').waitFor()
+      await page.getByRole('img', { name: /^Exports: \d+ ended in the last hour/ }).waitFor()
+      await page.locator('canvas').first().waitFor()
+      await bench.shoot(page, 'overview')
+      const made = await fetch(`${bench.wharf.address}/api/projects`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${bench.wharf.adminToken}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ name: 'zebra' }),
+      })
+      expect(made.status).toBe(201)
+      await page.getByRole('link', { name: 'Exports' }).click()
+      await page.locator('[data-row]').first().waitFor()
+      await page.reload()
+      await page.getByRole('combobox', { name: 'Project' }).click()
+      await page.getByTitle('zebra').click()
+      await page.getByText('No exports yet').waitFor()
+    })
+
+    test('the list can be searched, filtered and paged, and a reload keeps what was chosen', async () => {
+      const tasks = await Promise.all(
+        Array.from({ length: 30 }, (_, n) =>
+          bench.wharf.startExport(body({ file_name: `batch-${n}`, operator_id: n === 7 ? 'lin' : 'wu' })),
+        ),
+      )
+      const page = await bench.visit({ key: bench.wharf.demoKey })
+      const rows = page.locator('[data-row]')
+      await page.getByRole('button', { name: 'Show more' }).click()
+      await until('all are shown', async () => (await rows.count()) >= tasks.length)
+
+      await page.getByRole('textbox', { name: 'Search file name, operator or id' }).fill('BATCH-7')
+      await until('one is left', async () => (await rows.count()) === 1)
+      await page.reload()
+      await row(page, tasks[7] as string).waitFor()
+      expect(await rows.count()).toBe(1)
+      await page.getByRole('textbox', { name: 'Search file name, operator or id' }).fill('100%')
+      await page.getByText('Nothing matches').waitFor()
+      await page.getByRole('button', { name: 'Show all' }).click()
+      await page.getByRole('textbox', { name: 'Any operator' }).fill('lin')
+      await until('one is left', async () => (await rows.count()) === 1)
+      await page.getByRole('textbox', { name: 'Any operator' }).fill('')
+      await page.getByRole('combobox', { name: 'Any status' }).click()
+      await page.getByTitle('Cancelled', { exact: true }).click()
+      await page.getByText('Nothing matches').waitFor()
+    })
+  },
+  { WHARF_EXPORT_CONCURRENCY: '1' },
+)

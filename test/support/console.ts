@@ -1,0 +1,120 @@
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import axe from 'axe-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import { ConsoleWharf } from './console-wharf.ts'
+import { requireBinary } from './find-binary.ts'
+
+const CHROMIUM = requireBinary('chromium', ['chromium'])
+const FLAGS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage']
+const ARTIFACTS = fileURLToPath(new URL('../../artifacts/console/', import.meta.url))
+
+/** Waits are on conditions; this only turns a hang into a message. */
+const DEADLINE_MS = 60_000
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** Signs in with this before anything else. */
+  key?: string
+  /** Where to begin. */
+  path?: string
+}
+
+/** One Wharf and one browser for the tests of a file. Whatever a page complains about fails the test. */
+export class ConsoleBench {
+  wharf!: ConsoleWharf
+  browser!: Browser
+  /** Console errors, violations of the policy, requests to elsewhere, files that are missing. */
+  readonly complaints: string[] = []
+
+  async visit({ key, path = '/', ...options }: VisitOptions = {}): Promise<Page> {
+    const context = await this.browser.newContext({
+      viewport: { width: 1280, height: 860 },
+      locale: 'en-US',
+      colorScheme: 'light',
+      ...options,
+    })
+    context.setDefaultTimeout(DEADLINE_MS)
+    const page = await context.newPage()
+    this.#listen(page)
+    await page.goto(`${this.wharf.address}${path}`)
+    if (key !== undefined) await signIn(page, key)
+    return page
+  }
+
+  async shoot(page: Page, name: string): Promise<void> {
+    mkdirSync(ARTIFACTS, { recursive: true })
+    await page.screenshot({ path: `${ARTIFACTS}${name}.png` })
+  }
+
+  #listen(page: Page): void {
+    page.on('console', (message) => {
+      // The browser's own note of an answer that is an error; tests ask for some, and the way to a killed server is gone.
+      if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return
+      this.complaints.push(message.text())
+    })
+    page.on('pageerror', (error) => this.complaints.push(String(error)))
+    page.on('request', (request) => {
+      const { origin, protocol } = new URL(request.url())
+      if (protocol !== 'data:' && protocol !== 'blob:' && origin !== this.wharf.address)
+        this.complaints.push(`asked elsewhere: ${request.url()}`)
+    })
+    page.on('response', (response) => {
+      if (response.status() >= 400 && !new URL(response.url()).pathname.startsWith('/api/'))
+        this.complaints.push(`${response.status()} ${response.url()}`)
+    })
+  }
+}
+
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.locator('input[type="password"]').fill(key)
+  await page.locator('button[type="submit"]').click()
+  await page.locator('[data-link="live"]').waitFor()
+}
+
+/** What axe-core finds serious or worse, in words that lead to it. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
+    const { violations } = await axe.run({ resultTypes: ['violations'] })
+    return violations.map(({ id, impact, nodes }) => ({
+      impact,
+      text: `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+    }))
+  })
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ text }) => text)
+}
+
+/** How far the page reaches beyond its window; 0 is as it must be. */
+export function sidewaysScroll(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+}
+
+/** A suite in a real Chromium; skipped, with a line that says so, where none can be had. */
+export function describeConsole(
+  name: string,
+  suite: (bench: ConsoleBench) => void,
+  env: Record<string, string> = {},
+): void {
+  if (!CHROMIUM)
+    console.error(`\n!!! SKIPPED: ${name}. Install Chromium (Debian: apt-get install chromium).\n`)
+  describe.skipIf(!CHROMIUM)(name, () => {
+    const bench = new ConsoleBench()
+    beforeAll(async () => {
+      bench.wharf = await ConsoleWharf.start(env)
+      bench.browser = await chromium.launch({ executablePath: CHROMIUM as string, args: FLAGS })
+    })
+    afterEach(async () => {
+      for (const context of bench.browser.contexts()) await context.close()
+      expect(bench.complaints.splice(0)).toEqual([])
+    })
+    afterAll(async () => {
+      await bench.browser?.close()
+      await bench.wharf?.remove()
+    })
+    suite(bench)
+  })
+}
