@@ -10,7 +10,7 @@ create table ended_work (
   -- From the request to the end.
   duration_ms bigint not null
 );
-create index ended_work_by_time on ended_work (at);
+create index ended_work_of_kind on ended_work (kind, at, failed);
 
 --@postgres
 create function wharf_note_job_end() returns trigger language plpgsql as

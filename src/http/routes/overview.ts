@@ -14,7 +14,8 @@ const Domain = Type.Object({
     description: `The last ${OVERVIEW_MINUTES} minutes, oldest first; the last one is not over`,
   }),
   duration_ms: Type.Union([Type.Object({ p50: Type.Integer(), p95: Type.Integer() }), Type.Null()], {
-    description: 'From the request to the end, of what ended well within the hour; null: nothing did',
+    description:
+      'From the request to the end, of the last 2,000 that ended well within the hour; null: nothing did',
   }),
 })
 
