@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -8,7 +9,9 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 120_000,
     pool: 'forks',
-    // Tests kill processes and stop servers on machines that are busy with other things: on CI a second try is allowed.
-    retry: process.env.CI ? 2 : 0,
+    // Much of a test's time is waiting for processes that it started: two files at once even on two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Tests kill processes and stop servers on machines that are busy with other things: on CI one more try is allowed.
+    retry: process.env.CI ? 1 : 0,
   },
 })

@@ -3,21 +3,15 @@
 // installed with Wharf. In a checkout it runs the TypeScript sources, in an installed package the emitted JavaScript.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import module from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import v8 from 'node:v8'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const source = join(root, 'src', 'main.ts')
 const entry = existsSync(source) ? source : join(root, 'dist', 'main.js')
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
-  // What was stripped of its types and compiled once is kept: later starts need neither the time nor the memory for it.
-  module.enableCompileCache()
-  // Loading makes much garbage that dies young; a nursery that grows with it would stay resident for as long as we live.
-  v8.setFlagsFromString('--max-semi-space-size=2')
-  v8.setFlagsFromString('--semi-space-growth-factor=1')
+  await import('./tune.mjs')
   process.argv[1] = entry
   await import(pathToFileURL(entry).href)
 } else {

@@ -11,6 +11,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const modules = join(root, 'node_modules')
 const stamp = join(modules, '.wharf-installed')
 const isWindows = process.platform === 'win32'
+const nodeBinary = join(modules, 'node', 'bin', isWindows ? 'node.exe' : 'node')
 
 function npm(...args) {
   const done = spawnSync(isWindows ? 'npm.cmd' : 'npm', args, {
@@ -28,17 +29,17 @@ function installDependencies() {
   const wanted = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false
   console.error('wharf: installing dependencies (once)')
   npm('ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error')
   writeFileSync(stamp, wanted)
+  return true
 }
 
 // `node@24` puts its binary in place with an install script. Where scripts are switched off, the platform's own
 // package brings the same binary without one.
 function installNode() {
-  const bin = join(modules, 'node', 'bin', isWindows ? 'node.exe' : 'node')
-  const runs = () => spawnSync(bin, ['--version']).status === 0
+  const runs = () => spawnSync(nodeBinary, ['--version']).status === 0
   if (runs()) return
   const { version } = JSON.parse(readFileSync(join(modules, 'node', 'package.json'), 'utf8'))
   const platform = isWindows ? 'win' : process.platform
@@ -46,9 +47,9 @@ function installNode() {
   const platformPackage = `${prefix}-${platform}-${process.arch}`
   npm('install', '--no-save', '--ignore-scripts', `${platformPackage}@${version}`)
   const binary = join(modules, platformPackage, 'bin', isWindows ? 'node.exe' : 'node')
-  mkdirSync(dirname(bin), { recursive: true })
-  copyFileSync(binary, bin)
-  chmodSync(bin, 0o755)
+  mkdirSync(dirname(nodeBinary), { recursive: true })
+  copyFileSync(binary, nodeBinary)
+  chmodSync(nodeBinary, 0o755)
   if (!runs()) {
     console.error(
       `wharf: no Node ${version} for ${platform}-${process.arch}; install Node 24 or newer and try again`,
@@ -57,6 +58,12 @@ function installNode() {
   }
 }
 
-installDependencies()
+/** Only makes the first start quicker: should it fail, that start says why. */
+function warmUp() {
+  spawnSync(nodeBinary, [join(root, 'scripts', 'warm-up.mjs')], { stdio: 'ignore' })
+}
+
+const isFresh = installDependencies()
 installNode()
+if (isFresh) warmUp()
 buildConsole()
