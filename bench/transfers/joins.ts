@@ -6,7 +6,9 @@ import { type Ground, openGround } from './joins/ground.ts'
 const CALLERS = 500
 const RATE = 3_000
 const WINDOW_TARGETS = 10_000
-const ENDS = 100
+/** Enough for several transactions at each end: one alone says more about the disk than about the window. */
+const ENDS = 1_000
+const CALLERS_AT_ENDS = 100
 
 /**
  * Joining windows: how many requests one process accepts and has on disk each second, and how long a caller waits.
@@ -68,11 +70,11 @@ async function measure(ground: Ground, quick: boolean) {
     for (let round = 1; round <= rounds; round++) {
       const file = `round-${round}`
       const middle = WINDOW_TARGETS - 2 * ENDS
-      first.push(...(await join(file, 0, ENDS, ENDS)).waits)
+      first.push(...(await join(file, 0, ENDS, CALLERS_AT_ENDS)).waits)
       const { seconds, waits } = await note(`${CALLERS} callers`, join(file, ENDS, middle, CALLERS))
       closed.seconds += seconds
       closed.waits.push(...waits)
-      last.push(...(await join(file, WINDOW_TARGETS - ENDS, ENDS, ENDS)).waits)
+      last.push(...(await join(file, WINDOW_TARGETS - ENDS, ENDS, CALLERS_AT_ENDS)).waits)
       expected += WINDOW_TARGETS
     }
     const offered = { file: 'paced', perSecond: RATE, count: pacedJoins, callers: CALLERS }
