@@ -1,4 +1,4 @@
-import { startProcessor } from '../compose.ts'
+import { startProcessor } from '../compose-processor.ts'
 import { loadConfig } from '../config.ts'
 import { untilSignal } from './until-signal.ts'
 

@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import type { Clock } from '../kernel/index.ts'
+import { type ArtifactStore, DiskStore, openS3Store } from '../storage/index.ts'
+
+export async function openStore(config: Config, clock: Clock): Promise<ArtifactStore> {
+  const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = config
+  if (bucket === null || accessKeyId === null || secretAccessKey === null) {
+    return DiskStore.open({ clock }, { root: join(config.WHARF_DATA_DIR, 'files') })
+  }
+  return openS3Store(
+    { clock },
+    {
+      endpoint: config.S3_ENDPOINT ?? `https://s3.${config.S3_REGION}.amazonaws.com`,
+      region: config.S3_REGION,
+      bucket,
+      accessKeyId,
+      secretAccessKey,
+      ...(config.CDN_BASE_URL !== null && { cdnBaseUrl: config.CDN_BASE_URL }),
+    },
+  )
+}

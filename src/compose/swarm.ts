@@ -1,0 +1,42 @@
+import type { Config } from '../config.ts'
+import type { Engine, Ledger, Sealer, SettingsStore, Signal } from '../engine/index.ts'
+import type { Clock, Log } from '../kernel/index.ts'
+import { LedgerSwarmStore, SwarmAuthority, SwarmEngine } from '../transfers/index.ts'
+
+export interface SwarmGround {
+  ledger: Ledger
+  engine: Engine
+  signal: Signal
+  sealer: Sealer
+  settings: SettingsStore
+  agentTokenHash: string
+  /** The file of a task that another instance began. */
+  fileOf(engineTaskId: string, until: AbortSignal): Promise<{ path: string } | undefined>
+  clock: Clock
+  log: Log
+}
+
+export async function openSwarm(ground: SwarmGround, config: Config): Promise<SwarmEngine> {
+  const { ledger, engine, settings, sealer, signal, agentTokenHash, clock, log } = ground
+  const kept = await settings.getOrCreate('swarm_authority', () => sealer.seal(SwarmAuthority.make(clock)))
+  const authority = new SwarmAuthority(clock, sealer.open(kept))
+  return new SwarmEngine(
+    {
+      store: new LedgerSwarmStore(ledger),
+      authority,
+      signal,
+      instance: engine.instance,
+      agentTokenHash,
+      locate: async ({ id, localPath }, until) => (await ground.fileOf(id, until))?.path ?? localPath,
+      clock,
+      log,
+    },
+    {
+      host: config.WHARF_HOST,
+      port: config.WHARF_SWARM_PORT,
+      advertiseHost: config.WHARF_SWARM_HOST,
+      depth: config.WHARF_SWARM_CHAIN_DEPTH,
+      maxChains: config.WHARF_SWARM_CHAINS,
+    },
+  )
+}
