@@ -45,7 +45,8 @@ module.exports = {
       from: { path: '^src/(main\\.ts|cli/)' },
       to: {
         path: '^src/',
-        pathNot: '^src/(cli/|config\\.ts|compose\\.ts|compose-(agent|export|processor)\\.ts|version\\.ts|kernel/)',
+        pathNot:
+          '^src/(cli/|config\\.ts|compose\\.ts|compose-(agent|export|processor)\\.ts|version\\.ts|kernel/)',
       },
     },
     {
