@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'csv-stringify/sync'
 import { fetchToSpool, type PageSource, removeSpool } from '../../src/exports/source/index.ts'
+import { PAGE_MARGIN } from '../../src/exports/source/page-body.ts'
 import { RowTranscoder } from '../../src/exports/source/row-transcoder.ts'
 import { SegmentBuffer } from '../../src/exports/source/segment-buffer.ts'
 import { systemClock } from '../../src/kernel/index.ts'
@@ -22,11 +23,11 @@ interface Contender {
   run(): number
 }
 
-/** The rows alone, as they stand under `data`, with the zero byte that the scanners stop at. */
+/** The rows alone, as they stand under `data`, with the margin that the scanners need behind them. */
 function pages(write: (row: OrderRow) => string): Buffer[] {
   return Array.from({ length: PAGES }, (_, page) => {
     const rows = Array.from({ length: PAGE_SIZE }, (_, index) => write(orderRow(page * PAGE_SIZE + index)))
-    return Buffer.from(`[${rows.join()}]\0`)
+    return Buffer.from(`[${rows.join()}]${'\0'.repeat(PAGE_MARGIN)}`)
   })
 }
 
@@ -48,7 +49,7 @@ function transcoder(name: string, input: Buffer[], fields: string[]): Contender 
       const before = sink.size
       for (const page of input) {
         rows.startPage(PAGE_SIZE)
-        rows.rows(page, 0, page.length - 1, 0)
+        rows.rows(page, 0, page.length - PAGE_MARGIN, 0)
         if (sink.length > 1024 * 1024) sink.written()
       }
       return sink.size - before
@@ -57,7 +58,8 @@ function transcoder(name: string, input: Buffer[], fields: string[]): Contender 
 }
 
 function parsed(name: string, input: Buffer[], write: (rows: OrderRow[]) => number): Contender {
-  const parse = (page: Buffer) => JSON.parse(page.toString('utf8', 0, page.length - 1)) as OrderRow[]
+  const parse = (page: Buffer) =>
+    JSON.parse(page.toString('utf8', 0, page.length - PAGE_MARGIN)) as OrderRow[]
   return { name, run: () => input.reduce((sum, page) => sum + write(parse(page)), 0) }
 }
 

@@ -2,10 +2,10 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Log } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
-import { writeCsv } from './csv/index.ts'
+import { csvColumns, csvHead, writeCsv } from './csv/index.ts'
 import type { ExportRequest, Table } from './export-request.ts'
 import { HttpPageSource } from './http-page-source.ts'
-import { type FetchLimits, fetchToSpool, type Spool } from './source/index.ts'
+import { type FetchLimits, fetchToSpool, type Spool, type SpoolColumns } from './source/index.ts'
 import {
   chooseContent,
   parseTemplate,
@@ -89,7 +89,7 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   await mkdir(out, { recursive: true })
   const built =
     options.request.type === 'csv'
-      ? await buildCsv(deps, options, tables, out)
+      ? await buildCsv(options, tables, out)
       : await buildExcel(deps, options, tables, out)
   const warnings = tables.flatMap(({ spool, table }) =>
     spool.warnings.map((text) => prefixed(text, table, tables.length)),
@@ -120,8 +120,7 @@ async function fetchTable(
       columnsOf(probe) {
         content = chooseContent(table, probe)
         template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
-        const rowNames = rowLeaves(template.rows).map(({ name }) => name ?? '')
-        return { fields: template.fields, ...(rowNames.length > 0 && { rowNames }) }
+        return request.type === 'csv' ? csvColumns(template) : typedColumns(template)
       },
       pageSize: request.pageSize,
       limits,
@@ -132,23 +131,20 @@ async function fetchTable(
   return { table, spool, template: template as Template, content: content as Required<SheetContent> }
 }
 
-async function buildCsv(
-  { pool }: ProduceDeps,
-  { request, signal }: ProduceOptions,
-  tables: FetchedTable[],
-  out: string,
-) {
+function typedColumns({ fields, rows }: Template): SpoolColumns {
+  const rowNames = rowLeaves(rows).map(({ name }) => name ?? '')
+  return { fields, ...(rowNames.length > 0 && { rowNames }) }
+}
+
+async function buildCsv({ request, signal }: ProduceOptions, tables: FetchedTable[], out: string) {
   const { spool, template } = tables[0] as FetchedTable
   const path = join(out, 'file.csv')
-  const rows = await writeCsv(
-    { pool },
-    { template, segments: spool.segments, path, bom: request.bom, signal },
-  )
+  await writeCsv({ head: csvHead(template, request.bom), segments: spool.segments, path, signal })
   return {
     path,
     fileName: `${request.fileName}.csv`,
     contentType: CONTENT_TYPES.csv,
-    rows,
+    rows: spool.rows,
     parts: 1,
     warnings: [] as string[],
   }

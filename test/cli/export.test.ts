@@ -30,8 +30,8 @@ describe('wharf export', () => {
     })
     expect(err).toContain('fetching: 1234 of 1234 rows, 100 %\n')
     const lines = read('orders.csv').split('\r\n')
-    expect(lines.slice(0, 2)).toEqual(['\ufeffid,name', '0,row 0'])
-    expect(lines.at(-2)).toBe('1233,row 1233')
+    expect(lines.slice(0, 2)).toEqual(['\ufeff"id","name"', '0,"row 0"'])
+    expect(lines.at(-2)).toBe('1233,"row 1233"')
     expect(readdirSync(folder)).toEqual(['orders.csv'])
   })
 
@@ -39,7 +39,7 @@ describe('wharf export', () => {
     const { folder, ended, read } = await setup(pagesOf(1, row))
     writeFileSync(join(folder, 'orders.csv'), 'old')
     expect(await ended('orders.csv', '--no-bom')).toMatchObject({ code: 0 })
-    expect(read('orders.csv')).toBe('id,name\r\n0,row 0\r\n')
+    expect(read('orders.csv')).toBe('"id","name"\r\n0,"row 0"\r\n')
   })
 
   test('a split workbook is written as a zip, and said to be one', async () => {
@@ -71,7 +71,7 @@ describe('wharf export', () => {
       secret,
     ]
     expect(await ended('orders.csv', '--no-bom', ...args)).toMatchObject({ code: 0 })
-    expect(read('orders.csv')).toBe('Name,Ten,Two\r\nrow 0,,\r\nrow 1,,\r\n')
+    expect(read('orders.csv')).toBe('"Name","Ten","Two"\r\n"row 0",,\r\n"row 1",,\r\n')
     expect(new Set(seen)).toEqual(new Set(['north']))
   })
 

@@ -1,3 +1,2 @@
-export { CsvEncoder, type CsvShape } from './csv-encoder.ts'
-export { type CsvOptions, type CsvPart, CsvWriter } from './csv-writer.ts'
-export { type CsvSegment, writeCsv } from './write-csv.ts'
+export { csvColumns, csvHead } from './csv-layout.ts'
+export { type CsvBody, writeCsv } from './write-csv.ts'

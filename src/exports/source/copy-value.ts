@@ -1,4 +1,5 @@
 import { BACKSLASH, hexDigit, QUOTE, skipLiteral, skipValue } from './json-scan.ts'
+import type { Memory } from './memory.ts'
 import { fault } from './page-fault.ts'
 
 /**
@@ -6,15 +7,27 @@ import { fault } from './page-fault.ts'
  * the place where reading stopped and the caller moves both positions by the same distance.
  */
 
-/** Bytes of a string up to the first that needs a closer look: a quote, a backslash or a control character. */
-export function copyPlain(input: Uint8Array, at: number, out: Uint8Array, to: number): number {
+/**
+ * Bytes of a string up to the first that needs a closer look: a quote, a backslash or a control character. Goes by four
+ * bytes, so up to three behind the end are read and written too.
+ */
+export function copyPlain(input: DataView, at: number, out: DataView, to: number): number {
   let p = at
   let o = to
   for (;;) {
-    const byte = input[p]!
-    if (byte === QUOTE || byte === BACKSLASH || byte < 0x20) return p
-    out[o++] = byte
-    p++
+    const word = input.getInt32(p, true)
+    out.setInt32(o, word, true)
+    // In each byte the top bit is set if it is wanted; above the first that is, a borrow may set more.
+    const quote = word ^ 0x22222222
+    const backslash = word ^ 0x5c5c5c5c
+    const found =
+      (((quote - 0x01010101) & ~quote) |
+        ((backslash - 0x01010101) & ~backslash) |
+        ((word - 0x20202020) & ~word)) &
+      0x80808080
+    if (found !== 0) return p + ((31 - Math.clz32(found & -found)) >> 3)
+    p += 4
+    o += 4
   }
 }
 
@@ -72,7 +85,9 @@ export class ValueCopier {
   written = 0
 
   /** The rest of a string, from a backslash on, with the closing quote. Quotes come out doubled. */
-  escaped(input: Uint8Array, at: number, out: Uint8Array, to: number): void {
+  escaped(page: Memory, at: number, target: Memory, to: number): void {
+    const { bytes: input, view } = page
+    const { bytes: out, view: outView } = target
     let p = at
     let o = to
     for (;;) {
@@ -84,8 +99,9 @@ export class ValueCopier {
         o = this.written
       } else if (byte < 0x20) fault('a string is not closed or holds a control character', p)
       else {
-        out[o++] = byte
-        p++
+        const stop = copyPlain(view, p, outView, o)
+        o += stop - p
+        p = stop
       }
     }
     out[o++] = QUOTE

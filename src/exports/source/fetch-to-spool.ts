@@ -11,7 +11,7 @@ import { SLICE_BYTES } from './segment-buffer.ts'
 import type { Spool } from './spool.ts'
 import { SpoolFetch, tooLarge } from './spool-fetch.ts'
 import { SpoolFolder } from './spool-folder.ts'
-import type { RangeMeta, SpoolMeta } from './spool-meta.ts'
+import type { CsvRecords, RangeMeta, SpoolMeta } from './spool-meta.ts'
 
 export interface FetchDeps {
   source: PageSource
@@ -22,10 +22,12 @@ export interface FetchDeps {
 }
 
 export interface SpoolColumns {
-  /** Keys of the rows, in the order of the spool's fields. */
-  fields: string[]
+  /** Keys of the rows, in the order of the spool's fields; null is a field that stays empty. */
+  fields: (string | null)[]
   /** Names of the row headers' leaves, in order, when the template has them. */
   rowNames?: string[]
+  /** Records as a CSV file has them, instead of typed ones. */
+  csv?: CsvRecords
 }
 
 export interface FetchLimits {
@@ -74,12 +76,12 @@ export async function fetchToSpool(deps: FetchDeps, options: FetchOptions): Prom
   const settings = { ...DEFAULTS, ...options, maxPageBytes: limits.maxPageBytes ?? MAX_PAGE_BYTES }
   const getter = new PageGetter(deps, settings)
   const probe = await askProbe(deps, getter, settings, signal)
-  const { fields, rowNames = null } = options.columnsOf(probe)
+  const { fields, rowNames = null, csv = null } = options.columnsOf(probe)
   if (limits.maxRows !== undefined && probe.total > limits.maxRows)
     throw tooLarge(`the source has ${probe.total} rows, an export may have ${limits.maxRows}`)
 
   const folder = new SpoolFolder(options.directory)
-  const expected: ExpectedSpool = { total: probe.total, pageSize, fields, rowNames }
+  const expected: ExpectedSpool = { total: probe.total, pageSize, fields, rowNames, csv }
   const { meta, resumed } = await openFolder({ folder, clock: deps.clock }, expected)
   deps.log?.info({ total: probe.total, fetchers: meta.ranges.length, ...resumed }, 'fetching pages')
   const fetch = new SpoolFetch({ ...deps, getter, folder }, { ...settings, probe, meta })
@@ -124,7 +126,7 @@ async function openFolder(
       widths: expected.fields.map(() => 0),
     }),
   )
-  const meta: SpoolMeta = { version: 1, ...expected, ranges, warnings: [], updated: deps.clock.now() }
+  const meta: SpoolMeta = { version: 2, ...expected, ranges, warnings: [], updated: deps.clock.now() }
   await deps.folder.checkpoint(meta)
   return { meta, resumed: { resumed: false, reason: found.reason } }
 }

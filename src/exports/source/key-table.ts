@@ -8,21 +8,21 @@ export const ESCAPED = -2
  * is at most a quarter full.
  */
 export class KeyTable {
-  readonly #keys: Buffer[]
+  readonly #keys: (Buffer | null)[]
   readonly #slots: Int32Array
   readonly #mask: number
   /** Place of the closing quote of the key that `scan` found or did not know. */
   end = 0
 
-  /** The index of a key is its place in `keys`; of equal keys the first one counts. */
-  constructor(keys: readonly string[]) {
-    this.#keys = keys.map((key) => Buffer.from(key))
+  /** The index of a key is its place in `keys`, where null is a place that no key has; of equal keys the first counts. */
+  constructor(keys: readonly (string | null)[]) {
+    this.#keys = keys.map((key) => (key === null ? null : Buffer.from(key)))
     let size = 16
     while (size < keys.length * 4) size *= 2
     this.#mask = size - 1
     this.#slots = new Int32Array(size).fill(-1)
     this.#keys.forEach((key, index) => {
-      if (this.find(key, 0, key.length) >= 0) return
+      if (key === null || this.find(key, 0, key.length) >= 0) return
       const hash = hashBytes(key, 0, key.length)
       let slot = (hash ^ (hash >>> 15)) & this.#mask
       while (this.#slots[slot]! >= 0) slot = (slot + 1) & this.#mask

@@ -4,7 +4,10 @@ import type { PageAnswer } from './page-source.ts'
 const FIRST_SIZE = 64 * 1024
 const KEEP_SIZE = 4 * 1024 * 1024
 
-/** A buffer for one page after the other. Behind the page there is always a zero byte, which the scanners stop at. */
+/** Behind a page: a zero byte, which the scanners stop at, and three more, because some go by words. */
+export const PAGE_MARGIN = 4
+
+/** A buffer for one page after the other, with the margin behind it. */
 export class PageBody {
   bytes: Buffer = Buffer.alloc(0)
   length = 0
@@ -21,12 +24,12 @@ export class PageBody {
           `page ${page} is larger than ${limit} bytes, a smaller page_size may help`,
           { retryable: false, details: { page, limit } },
         )
-      this.#reserve(this.length + chunk.length + 1)
+      this.#reserve(this.length + chunk.length + PAGE_MARGIN)
       this.bytes.set(chunk, this.length)
       this.length += chunk.length
     }
     signal.throwIfAborted()
-    this.#reserve(this.length + 1)
+    this.#reserve(this.length + PAGE_MARGIN)
     this.bytes[this.length] = 0
   }
 

@@ -4,13 +4,14 @@ import { type ExpectedPage, PageReader } from './page-reader.ts'
 import { RowTranscoder } from './row-transcoder.ts'
 import { SegmentBuffer } from './segment-buffer.ts'
 import { SpoolFolder } from './spool-folder.ts'
-import type { RangeMeta } from './spool-meta.ts'
+import type { CsvRecords, RangeMeta } from './spool-meta.ts'
 
 /** Plain data: it travels to other threads. */
 export interface RangeSpoolerOptions {
   directory: string
-  fields: readonly string[]
+  fields: readonly (string | null)[]
   rowNames: readonly string[] | null
+  csv: CsvRecords | null
   wrapped: boolean
   /** Number of the range's first segment. */
   firstSegment: number
@@ -53,9 +54,16 @@ export class RangeSpooler implements PageSink {
   constructor(options: RangeSpoolerOptions, start: Pick<RangeMeta, 'segments' | 'widths'>) {
     this.#folder = new SpoolFolder(options.directory)
     this.#firstSegment = options.firstSegment
-    this.#sinks = start.segments.map((state) => new SegmentBuffer(state, options))
+    const { fields, sliceBytes, csv } = options
+    this.#sinks = start.segments.map(
+      (state, place) => new SegmentBuffer(state, { sliceBytes, lead: csv?.leads[place] ?? '' }),
+    )
     const rowNames = options.rowNames ? { rowNames: options.rowNames } : {}
-    this.#transcoder = new RowTranscoder({ fields: options.fields, ...rowNames }, this.#sinks, start.widths)
+    this.#transcoder = new RowTranscoder(
+      { fields, ...rowNames, csv: csv !== null },
+      this.#sinks,
+      start.widths,
+    )
     this.#reader = new PageReader(this.#transcoder, { wrapped: options.wrapped, ...rowNames })
   }
 

@@ -11,7 +11,7 @@ export interface OpenTask {
 
 export interface TakeTask {
   range: number
-  /** The page stands at its beginning, with a zero byte behind it. */
+  /** The page stands at its beginning, with its margin behind it. */
   memory: ArrayBuffer
   length: number
   expected: ExpectedPage

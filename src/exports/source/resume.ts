@@ -8,7 +8,7 @@ const MAX_AGE_MS = 5 * 60_000
 export type Resumed = { resumed: true; fetched: number } | { resumed: false; reason: string }
 
 /** What a fresh probe says, to be held against the meta. */
-export type ExpectedSpool = Pick<SpoolMeta, 'total' | 'pageSize' | 'fields' | 'rowNames'>
+export type ExpectedSpool = Pick<SpoolMeta, 'total' | 'pageSize' | 'fields' | 'rowNames' | 'csv'>
 
 /** Takes up what an earlier fetch left in the folder, or says why not and leaves the folder to be cleared. */
 export async function resumeSpool(
@@ -22,8 +22,7 @@ export async function resumeSpool(
   if (meta.total !== expected.total)
     return { reason: `the source's total changed from ${meta.total} to ${expected.total}` }
   if (meta.pageSize !== expected.pageSize) return { reason: 'the page size changed' }
-  if (!sameNames(meta.fields, expected.fields) || !sameNames(meta.rowNames, expected.rowNames))
-    return { reason: 'the columns changed' }
+  if (columnsOf(meta) !== columnsOf(expected)) return { reason: 'the columns changed' }
   for (const [index, range] of meta.ranges.entries())
     if (!(await restoreRange(folder, range, index)))
       return { reason: 'a segment of the earlier fetch is missing or damaged' }
@@ -37,6 +36,6 @@ async function restoreRange(folder: SpoolFolder, range: RangeMeta, index: number
   return true
 }
 
-function sameNames(a: string[] | null, b: string[] | null): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
+function columnsOf({ fields, rowNames, csv }: ExpectedSpool): string {
+  return JSON.stringify([fields, rowNames, csv])
 }

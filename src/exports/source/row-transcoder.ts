@@ -1,4 +1,5 @@
 import { copyLiteral, copyNumber, copyPlain, ValueCopier } from './copy-value.ts'
+import { disarm, FORMULA_START } from './disarm.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -12,6 +13,7 @@ import {
   skipValue,
 } from './json-scan.ts'
 import { ESCAPED, KeyTable } from './key-table.ts'
+import { Memory } from './memory.ts'
 import { fault, ShapeFault, UnknownRowHead } from './page-fault.ts'
 import { RowShape } from './row-shape.ts'
 import type { SegmentBuffer } from './segment-buffer.ts'
@@ -20,17 +22,24 @@ import { spoolWidth, WIDTH_CAP } from './spool-width.ts'
 /** Key of a flat row that names the row header it belongs to. */
 export const ROW_HEAD = '_row_head_'
 
+const CR = 0x0d
 const NEWLINE = 0x0a
+const SMALL_N = 0x6e
 /** Ways of writing a row that are kept in mind. */
 const SHAPES = 4
 /** So many rows in a row in new shapes: the source has no habits, stop learning for a while. */
 const GIVE_UP = 16
 const PAUSE = 1_000
+/** For a record's end, and for what is copied by words. */
+const MARGIN = 8
 
 export interface RowTranscoderOptions {
-  fields: readonly string[]
+  /** Null is a field that stays empty. */
+  fields: readonly (string | null)[]
   /** Names of the row headers, when rows are spooled by them; one sink each. */
   rowNames?: readonly string[]
+  /** Write records as a CSV file has them, see `SPOOL.md`. */
+  csv?: boolean
 }
 
 /**
@@ -46,6 +55,7 @@ export class RowTranscoder {
   /** Rows seen in this page, those beyond the limit included. */
   rowsRead = 0
   readonly #sinks: readonly SegmentBuffer[]
+  readonly #csv: boolean
   readonly #columns: number
   readonly #slotOf: Int32Array
   readonly #inOrder: boolean
@@ -57,34 +67,41 @@ export class RowTranscoder {
   readonly #slotWidths: Int32Array
   readonly #copier = new ValueCopier()
   readonly #shapes: RowShape[] = []
-  #scratch = Buffer.alloc(0)
-  /** On the page being read. */
-  #view: DataView = new DataView(new ArrayBuffer(0))
+  #scratch = Memory.ofSize(0)
+  /** The page being read. */
+  #page = this.#scratch
   #limit = Number.POSITIVE_INFINITY
   #misses = 0
   #pause = 0
 
   constructor(
-    { fields, rowNames }: RowTranscoderOptions,
+    { fields, rowNames, csv = false }: RowTranscoderOptions,
     sinks: readonly SegmentBuffer[],
     widths?: readonly number[],
   ) {
     this.#sinks = sinks
+    this.#csv = csv
     this.#columns = fields.length
-    const names = [...new Set(rowNames ? [...fields, ROW_HEAD] : fields)]
-    this.#slotOf = Int32Array.from(fields, (field) => names.indexOf(field))
+    const names: (string | null)[] = []
+    const slotOf = (name: string | null) => {
+      const known = name === null ? -1 : names.indexOf(name)
+      return known < 0 ? names.push(name) - 1 : known
+    }
+    this.#slotOf = Int32Array.from(fields, slotOf)
     this.#inOrder = this.#slotOf.every((slot, column) => slot === column)
+    this.#headSlot = rowNames ? slotOf(ROW_HEAD) : -1
     this.#keys = new KeyTable(names)
-    this.#headSlot = rowNames ? names.indexOf(ROW_HEAD) : -1
     // Looked up by what the spool's bytes between the quotes are.
     this.#heads = rowNames && new KeyTable(rowNames.map((name) => name.replaceAll('"', '""')))
     this.#starts = new Int32Array(names.length)
     this.#ends = new Int32Array(names.length)
-    this.#slotWidths = new Int32Array(names.length)
+    // A CSV file has no column widths: where the cap is reached, nothing is measured.
+    this.#slotWidths = new Int32Array(names.length).fill(csv ? WIDTH_CAP : 0)
     this.widths = Int32Array.from(fields, (_, column) => widths?.[column] ?? 0)
-    fields.forEach((_, column) => {
-      this.#slotWidths[this.#slotOf[column]!] = this.widths[column]!
-    })
+    if (!csv)
+      fields.forEach((_, column) => {
+        this.#slotWidths[this.#slotOf[column]!] = this.widths[column]!
+      })
   }
 
   /** Rows beyond `limit` are checked and counted, but not kept. */
@@ -96,16 +113,16 @@ export class RowTranscoder {
   /** Reads the array at `at` into the sink of that number; without one, each row's own row header decides. */
   rows(input: Buffer, at: number, end: number, sink?: number): number {
     if (input[at] !== OPEN_BRACKET) fault('expected a list of rows', at)
-    const room = 2 * (end - at) + 2 * this.#columns + 2
-    if (this.#scratch.length < room) this.#scratch = Buffer.allocUnsafeSlow(Math.ceil(room * 1.25))
-    this.#view = new DataView(input.buffer, input.byteOffset, input.byteLength)
+    const room = 2 * (end - at) + 2 * this.#columns + MARGIN
+    if (this.#scratch.bytes.length < room) this.#scratch = Memory.ofSize(Math.ceil(room * 1.25))
+    if (this.#page.bytes !== input) this.#page = new Memory(input)
     const target = sink === undefined ? undefined : this.#sinks[sink]!
     let p = skipSpace(input, at + 1)
     if (input[p] === CLOSE_BRACKET) return p + 1
     for (;;) {
-      // A row's record is at most twice its bytes (a quote in nested JSON is doubled) and its commas. How long the row
-      // is shows only at its end, which is too much to set aside where each row header has a sink of its own.
-      if (!this.#heads) target?.reserve(2 * (end - p) + this.#columns + 2)
+      // A row's record is at most twice its bytes (a quote in nested JSON is doubled), its commas and its end. How long
+      // the row is shows only there, which is too much to set aside where each row header has a sink of its own.
+      if (!this.#heads) target?.reserve(2 * (end - p) + this.#columns + MARGIN)
       p = this.#row(input, p, target)
       if (input[p] !== COMMA) p = skipSpace(input, p)
       if (input[p] === COMMA) {
@@ -139,47 +156,50 @@ export class RowTranscoder {
 
   /** The row at `at` if it is written in this shape, else -1 with nothing changed. */
   #shapedRow(shape: RowShape, input: Buffer, at: number, target: SegmentBuffer | undefined): number {
-    const { words, wordEnds, gapSizes, slots, commas, closing } = shape
-    const view = this.#view
-    const room = view.byteLength
+    const { code, closing } = shape
+    const { view } = this.#page
+    const csv = this.#csv
+    const room = input.length
     const direct = shape.direct && target !== undefined
-    const out = direct ? target.bytes : this.#scratch
+    const memory = direct ? target.memory : this.#scratch
+    const { bytes: out, view: outView } = memory
     const widths = this.#slotWidths
-    const count = slots.length
     let o = direct ? target.length : 0
     let p = at
-    let word = 0
     if (!direct) this.#starts.fill(-1)
-    for (let index = 0; index < count; index++) {
+    let c = 0
+    for (let size = code[c++]!; size > 0; size = code[c++]!) {
       // Four bytes at a time; the last four may overlap those before them.
-      const next = p + gapSizes[index]!
+      const next = p + size
       if (next > room) return -1
-      for (const last = wordEnds[index]! - 1; word < last; p += 4)
-        if (view.getInt32(p, true) !== words[word++]) return -1
-      if (view.getInt32(next - 4, true) !== words[word++]) return -1
+      for (let words = code[c++]!; words > 0; words--, p += 4)
+        if (view.getInt32(p, true) !== code[c++]) return -1
+      if (view.getInt32(next - 4, true) !== code[c++]) return -1
       p = next
-      const slot = slots[index]!
+      const slot = code[c++]!
+      const commas = code[c++]!
       const byte = input[p]!
       if (byte <= 0x20) return -1 // more blanks than the shape has
       if (slot < 0) {
         p = skipValue(input, p)
         continue
       }
-      if (direct) for (let comma = commas[index]!; comma > 0; comma--) out[o++] = COMMA
+      if (direct) for (let comma = commas; comma > 0; comma--) out[o++] = COMMA
       const start = o
       if (byte === QUOTE) {
         out[o++] = QUOTE
-        const stop = copyPlain(input, ++p, out, o)
+        const stop = copyPlain(view, ++p, outView, o)
         o += stop - p
         p = stop
         if (input[p] === QUOTE) {
           out[o++] = QUOTE
           p++
         } else {
-          this.#copier.escaped(input, p, out, o)
+          this.#copier.escaped(this.#page, p, memory, o)
           p = this.#copier.read
           o = this.#copier.written
         }
+        if (csv && FORMULA_START[out[start + 1]!] === 1) o = disarm(out, start + 1, o)
         // A character never takes more columns than bytes, so most values need no measuring.
         const width = widths[slot]!
         if (o - start - 2 > width && width < WIDTH_CAP) this.#measure(slot, out, start + 1, o - 1)
@@ -200,7 +220,6 @@ export class RowTranscoder {
     for (let index = 0; index < closing.length; index++) if (input[p++] !== closing[index]) return -1
     if (direct) {
       for (let comma = shape.trailing; comma > 0; comma--) out[o++] = COMMA
-      out[o++] = NEWLINE
       this.#commit(target, o)
     } else this.#collected(target, p - at)
     return p
@@ -268,13 +287,14 @@ export class RowTranscoder {
 
   /** Writes one value to the scratch at `o`; where it ended is left in the copier. */
   #value(input: Buffer, at: number, o: number, slot: number): number {
-    const out = this.#scratch
+    const { bytes: out, view } = this.#scratch
     const copier = this.#copier
     const byte = input[at]!
     if (byte === QUOTE) {
       out[o] = QUOTE
-      const stop = copyPlain(input, at + 1, out, o + 1)
-      copier.escaped(input, stop, out, o + stop - at)
+      const stop = copyPlain(this.#page.view, at + 1, view, o + 1)
+      copier.escaped(this.#page, stop, this.#scratch, o + stop - at)
+      if (this.#csv && FORMULA_START[out[o + 1]!] === 1) copier.written = disarm(out, o + 1, copier.written)
       const width = this.#slotWidths[slot]!
       if (copier.written - o - 2 > width && width < WIDTH_CAP)
         this.#measure(slot, out, o + 1, copier.written - 1)
@@ -297,8 +317,9 @@ export class RowTranscoder {
       return copier.read
     }
     const stop = copyLiteral(input, at, out, o)
-    copier.written = o + stop - at
-    if (input[at] !== 0x6e) this.#widen(slot, stop - at)
+    const isNull = input[at] === SMALL_N
+    copier.written = isNull && this.#csv ? o : o + stop - at
+    if (!isNull) this.#widen(slot, stop - at)
     return stop
   }
 
@@ -313,10 +334,14 @@ export class RowTranscoder {
   /** The collected values as one record, in the columns' order. */
   #collected(target: SegmentBuffer | undefined, rowBytes: number): void {
     const sink = target ?? this.#sinkOfRow()
-    if (this.#heads) sink.reserve(2 * rowBytes + this.#columns + 2)
-    const out = sink.bytes
-    const scratch = this.#scratch
+    if (this.#heads) sink.reserve(sink.lead.length + 2 * rowBytes + this.#columns + MARGIN)
+    const out = sink.memory.bytes
+    const scratch = this.#scratch.bytes
     let o = sink.length
+    if (sink.lead.length > 0) {
+      out.set(sink.lead, o)
+      o += sink.lead.length
+    }
     for (let column = 0; column < this.#columns; column++) {
       if (column > 0) out[o++] = COMMA
       const slot = this.#slotOf[column]!
@@ -326,23 +351,35 @@ export class RowTranscoder {
       if (end - start > 100) o += scratch.copy(out, o, start, end)
       else for (let p = start; p < end; p++) out[o++] = scratch[p]!
     }
-    out[o++] = NEWLINE
     this.#commit(sink, o)
   }
 
   #sinkOfRow(): SegmentBuffer {
+    const scratch = this.#scratch.bytes
     const start = this.#starts[this.#headSlot]!
     if (start < 0) throw new UnknownRowHead(`row ${this.rowsRead + 1} has no ${ROW_HEAD}`)
-    const quoted = this.#scratch[start] === QUOTE ? 1 : 0
+    const quoted = scratch[start] === QUOTE ? 1 : 0
     const end = this.#ends[this.#headSlot]! - quoted
-    const index = this.#heads!.find(this.#scratch, start + quoted, end)
+    const index = this.#heads!.find(scratch, start + quoted, end)
     if (index >= 0) return this.#sinks[index]!
-    const name = this.#scratch.toString('utf8', start + quoted, end).replaceAll('""', '"')
+    const name = scratch.toString('utf8', start + quoted, end).replaceAll('""', '"')
     throw new UnknownRowHead(`no row header is named "${name}"`)
   }
 
-  #commit(sink: SegmentBuffer, o: number): void {
+  /** Ends the record behind `at`. */
+  #commit(sink: SegmentBuffer, at: number): void {
     if (this.rowsRead++ >= this.#limit) return
+    const out = sink.memory.bytes
+    let o = at
+    if (this.#csv) {
+      // Some readers skip blank lines.
+      if (o === sink.length) {
+        out[o++] = QUOTE
+        out[o++] = QUOTE
+      }
+      out[o++] = CR
+    }
+    out[o++] = NEWLINE
     sink.length = o
     sink.rows++
     if (o >= sink.sliceLimit) sink.closeSlice()

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { Memory } from './memory.ts'
 
 /** A run of whole records in a segment, for readers that work on several at once. */
 export interface Slice {
@@ -25,14 +26,16 @@ export interface SegmentMark {
 }
 
 /**
- * The end of a segment, in memory: records are written straight into `bytes` at `length`, and go to the file when there
+ * The end of a segment, in memory: records are written straight into `memory` at `length`, and go to the file when there
  * are enough. A page that turns out bad is rolled back to the mark set before it.
  */
 export class SegmentBuffer {
-  bytes: Buffer = Buffer.alloc(0)
+  memory = Memory.ofSize(0)
   length = 0
   rows: number
-  /** A record that ends at or behind this place in `bytes` closes the slice. */
+  /** What each record begins with. */
+  readonly lead: Uint8Array
+  /** A record that ends at or behind this place in `memory` closes the slice. */
   sliceLimit = 0
   /** Bytes in the file. */
   #base: number
@@ -42,8 +45,9 @@ export class SegmentBuffer {
 
   constructor(
     state: SegmentState = { bytes: 0, rows: 0, crc: 0, slices: [] },
-    { sliceBytes = SLICE_BYTES }: { sliceBytes?: number } = {},
+    { sliceBytes = SLICE_BYTES, lead = '' }: { sliceBytes?: number; lead?: string } = {},
   ) {
+    this.lead = Buffer.from(lead)
     this.#base = state.bytes
     this.#crc = state.crc
     this.rows = state.rows
@@ -54,10 +58,10 @@ export class SegmentBuffer {
 
   /** Room for `extra` more bytes behind `length`. */
   reserve(extra: number): void {
-    if (this.bytes.length - this.length >= extra) return
-    const grown = Buffer.allocUnsafeSlow(Math.max(64 * 1024, this.length + extra, this.bytes.length * 2))
-    this.bytes.copy(grown, 0, 0, this.length)
-    this.bytes = grown
+    const { bytes } = this.memory
+    if (bytes.length - this.length >= extra) return
+    this.memory = Memory.ofSize(Math.max(64 * 1024, this.length + extra, bytes.length * 2))
+    bytes.copy(this.memory.bytes, 0, 0, this.length)
   }
 
   closeSlice(): void {
@@ -83,17 +87,17 @@ export class SegmentBuffer {
 
   /** What is in memory, and where in the file it belongs. */
   pending(): { offset: number; bytes: Buffer } {
-    return { offset: this.#base, bytes: this.bytes.subarray(0, this.length) }
+    return { offset: this.#base, bytes: this.memory.bytes.subarray(0, this.length) }
   }
 
   /** Call it once the pending bytes are in the file. */
   written(): void {
-    this.#crc = crc32(this.bytes.subarray(0, this.length), this.#crc)
+    this.#crc = crc32(this.memory.bytes.subarray(0, this.length), this.#crc)
     this.#base += this.length
     this.length = 0
     this.#setLimit()
     // One huge page must not hold its memory for the rest of the fetch.
-    if (this.bytes.length > 4 * SLICE_BYTES) this.bytes = Buffer.alloc(0)
+    if (this.memory.bytes.length > 4 * SLICE_BYTES) this.memory = Memory.ofSize(0)
   }
 
   /** State of the file. Call it with nothing left in memory. */

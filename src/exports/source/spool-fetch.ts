@@ -144,10 +144,10 @@ export class SpoolFetch implements RangeWatcher {
   #sink(range: RangeMeta, index: number): PageSink {
     const { folder, threads } = this.#deps
     const { meta, probe, sliceBytes } = this.#options
-    const { fields, rowNames } = meta
+    const { fields, rowNames, csv } = meta
     const { directory } = folder
     const firstSegment = index * range.segments.length
-    const options = { directory, fields, rowNames, wrapped: probe.wrapped, firstSegment, sliceBytes }
+    const options = { directory, fields, rowNames, csv, wrapped: probe.wrapped, firstSegment, sliceBytes }
     return threads && range.end - range.next >= PAGES_FOR_A_THREAD
       ? new ThreadedSpooler({ threads }, options, range)
       : new RangeSpooler(options, range)

@@ -11,13 +11,21 @@ export interface RangeMeta extends PageRange {
   widths: number[]
 }
 
+/** Records as a CSV file has them. */
+export interface CsvRecords {
+  /** What each record begins with, by row header. */
+  leads: string[]
+}
+
 /** What is needed to go on after a crash. Everything it counts is on disk before it is. */
 export interface SpoolMeta {
-  version: 1
+  version: 2
   total: number
   pageSize: number
-  fields: string[]
+  fields: (string | null)[]
   rowNames: string[] | null
+  /** Null: typed records. */
+  csv: CsvRecords | null
   ranges: RangeMeta[]
   warnings: string[]
   /** Milliseconds since 1970. */
@@ -34,5 +42,5 @@ export function decodeMeta(text: string): SpoolMeta | undefined {
   const found = /^\{"checksum":(\d+),"spool":(.*)\}\n$/s.exec(text)
   if (!found?.[1] || !found[2] || crc32(found[2]) !== Number(found[1])) return undefined
   const meta = JSON.parse(found[2]) as SpoolMeta
-  return meta.version === 1 ? meta : undefined
+  return meta.version === 2 ? meta : undefined
 }

@@ -2,102 +2,52 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type CsvSegment, CsvWriter, writeCsv } from '../../../src/exports/csv/index.ts'
-import { parseTemplate, type Template, templateFromKeys } from '../../../src/exports/template/index.ts'
-import { ThreadPool } from '../../../src/exports/threads/index.ts'
+import { writeCsv } from '../../../src/exports/csv/index.ts'
 import { ERRORS, isAppError } from '../../../src/kernel/index.ts'
 
 function setup() {
   const folder = mkdtempSync(join(tmpdir(), 'wharf-csv-'))
-  const pool = new ThreadPool({ threads: 2 })
-  onTestFinished(async () => {
-    await pool.close()
-    rmSync(folder, { recursive: true })
-  })
+  onTestFinished(() => rmSync(folder, { recursive: true }))
   let files = 0
 
-  function segment(
-    records: string[],
-    { group, perSlice = 1_000 }: { group?: string; perSlice?: number } = {},
-  ) {
+  function segment(text: string) {
     const path = join(folder, `${files++}.source.csv`)
-    writeFileSync(path, records.join(''))
-    const slices: CsvSegment['slices'] = []
-    for (let at = 0, offset = 0; at < records.length; at += perSlice) {
-      const bytes = Buffer.byteLength(records.slice(at, at + perSlice).join(''))
-      slices.push({ offset, bytes })
-      offset += bytes
-    }
-    return { path, slices, ...(group !== undefined && { group }) }
+    writeFileSync(path, text)
+    return { path, bytes: Buffer.byteLength(text) }
   }
 
-  async function write(template: Template, segments: CsvSegment[], signal = new AbortController().signal) {
+  async function write(segments: { path: string; bytes: number }[], signal = new AbortController().signal) {
     const path = join(folder, 'file.csv')
-    const rows = await writeCsv({ pool }, { template, segments, path, bom: true, signal })
-    return { rows, text: readFileSync(path, 'utf8') }
+    await writeCsv({ head: Buffer.from('head\r\n'), segments, path, signal })
+    return readFileSync(path, 'utf8')
   }
 
   return { segment, write }
 }
 
-/** What one thread makes of it, without slices. */
-async function whole(template: Template, segments: CsvSegment[]): Promise<string> {
-  const parts = segments.map(({ path, group }) => ({
-    spool: [readFileSync(path)],
-    ...(group !== undefined && { row: group }),
-  }))
-  const written: Uint8Array[] = []
-  for await (const bytes of new CsvWriter(template).write(parts)) written.push(bytes)
-  return Buffer.concat(written).toString()
-}
-
-describe('a CSV file of many slices', () => {
-  test('is the one that a single pass makes', async () => {
+describe('the segments of a CSV spool', () => {
+  test('follow the head in their order, whatever their sizes', async () => {
     const { segment, write } = setup()
-    const template = parseTemplate([{ name: 'b' }, { name: 'a' }, { name: 'b', title: 'Again' }])!
-    const records = (from: number) =>
-      Array.from({ length: 7_000 }, (_, n) => `"=text, ""${from + n}""\n",${n % 3 === 0 ? 'null' : n / 8}\n`)
-    const segments = [segment(records(0)), segment([]), segment(records(7_000), { perSlice: 333 })]
-    const { rows, text } = await write(template, segments)
-    expect(rows).toBe(14_000)
-    expect(text === (await whole(template, segments))).toBe(true)
+    const texts = ['a\r\n', '', 'é'.repeat(1_500_000), 'b\r\n', '0123456789'.repeat(250_000), 'last\r\n']
+    expect((await write(texts.map(segment))) === `head\r\n${texts.join('')}`).toBe(true)
+    expect(await write([])).toBe('head\r\n')
   })
 
-  test('keeps the labels of each row header before its records', async () => {
+  test('count up to the bytes that are known to be good', async () => {
     const { segment, write } = setup()
-    const template = parseTemplate({
-      ceil: [{ name: 'v' }, { name: '__row__', title: 'Area' }],
-      row: [
-        { name: 'n', title: `North ${'·'.repeat(300)}` },
-        { name: 's', title: 'South' },
-      ],
-    })!
-    const segments = ['n', 's'].map((group) =>
-      segment(
-        Array.from({ length: 5_000 }, (_, n) => `${n}\n`),
-        { group },
-      ),
-    )
-    const { text } = await write(template, segments)
-    expect(text === (await whole(template, segments))).toBe(true)
+    const longer = { ...segment('good\r\nleft by a crash'), bytes: 6 }
+    expect(await write([longer, segment('next\r\n')])).toBe('head\r\ngood\r\nnext\r\n')
   })
 
-  test('is refused when the spool does not hold what its index says', async () => {
+  test('are refused when one is shorter than it should be', async () => {
     const { segment, write } = setup()
-    const template = templateFromKeys(['a'])
-    const good = segment(Array.from({ length: 5_000 }, (_, n) => `${n}\n`))
-    const cut = { ...good, slices: [...good.slices, { offset: 1e6, bytes: 100 }] }
-    const error = await write(template, [cut]).catch((reason: unknown) => reason)
+    const cut = { ...segment('x'.repeat(100)), bytes: 101 }
+    const error = await write([cut, segment('y')]).catch((reason: unknown) => reason)
     expect(isAppError(error, ERRORS.SPOOL_DAMAGED)).toBe(true)
-    // The threads are none the worse for it.
-    expect((await write(template, [good])).rows).toBe(5_000)
   })
 
-  test('stops when it is told to', async () => {
+  test('are left alone when the export has been stopped', async () => {
     const { segment, write } = setup()
-    const segments = [segment(Array.from({ length: 20_000 }, (_, n) => `${n}\n`))]
-    await expect(
-      write(templateFromKeys(['a']), segments, AbortSignal.abort(new Error('enough'))),
-    ).rejects.toThrow('enough')
+    await expect(write([segment('a')], AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
   })
 })

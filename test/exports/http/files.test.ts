@@ -29,7 +29,8 @@ test('a CSV file is exactly what was promised: mark, header, quotes, guarded for
   const view = await client.run({ source_url: source.url, template })
   const bytes = await client.bytes(view.task_id)
   expect(bytes.toString()).toBe(
-    '\ufeffNo.,姓名,sum\r\n12345678901234567890,"a,""b""\nc",-1.10\r\n2,\'=HYPERLINK(1),\'-1\r\n,true,\r\n',
+    '\ufeff"No.","姓名","sum"\r\n12345678901234567890,"a,""b""\nc",-1.10\r\n' +
+      '2,"\'=HYPERLINK(1)","\'-1"\r\n,true,\r\n',
   )
   expect(view.file).toEqual({
     name: expect.any(String),
@@ -39,7 +40,7 @@ test('a CSV file is exactly what was promised: mark, header, quotes, guarded for
     parts: 1,
   })
   const bare = await client.run({ source_url: source.url, template, bom: false })
-  expect((await client.bytes(bare.task_id)).subarray(0, 3).toString()).toBe('No.')
+  expect((await client.bytes(bare.task_id)).subarray(0, 5).toString()).toBe('"No."')
 })
 
 test('an Excel file opens in another program with its title, header tree, types and footer', async () => {
@@ -78,7 +79,7 @@ test('an empty source gives a file with its header', async () => {
   const template = [{ name: 'id', title: 'No.' }, { name: 'name' }]
   const csv = await client.run({ source_url: source.url, template })
   expect(csv).toMatchObject({ file: { rows: 0 }, progress: { fetched: 0, total: 0 } })
-  expect(await client.lines(csv.task_id)).toEqual(['No.,name'])
+  expect(await client.lines(csv.task_id)).toEqual(['"No.","name"'])
   const excel = await client.run({ source_url: source.url, template, type: 'excel', title: 'Nothing' })
   const [sheet] = await client.sheets(excel.task_id)
   expect(Object.values(sheet?.cells ?? {}).map(({ value }) => value)).toEqual(['Nothing', 'No.', 'name'])

@@ -243,7 +243,7 @@ test('keys that look like numbers keep their order, in a request and in a source
   const asked = business.source({ total: 1, row: () => ({ name: 'a', 2024: 1, 2023: 2 }) })
   const template = '{"name": "Name", "2024": "This year", "2023": "Last year"}'
   const first = await client.run(`{"source_url": "${asked.url}", "template": ${template}}`)
-  expect(await client.lines(first.task_id)).toEqual(['Name,This year,Last year', 'a,1,2'])
+  expect(await client.lines(first.task_id)).toEqual(['"Name","This year","Last year"', '"a",1,2'])
   const body = `{"total": 1, "data": [{"name": "a", "2024": 1, "2023": 12345678901234567890}],
     "template": ${template}, "header": {"from": "x", "7": 12345678901234567890, "3": "y"}}`
   const told = business.source({
@@ -253,7 +253,10 @@ test('keys that look like numbers keep their order, in a request and in a source
     },
   })
   const second = await client.run({ source_url: told.url })
-  expect(await client.lines(second.task_id)).toEqual(['Name,This year,Last year', 'a,1,12345678901234567890'])
+  expect(await client.lines(second.task_id)).toEqual([
+    '"Name","This year","Last year"',
+    '"a",1,12345678901234567890',
+  ])
   const book = await client.run({ source_url: told.url, type: 'excel' })
   const [sheet] = await client.sheets(book.task_id)
   const texts = Object.values(sheet?.cells ?? {}).map(({ value }) => value)
@@ -265,7 +268,7 @@ test('keys that look like numbers keep their order, in a request and in a source
     },
   })
   const bare = await client.run({ source_url: plain.url })
-  expect(await client.lines(bare.task_id)).toEqual(['b,10,9', '1,2,3'])
+  expect(await client.lines(bare.task_id)).toEqual(['"b","10","9"', '1,2,3'])
 })
 
 test('an Idempotency-Key makes an export once', async () => {

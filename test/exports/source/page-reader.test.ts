@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { PAGE_MARGIN } from '../../../src/exports/source/page-body.ts'
 import { PageReader } from '../../../src/exports/source/page-reader.ts'
 import { RowTranscoder } from '../../../src/exports/source/row-transcoder.ts'
 import { SegmentBuffer } from '../../../src/exports/source/segment-buffer.ts'
@@ -12,7 +13,7 @@ function readPage(text: string | Buffer, { wrapped = false, rows = 3 } = {}): Sp
   const sink = new SegmentBuffer()
   const reader = new PageReader(new RowTranscoder({ fields: FIELDS }, [sink]), { wrapped })
   const bytes = pageBytes(text)
-  reader.read(bytes, bytes.length - 1, { page: 4, rows, pageSize: 3, total: 15 })
+  reader.read(bytes, bytes.length - PAGE_MARGIN, { page: 4, rows, pageSize: 3, total: 15 })
   return readSpool(sink.pending().bytes.toString())
 }
 

@@ -69,10 +69,12 @@ describe('a killed fetch', () => {
     expect(textOf(spool)).toBe(spoolText(sampleRows(1_000)))
   })
 
+  const CSV = { fields: ['id', 'name', 'amount'], csv: { leads: [''] } }
   test.each([
     ['total', 1_001, {}, "the source's total changed from 1000 to 1001"],
     ['page size', 1_000, { pageSize: 200 }, 'the page size changed'],
     ['columns', 1_000, { columnsOf: () => ({ fields: ['id'] }) }, 'the columns changed'],
+    ['kind of records', 1_000, { columnsOf: () => CSV }, 'the columns changed'],
   ])('starts anew when the %s changed', async (_, total, options, reason) => {
     const clock = new PatientClock()
     const directory = await killedAt(6, { total: 1_000, pageSize: 100, clock })

@@ -1,20 +1,34 @@
+import type { SpoolColumns } from '../../../src/exports/source/index.ts'
+import { PAGE_MARGIN } from '../../../src/exports/source/page-body.ts'
 import { RowTranscoder } from '../../../src/exports/source/row-transcoder.ts'
 import { SegmentBuffer } from '../../../src/exports/source/segment-buffer.ts'
 
-/** A page as the scanners want it: with a zero byte behind. */
+/** A page as the scanners want it: with the margin behind. */
 export function pageBytes(text: string | Buffer): Buffer {
-  return Buffer.concat([typeof text === 'string' ? Buffer.from(text) : text, Buffer.of(0)])
+  return Buffer.concat([typeof text === 'string' ? Buffer.from(text) : text, Buffer.alloc(PAGE_MARGIN)])
 }
 
-/** Each text is one page of rows. */
+/** Each text is one page of rows; typed records come out. */
 export function transcode(fields: string[], ...pages: string[]): string {
   const sink = new SegmentBuffer()
-  const transcoder = new RowTranscoder({ fields }, [sink])
+  readPages(new RowTranscoder({ fields }, [sink]), pages, 0)
+  return sink.pending().bytes.toString()
+}
+
+/** The records of a CSV file, by row header where there are any. */
+export function transcodeToCsv({ fields, rowNames, csv }: SpoolColumns, ...pages: string[]): string {
+  const sinks = (csv?.leads ?? ['']).map((lead) => new SegmentBuffer(undefined, { lead }))
+  const transcoder = new RowTranscoder({ fields, ...(rowNames && { rowNames }), csv: true }, sinks)
+  readPages(transcoder, pages, rowNames ? undefined : 0)
+  return sinks.map((sink) => sink.pending().bytes.toString()).join('')
+}
+
+function readPages(transcoder: RowTranscoder, pages: string[], sink: number | undefined): void {
   for (const page of pages) {
     const bytes = pageBytes(page)
     transcoder.startPage(Number.POSITIVE_INFINITY)
-    const end = transcoder.rows(bytes, 0, bytes.length - 1, 0)
-    if (end !== bytes.length - 1) throw new Error(`stopped at ${end} of ${bytes.length - 1}`)
+    const end = transcoder.rows(bytes, 0, bytes.length - PAGE_MARGIN, sink)
+    if (end !== bytes.length - PAGE_MARGIN)
+      throw new Error(`stopped at ${end} of ${bytes.length - PAGE_MARGIN}`)
   }
-  return sink.pending().bytes.toString()
 }

@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { csvColumns, csvHead } from '../../../src/exports/csv/index.ts'
+import { parseTemplate, type Template, templateFromKeys } from '../../../src/exports/template/index.ts'
+import { transcodeToCsv } from '../source/transcode-page.ts'
+
+const file = (template: Template, ...pages: string[]) =>
+  csvHead(template, false).toString() + transcodeToCsv(csvColumns(template), ...pages)
+
+describe('a CSV file', () => {
+  const template = templateFromKeys(['a', 'b', 'c'])
+
+  test('quotes texts and nothing else, and keeps numbers to the digit', () => {
+    const rows = String.raw`[
+      {"a":"plain","b":12345678901234567890,"c":-1.10},
+      {"a":"a,b","b":"say \"no\"","c":"two\nlines"},
+      {"a":null,"c":""},
+      {"a":true,"b":false,"c":" padded "},
+      {"a":{"x":[1,"y"]},"b":"汉字","c":"\""}]`
+    expect(file(template, rows)).toBe(
+      '"a","b","c"\r\n' +
+        '"plain",12345678901234567890,-1.10\r\n' +
+        '"a,b","say ""no""","two\nlines"\r\n' +
+        ',,""\r\n' +
+        'true,false," padded "\r\n' +
+        '"{""x"":[1,""y""]}","汉字",""""\r\n',
+    )
+  })
+
+  test('disarms texts that a spreadsheet would take for formulas, but no numbers', () => {
+    const rows = String.raw`[
+      {"a":"=1+1","b":"+86 138","c":"-5"},
+      {"a":"@x","b":"\tx","c":"\rx"},
+      {"a":"=HYPERLINK(\"x\",\"y\")","b":-5,"c":"5-3"},
+      {"a":"\u003d1","b":"-","c":"="}]`
+    expect(file(parseTemplate({ a: '=cmd', b: 'b', c: 'c' })!, rows)).toBe(
+      '"\'=cmd","b","c"\r\n' +
+        '"\'=1+1","\'+86 138","\'-5"\r\n' +
+        '"\'@x","\'\tx","\'\rx"\r\n' +
+        '"\'=HYPERLINK(""x"",""y"")",-5,"5-3"\r\n' +
+        '"\'=1","\'-","\'="\r\n',
+    )
+  })
+
+  test('begins with a byte order mark if it is to', () => {
+    expect([...csvHead(template, true).subarray(0, 4)]).toEqual([0xef, 0xbb, 0xbf, 0x22])
+    expect(csvHead(template, false).toString()).toBe('"a","b","c"\r\n')
+    expect(csvHead(templateFromKeys([]), true).toString()).toBe('\ufeff')
+  })
+
+  test('with one column shows an empty value as quotes, so that no reader skips the line', () => {
+    const rows = '[{"a":null},{"a":""},{"a":"x"},{},{"a":null}]'
+    expect(file(templateFromKeys(['a']), rows)).toBe('"a"\r\n""\r\n""\r\n"x"\r\n""\r\n""\r\n')
+    expect(file(templateFromKeys(['a', 'b']), '[{},{"a":null}]')).toBe('"a","b"\r\n,\r\n,\r\n')
+  })
+
+  test('finds room for the shortest values that grow', () => {
+    const many = (row: string) => `[${Array.from({ length: 20_000 }, () => row).join()}]`
+    const [empty, formulas] = [file(templateFromKeys(['a']), many('{}')), file(template, many('{"b":"="}'))]
+    expect(empty === `"a"\r\n${'""\r\n'.repeat(20_000)}`).toBe(true)
+    expect(formulas === `"a","b","c"\r\n${',"\'=",\r\n'.repeat(20_000)}`).toBe(true)
+  })
+
+  test('shows fields in the order of the columns, twice or not at all if so declared', () => {
+    const wide = parseTemplate([
+      { name: 'x' },
+      { title: 'Empty' },
+      { name: 'y' },
+      { name: 'x', title: 'Again' },
+    ])!
+    const rows = String.raw`[{"x":"a,\"1\"","y":2},{"y":null,"x":"=b"},{"x":"a,\"1\"","y":2}]`
+    expect(file(wide, rows)).toBe(
+      '"x","Empty","y","Again"\r\n' +
+        '"a,""1""",,2,"a,""1"""\r\n' +
+        '"\'=b",,,"\'=b"\r\n' +
+        '"a,""1""",,2,"a,""1"""\r\n',
+    )
+    const gaps = parseTemplate([{ title: 'Empty' }, { name: 'x' }, { title: 'Empty too' }])!
+    expect(file(gaps, '[{"x":1},{"x":2}]')).toBe('"Empty","x","Empty too"\r\n,1,\r\n,2,\r\n')
+  })
+
+  test('puts the labels of row headers first', () => {
+    const template = parseTemplate({
+      ceil: [{ name: 'v' }, { name: '__row__', title: 'Area' }],
+      row: [
+        { title: 'N, E', children: [{ name: 'n', title: '=n' }] },
+        { name: 's', title: 'S' },
+      ],
+    })!
+    const expected = '"Area","Area","v"\r\n"N, E","\'=n",1\r\n"N, E","\'=n",\r\n"S","","x"\r\n'
+    expect(
+      file(template, '[{"_row_head_":"n","v":1},{"_row_head_":"s","v":"x"},{"_row_head_":"n","v":null}]'),
+    ).toBe(expected)
+  })
+})
+
+describe('any rows', () => {
+  const text = fc.string({
+    unit: fc.oneof(
+      fc.constantFrom(',', '"', '\n', '\r', '\t', '=', '-', "'", '\\', ' ', '汉', '😀', 'n'),
+      fc.string(),
+    ),
+    maxLength: 8,
+  })
+  const value = fc.oneof(
+    { weight: 3, arbitrary: text.map((t) => t.toWellFormed().replaceAll('\0', '')) },
+    fc.integer(),
+    fc.constantFrom(null, undefined, true, false, 1.25, -0.5e-7),
+  )
+  const table = fc
+    .integer({ min: 1, max: 5 })
+    .chain((width) => fc.array(fc.array(value, { minLength: width, maxLength: width }), { maxLength: 8 }))
+  /** Which of the fields f0, f1 … each column shows; null is an empty column. */
+  const order = fc.array(fc.oneof(fc.nat({ max: 4 }), fc.constant(null)), { minLength: 1, maxLength: 6 })
+
+  /** Starting Python costs more than reading a file, so each run of a property holds many. */
+  const batch = { minLength: 50, maxLength: 60, size: 'max' } as const
+
+  test('come back equal from a foreign reader, in the order that the columns ask for', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(table, order, fc.boolean()), batch), (examples) => {
+        const files = examples.map(([rows, columns, backwards]) => {
+          const width = rows[0]?.length ?? 1
+          const nodes = columns.map((column) => ({
+            name: column === null ? '_' : `f${column % width}`,
+            title: 't',
+          }))
+          const objects = rows.map((row) => {
+            const pairs = row.map((cell, index) => [`f${index}`, cell] as const)
+            return Object.fromEntries(backwards ? pairs.toReversed() : pairs)
+          })
+          return file(parseTemplate(nodes)!, JSON.stringify(objects))
+        })
+        const expected = examples.map(([rows, columns]) =>
+          rows.map((row) =>
+            columns.map((column) => (column === null ? '' : shown(row[column % row.length]))),
+          ),
+        )
+        expect(readByPython(files).map((records) => records.slice(1))).toEqual(expected)
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  /** What a reader must find in the field. */
+  function shown(cell: string | number | boolean | null | undefined): string {
+    if (cell === undefined || cell === null) return ''
+    if (typeof cell !== 'string') return JSON.stringify(cell)
+    return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+  }
+})
+
+/** Reads many CSV texts with Python's csv module in one go. */
+function readByPython(files: string[]): string[][][] {
+  const script =
+    'import csv, io, json, sys\n' +
+    'files = json.load(sys.stdin)\n' +
+    'json.dump([list(csv.reader(io.StringIO(text, newline=""), strict=True)) for text in files], sys.stdout)\n'
+  const input = JSON.stringify(files)
+  return JSON.parse(execFileSync('python3', ['-c', script], { input, maxBuffer: 1 << 30 }).toString())
+}
