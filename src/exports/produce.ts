@@ -1,11 +1,17 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { chmod, copyFile, link, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Log } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
-import { csvColumns, csvHead, writeCsv } from './csv/index.ts'
+import { csvColumns } from './csv/index.ts'
 import type { ExportRequest, Table } from './export-request.ts'
 import { HttpPageSource } from './http-page-source.ts'
-import { type FetchLimits, fetchToSpool, type Spool, type SpoolColumns } from './source/index.ts'
+import {
+  type FetchLimits,
+  fetchToSpool,
+  joinSegments,
+  type Spool,
+  type SpoolColumns,
+} from './source/index.ts'
 import {
   chooseContent,
   parseTemplate,
@@ -120,7 +126,7 @@ async function fetchTable(
       columnsOf(probe) {
         content = chooseContent(table, probe)
         template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
-        return request.type === 'csv' ? csvColumns(template) : typedColumns(template)
+        return request.type === 'csv' ? csvColumns(template, request) : typedColumns(template)
       },
       pageSize: request.pageSize,
       limits,
@@ -137,9 +143,9 @@ function typedColumns({ fields, rows }: Template): SpoolColumns {
 }
 
 async function buildCsv({ request, signal }: ProduceOptions, tables: FetchedTable[], out: string) {
-  const { spool, template } = tables[0] as FetchedTable
+  const { spool } = tables[0] as FetchedTable
   const path = join(out, 'file.csv')
-  await writeCsv({ head: csvHead(template, request.bom), segments: spool.segments, path, signal })
+  await shareFile(await joinSegments(spool.segments, signal), path)
   return {
     path,
     fileName: `${request.fileName}.csv`,
@@ -148,6 +154,12 @@ async function buildCsv({ request, signal }: ProduceOptions, tables: FetchedTabl
     parts: 1,
     warnings: [] as string[],
   }
+}
+
+/** The spool keeps the file too: should this worker die before the file is safe, another goes on from there. */
+async function shareFile(spooled: string, path: string): Promise<void> {
+  await chmod(spooled, 0o666 & ~process.umask())
+  await link(spooled, path).catch(() => copyFile(spooled, path)) // not every disk has hard links
 }
 
 async function buildExcel(

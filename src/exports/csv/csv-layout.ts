@@ -4,16 +4,11 @@ import { csvText } from './csv-text.ts'
 
 const BOM = '\ufeff'
 
-/** What stands before the records. Without any columns (an empty source, no template) there is no header to show. */
-export function csvHead(template: Template, bom: boolean): Buffer {
-  const titles = csvHeader(template)
-  return Buffer.from(`${bom ? BOM : ''}${titles.length === 0 ? '' : `${titles.map(csvText).join(',')}\r\n`}`)
-}
-
-/** The columns of a file: those of the leaves, after the labels of the row headers. */
-export function csvColumns(template: Template): SpoolColumns {
+/** A CSV file by its template: what stands before the records, and what they are made of, labels of row headers first. */
+export function csvColumns(template: Template, { bom }: { bom: boolean }): SpoolColumns {
+  const head = `${bom ? BOM : ''}${headerRow(template)}`
   const fields = template.leaves.filter((leaf) => !leaf.rowHead).map((leaf) => leaf.name)
-  if (template.rows.length === 0) return { fields, csv: { leads: [''] } }
+  if (template.rows.length === 0) return { fields, csv: { head, leads: [''] } }
   const labels = csvRowLabels(template)
   const rowNames = rowLeaves(template.rows).map(({ name }) => name ?? '')
   const leads = rowNames.map((name) =>
@@ -22,5 +17,11 @@ export function csvColumns(template: Template): SpoolColumns {
       .map((label) => `${csvText(label)},`)
       .join(''),
   )
-  return { fields, rowNames, csv: { leads } }
+  return { fields, rowNames, csv: { head, leads } }
+}
+
+/** Without any columns (an empty source, no template) there is none. */
+function headerRow(template: Template): string {
+  const titles = csvHeader(template)
+  return titles.length === 0 ? '' : `${titles.map(csvText).join(',')}\r\n`
 }

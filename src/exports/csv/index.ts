@@ -1,2 +1,1 @@
-export { csvColumns, csvHead } from './csv-layout.ts'
-export { type CsvBody, writeCsv } from './write-csv.ts'
+export { csvColumns } from './csv-layout.ts'

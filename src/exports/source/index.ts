@@ -6,6 +6,7 @@ export {
   fetchToSpool,
   type SpoolColumns,
 } from './fetch-to-spool.ts'
+export { joinSegments } from './join-segments.ts'
 export type { PageAnswer, PageSource } from './page-source.ts'
 export type { Probe } from './probe.ts'
 export type { Resumed } from './resume.ts'

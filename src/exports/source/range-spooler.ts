@@ -56,7 +56,12 @@ export class RangeSpooler implements PageSink {
     this.#firstSegment = options.firstSegment
     const { fields, sliceBytes, csv } = options
     this.#sinks = start.segments.map(
-      (state, place) => new SegmentBuffer(state, { sliceBytes, lead: csv?.leads[place] ?? '' }),
+      (state, place) =>
+        new SegmentBuffer(state, {
+          sliceBytes,
+          lead: csv?.leads[place] ?? '',
+          head: options.firstSegment + place === 0 ? (csv?.head ?? '') : '',
+        }),
     )
     const rowNames = options.rowNames ? { rowNames: options.rowNames } : {}
     this.#transcoder = new RowTranscoder(

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/index.ts'
+import { restoreSegments } from './restore-segments.ts'
 import type { SpoolFolder } from './spool-folder.ts'
-import type { RangeMeta, SpoolMeta } from './spool-meta.ts'
+import type { SpoolMeta } from './spool-meta.ts'
 
 /** Beyond this the source's rows may have moved too far. */
 const MAX_AGE_MS = 5 * 60_000
@@ -23,17 +24,9 @@ export async function resumeSpool(
     return { reason: `the source's total changed from ${meta.total} to ${expected.total}` }
   if (meta.pageSize !== expected.pageSize) return { reason: 'the page size changed' }
   if (columnsOf(meta) !== columnsOf(expected)) return { reason: 'the columns changed' }
-  for (const [index, range] of meta.ranges.entries())
-    if (!(await restoreRange(folder, range, index)))
-      return { reason: 'a segment of the earlier fetch is missing or damaged' }
+  if (!(await restoreSegments(folder, meta)))
+    return { reason: 'a segment of the earlier fetch is missing or damaged' }
   return { meta }
-}
-
-async function restoreRange(folder: SpoolFolder, range: RangeMeta, index: number): Promise<boolean> {
-  const first = index * range.segments.length
-  for (const [group, state] of range.segments.entries())
-    if (!(await folder.restore(first + group, state, range.next === range.end))) return false
-  return true
 }
 
 function columnsOf({ fields, rowNames, csv }: ExpectedSpool): string {

@@ -19,6 +19,15 @@ export interface SegmentState {
   slices: Slice[]
 }
 
+export interface SegmentOptions {
+  /** Slices end with the record that reaches this size. */
+  sliceBytes?: number
+  /** What each record begins with. */
+  lead?: string
+  /** What a new segment begins with. */
+  head?: string
+}
+
 export interface SegmentMark {
   length: number
   rows: number
@@ -33,7 +42,6 @@ export class SegmentBuffer {
   memory = Memory.ofSize(0)
   length = 0
   rows: number
-  /** What each record begins with. */
   readonly lead: Uint8Array
   /** A record that ends at or behind this place in `memory` closes the slice. */
   sliceLimit = 0
@@ -45,7 +53,7 @@ export class SegmentBuffer {
 
   constructor(
     state: SegmentState = { bytes: 0, rows: 0, crc: 0, slices: [] },
-    { sliceBytes = SLICE_BYTES, lead = '' }: { sliceBytes?: number; lead?: string } = {},
+    { sliceBytes = SLICE_BYTES, lead = '', head = '' }: SegmentOptions = {},
   ) {
     this.lead = Buffer.from(lead)
     this.#base = state.bytes
@@ -54,6 +62,7 @@ export class SegmentBuffer {
     this.#slices = [...state.slices]
     this.#sliceBytes = sliceBytes
     this.#setLimit()
+    if (state.bytes === 0) this.#begin(head)
   }
 
   /** Room for `extra` more bytes behind `length`. */
@@ -62,6 +71,13 @@ export class SegmentBuffer {
     if (bytes.length - this.length >= extra) return
     this.memory = Memory.ofSize(Math.max(64 * 1024, this.length + extra, bytes.length * 2))
     bytes.copy(this.memory.bytes, 0, 0, this.length)
+  }
+
+  #begin(head: string): void {
+    const size = Buffer.byteLength(head)
+    if (size === 0) return
+    this.reserve(size)
+    this.length = this.memory.bytes.write(head)
   }
 
   closeSlice(): void {

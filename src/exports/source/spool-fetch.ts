@@ -8,6 +8,7 @@ import { RangeFetcher, type RangeWatcher } from './range-fetcher.ts'
 import { type PageSink, RangeSpooler } from './range-spooler.ts'
 import type { Resumed } from './resume.ts'
 import { allSlices } from './segment-buffer.ts'
+import { inFileOrder } from './segment-order.ts'
 import type { Spool, SpoolSegment } from './spool.ts'
 import type { SpoolFolder } from './spool-folder.ts'
 import type { RangeMeta, SpoolMeta } from './spool-meta.ts'
@@ -86,14 +87,13 @@ export class SpoolFetch implements RangeWatcher {
   spool(resumed: Resumed): Spool {
     const { meta, probe } = this.#options
     const { folder } = this.#deps
-    const groups = meta.rowNames ?? [undefined]
-    const segments = groups.flatMap((group, place) =>
-      this.#fetchers.map((fetcher, index): SpoolSegment => {
-        const state = fetcher.written.segments[place]!
-        const path = folder.whole(index * groups.length + place)
-        const segment = { path, rows: state.rows, bytes: state.bytes, slices: allSlices(state) }
+    const ranges = this.#fetchers.map((fetcher) => fetcher.written)
+    const segments = inFileOrder({ ranges, rowNames: meta.rowNames }).map(
+      ({ number, state, group }): SpoolSegment => {
+        const { rows, bytes } = state
+        const segment = { path: folder.whole(number), rows, bytes, slices: allSlices(state) }
         return group === undefined ? segment : { ...segment, group }
-      }),
+      },
     )
     const widths = meta.fields.map((_, column) =>
       Math.max(...this.#fetchers.map((fetcher) => fetcher.written.widths[column] ?? 0)),
@@ -130,7 +130,8 @@ export class SpoolFetch implements RangeWatcher {
       await fetcher.run(stop.signal, this)
       await this.#checkpointer.save()
       const { segments } = fetcher.written
-      for (const place of segments.keys()) await this.#deps.folder.finish(index * segments.length + place)
+      for (const [place, state] of segments.entries())
+        await this.#deps.folder.finish(index * segments.length + place, state)
     } catch (error) {
       // Others stop at their next step and land here too; each keeps its own pages.
       stop.abort(error)

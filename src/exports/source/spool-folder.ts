@@ -79,25 +79,36 @@ export class SpoolFolder {
     await rename(temporary, join(this.directory, META))
   }
 
-  /** A segment that is whole gets its final name. Safe to repeat. */
-  async finish(segment: number): Promise<void> {
-    if (await exists(this.whole(segment))) return
-    const file = await open(this.growing(segment), 'a', 0o600) // one without rows has no file yet
-    await file.close()
-    await rename(this.growing(segment), this.whole(segment))
+  /** A segment that is whole gets its final name. Safe to repeat; one that holds nothing has no file before. */
+  async finish(segment: number, { bytes }: SegmentState): Promise<void> {
+    if (bytes === 0) await withFile(this.growing(segment), 'a', async () => undefined)
+    if (await exists(this.growing(segment))) await rename(this.growing(segment), this.whole(segment))
   }
 
-  /** Cuts a segment back to what the meta counts. False: the file does not hold that. */
-  async restore(segment: number, state: SegmentState, complete: boolean): Promise<boolean> {
+  async has(segment: number): Promise<boolean> {
+    return (await exists(this.growing(segment))) || (await exists(this.whole(segment)))
+  }
+
+  /** Cuts a segment back to what the meta counts, or to `keep`. False: the file does not hold that. */
+  async restore(
+    segment: number,
+    state: SegmentState,
+    { complete, keep = state.bytes }: { complete: boolean; keep?: number },
+  ): Promise<boolean> {
     const [growing, whole] = [await exists(this.growing(segment)), await exists(this.whole(segment))]
     if (growing === whole) return !growing && state.bytes === 0
     if (whole && !complete) return false
     return withFile(whole ? this.whole(segment) : this.growing(segment), 'r+', async (file) => {
-      if ((await file.stat()).size < state.bytes) return false
-      if ((await checksum(file, state.bytes)) !== state.crc) return false
-      await file.truncate(state.bytes)
+      if ((await checksum(file, 0, state.bytes)) !== state.crc) return false
+      await file.truncate(keep)
       return true
     })
+  }
+
+  /** True if the bytes of one segment stand in the file of another, whole one. */
+  async holds(segment: number, at: number, { bytes, crc }: SegmentState): Promise<boolean> {
+    if (!(await exists(this.whole(segment)))) return false
+    return withFile(this.whole(segment), 'r', async (file) => (await checksum(file, at, bytes)) === crc)
   }
 }
 
@@ -124,14 +135,15 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-async function checksum(file: FileHandle, bytes: number): Promise<number> {
+/** Of so many bytes from `at` on, or -1 if the file has not as many. */
+async function checksum(file: FileHandle, at: number, bytes: number): Promise<number> {
   const buffer = Buffer.allocUnsafe(READ_BYTES)
   let crc = 0
-  for (let at = 0; at < bytes; ) {
-    const { bytesRead } = await file.read(buffer, 0, Math.min(READ_BYTES, bytes - at), at)
+  for (let done = 0; done < bytes; ) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(READ_BYTES, bytes - done), at + done)
     if (bytesRead === 0) return -1
     crc = crc32(buffer.subarray(0, bytesRead), crc)
-    at += bytesRead
+    done += bytesRead
   }
   return crc
 }

@@ -13,6 +13,8 @@ export interface RangeMeta extends PageRange {
 
 /** Records as a CSV file has them. */
 export interface CsvRecords {
+  /** What the file begins with. */
+  head: string
   /** What each record begins with, by row header. */
   leads: string[]
 }

@@ -15,9 +15,12 @@ export function transcode(fields: string[], ...pages: string[]): string {
   return sink.pending().bytes.toString()
 }
 
-/** The records of a CSV file, by row header where there are any. */
+/** A CSV file, by row header where there are any. */
 export function transcodeToCsv({ fields, rowNames, csv }: SpoolColumns, ...pages: string[]): string {
-  const sinks = (csv?.leads ?? ['']).map((lead) => new SegmentBuffer(undefined, { lead }))
+  const { head, leads } = csv!
+  const sinks = leads.map(
+    (lead, index) => new SegmentBuffer(undefined, { lead, head: index === 0 ? head : '' }),
+  )
   const transcoder = new RowTranscoder({ fields, ...(rowNames && { rowNames }), csv: true }, sinks)
   readPages(transcoder, pages, rowNames ? undefined : 0)
   return sinks.map((sink) => sink.pending().bytes.toString()).join('')
