@@ -22,7 +22,8 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     )
     process.exit(1)
   }
-  const child = spawn(node, [entry, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const self = fileURLToPath(import.meta.url)
+  const child = spawn(node, [self, ...process.argv.slice(2)], { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     if (signal) process.removeAllListeners(signal)

@@ -29,11 +29,10 @@ function installDependencies() {
   const wanted = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.error('wharf: installing dependencies (once)')
   npm('ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error')
   writeFileSync(stamp, wanted)
-  return true
 }
 
 // `node@24` puts its binary in place with an install script. Where scripts are switched off, the platform's own
@@ -58,12 +57,17 @@ function installNode() {
   }
 }
 
-/** Only makes the first start quicker: should it fail, that start says why. */
+/** Only makes the first start quicker and smaller: should it fail, that start says why. */
 function warmUp() {
-  spawnSync(nodeBinary, [join(root, 'scripts', 'warm-up.mjs')], { stdio: 'ignore' })
+  const warmed = join(modules, '.cache', 'wharf', '.warmed')
+  // What was compiled counts only for files at the very same place.
+  if (existsSync(warmed) && readFileSync(warmed, 'utf8') === root) return
+  const script = join(root, 'scripts', 'warm-up.mjs')
+  const { status } = spawnSync(nodeBinary, [script], { stdio: 'ignore', timeout: 60_000 })
+  if (status === 0) writeFileSync(warmed, root)
 }
 
-const isFresh = installDependencies()
+installDependencies()
 installNode()
-if (isFresh) warmUp()
 buildConsole()
+warmUp()

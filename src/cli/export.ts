@@ -5,7 +5,7 @@ import { loadConfig } from '../config.ts'
 import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
 import { interruptible } from './interrupt.ts'
 import { fileError, PartFolder } from './part-folder.ts'
-import { openProgress, type Progress } from './progress.ts'
+import type { Progress } from './progress.ts'
 import { addSourceOptions, type SourceOptions, sourceAccess, wholeNumber } from './source-options.ts'
 
 interface ExportOptions extends SourceOptions {
@@ -62,6 +62,7 @@ export function addExportCommand(program: Command): void {
 async function runExport(url: string, options: ExportOptions): Promise<void> {
   // Only now: `wharf --help` and `wharf serve` have no use for it.
   const { excelLimits, exportToFolder, readTemplate } = await import('../compose-export.ts')
+  const { openProgress } = await import('./progress.ts')
   const file = resolve(options.output)
   const type = options.type ?? typeByEnding(options.output)
   const template = options.template && readTemplate(await templateText(options.template), options.template)

@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { HEARTBEAT_EVERY_MS } from './duties/heartbeat.ts'
+import { type Ends, EndsByMinute, MINUTE } from './ends-by-minute.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Schema } from './ledger/schema.ts'
 
-const MINUTE = 60_000
 export const OVERVIEW_MINUTES = 60
 /** The newest of these many tell how long work takes; sorting an hour of a busy place would take longer than all else. */
 const SAMPLE = 2_000
@@ -47,38 +48,44 @@ export interface OverviewView<D extends string> {
 
 /**
  * How the whole installation does, from a few statements: what is open is counted through the partial indexes that hold
- * nothing else, and what ended within the hour through an index that has all it takes. History is never scanned.
+ * nothing else, and what ended within the hour through an index that has all it takes. History is never scanned. Between
+ * statements others get their turn: in an embedded server each one holds up everything else.
  */
 export class Overview<D extends string> {
   readonly #ledger: Ledger
   readonly #domains: Record<D, WatchedDomain>
+  readonly #ends: EndsByMinute
 
   constructor(ledger: Ledger, domains: Record<D, WatchedDomain>) {
     this.#ledger = ledger
     this.#domains = domains
+    this.#ends = new EndsByMinute(
+      ledger,
+      Object.values<WatchedDomain>(domains).map(({ kind }) => kind),
+    )
   }
 
   async read(): Promise<OverviewView<D>> {
     const { db } = this.#ledger
     const now = await this.#ledger.now()
-    const since = (Math.floor(now / MINUTE) - OVERVIEW_MINUTES + 1) * MINUTE
+    const last = Math.floor(now / MINUTE)
+    const first = last - OVERVIEW_MINUTES + 1
     const open = await openJobs(db)
-    const watched = Object.entries(this.#domains) as [D, WatchedDomain][]
-    const kinds = watched.map(([, { kind }]) => kind)
-    const ends = await endsByMinute(db, kinds, since)
+    const ends = await this.#ends.read(first, last)
     const domains = {} as Record<D, DomainOverview>
-    for (const [name, { kind, depth }] of watched) {
+    for (const [name, { kind, depth }] of Object.entries(this.#domains) as [D, WatchedDomain][]) {
       const perMinute = minutesOf(
         ends.filter((row) => row.kind === kind),
-        since,
+        first,
       )
       domains[name] = {
         ...((await depth?.()) ?? open.get(kind) ?? { queued: 0, running: 0 }),
         finished_last_hour: sum(perMinute.map(({ finished }) => finished)),
         failed_last_hour: sum(perMinute.map(({ failed }) => failed)),
         per_minute: perMinute,
-        duration_ms: await durationsOf(db, kind, since),
+        duration_ms: await durationsOf(db, kind, first * MINUTE),
       }
+      await nextTurn()
     }
     return { at: iso(now), domains, ...(await instancesAt(db, now)) }
   }
@@ -105,20 +112,6 @@ async function openJobs(db: Kysely<Schema>): Promise<Map<string, Depth>> {
   return open
 }
 
-interface Ends {
-  kind: string
-  minute: number
-  finished: number
-  failed: number
-}
-
-async function endsByMinute(db: Kysely<Schema>, kinds: string[], since: number): Promise<Ends[]> {
-  const { rows } = await sql<Ends>`
-    select kind, at / ${sql.lit(MINUTE)} as minute, sum(1 - failed) as finished, sum(failed) as failed
-    from ended_work where kind in (${sql.join(kinds)}) and at >= ${since} group by 1, 2`.execute(db)
-  return rows
-}
-
 async function durationsOf(db: Kysely<Schema>, kind: string, since: number) {
   const rows = await db
     .selectFrom('ended_work')
@@ -135,12 +128,12 @@ async function durationsOf(db: Kysely<Schema>, kind: string, since: number) {
 }
 
 /** Every minute has its entry, also those in which nothing ended. */
-function minutesOf(ends: Ends[], since: number): DomainOverview['per_minute'] {
-  const byMinute = new Map(ends.map((row) => [Number(row.minute), row]))
+function minutesOf(ends: Ends[], first: number): DomainOverview['per_minute'] {
+  const byMinute = new Map(ends.map((row) => [row.minute, row]))
   return Array.from({ length: OVERVIEW_MINUTES }, (_, index) => {
-    const minute = since / MINUTE + index
+    const minute = first + index
     const { finished = 0, failed = 0 } = byMinute.get(minute) ?? {}
-    return { minute: iso(minute * MINUTE), finished: Number(finished), failed: Number(failed) }
+    return { minute: iso(minute * MINUTE), finished, failed }
   })
 }
 

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
-import { Agent, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { AppError, type Clock, ERRORS, systemClock } from '../kernel/index.ts'
 import type { AddressGuard } from './address-guard.ts'
+import { Agents } from './agents.ts'
 import { AnswerBody } from './answer-body.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
-import { guardedConnect } from './guarded-connect.ts'
 import { toHttpError } from './http-error.ts'
 import { type Hop, nextHop } from './redirect.ts'
 import { firstHop, refuseLiteral } from './request-check.ts'
@@ -62,27 +62,16 @@ const TIMEOUTS: HttpTimeouts = { headersMs: 30_000, bodyMs: 30_000, totalMs: 300
 export class HttpClient {
   readonly #guard: Pick<AddressGuard, 'decide'>
   readonly #clock: Clock
-  readonly #guarded: Agent
-  // A pool of its own: a connection opened for the samples must never carry a request that the guard has to judge.
-  readonly #pinned: Agent
+  readonly #agents: Agents
   readonly #options: Required<Omit<HttpClientOptions, 'timeouts' | 'connectMs' | 'connectionsPerOrigin'>>
   readonly #timeouts: HttpTimeouts
 
   constructor(deps: HttpClientDeps, options: HttpClientOptions = {}) {
     const { resolver = systemResolver, clock = systemClock } = deps
     const { connectionsPerOrigin = 16, connectMs = 10_000 } = options
-    const agent = (guard: Pick<AddressGuard, 'decide'> | undefined) =>
-      new Agent({
-        connect: guardedConnect({ guard, resolver }, { timeoutMs: connectMs }),
-        connections: connectionsPerOrigin,
-        pipelining: 1,
-        keepAliveTimeout: 10_000,
-        keepAliveMaxTimeout: 60_000,
-      })
     this.#guard = deps.guard
     this.#clock = clock
-    this.#guarded = agent(deps.guard)
-    this.#pinned = agent(undefined)
+    this.#agents = new Agents({ guard: deps.guard, resolver }, { connectionsPerOrigin, connectMs })
     this.#options = {
       alwaysAllowed: options.alwaysAllowed ?? (() => false),
       userAgent: options.userAgent ?? 'Wharf',
@@ -124,16 +113,17 @@ export class HttpClient {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#guarded.destroy(), this.#pinned.destroy()])
+    await this.#agents.close()
   }
 
-  #send(
+  async #send(
     hop: Hop,
     sign: HttpRequest['sign'],
     timeouts: HttpTimeouts,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
-    const agent = this.#options.alwaysAllowed(hop.url) ? this.#pinned : this.#guarded
+    const isOwn = this.#options.alwaysAllowed(hop.url)
+    const agent = await (isOwn ? this.#agents.pinned() : this.#agents.guarded())
     const signature = hop.strayed ? {} : (sign?.(hop.url) ?? {})
     return agent.request({
       origin: hop.url.origin,

@@ -5,4 +5,4 @@ export type { ProcessingOptions, ProcessorSettings } from './processing-options.
 export { openStandaloneProcessor } from './processor/open-processor.ts'
 export { hasEnded, type TaskDetails, type TaskStatus } from './task.ts'
 export type { CreateTask, TaskService } from './task-service.ts'
-export { UploadServer } from './uploads.ts'
+export type { UploadServer, UploadServerOptions } from './uploads.ts'

@@ -1,6 +1,5 @@
 import type { Engine } from '../engine/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
-import { FollowRedisDuty } from './duties/follow-redis.ts'
 import { PutBackDuty } from './duties/put-back.ts'
 import type { ProcessingOptions } from './processing-options.ts'
 import { LedgerTaskQueue } from './stores/ledger-queue.ts'
@@ -55,6 +54,7 @@ async function onRedis(
   options: ProcessingOptions,
 ): Promise<OpenedStore> {
   const { engine, clock, log } = deps
+  const { FollowRedisDuty } = await import('./duties/follow-redis.ts')
   const { RedisTaskQueue } = await import('./stores/redis-queue.ts')
   const { RedisTaskStore } = await import('./stores/redis-store.ts')
   const link = await openLink(log, options)

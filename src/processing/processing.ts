@@ -13,6 +13,7 @@ import type { Processor } from './processor/processor.ts'
 import { type TaskListOptions, type TaskRows, toDetails } from './stores/task-rows.ts'
 import type { TaskDetails } from './task.ts'
 import { TaskService } from './task-service.ts'
+import type { UploadServer, UploadServerOptions } from './uploads.ts'
 
 const EXPIRY_EVERY_MS = 60_000
 const SWEEP_EVERY_MS = 5 * 60_000
@@ -23,7 +24,7 @@ export class Processing implements Part {
   readonly name = 'processing'
   readonly service: TaskService
   readonly results: ResultFiles
-  readonly uploads: { folder: string; maxBytes: number; ttlMs: number }
+  readonly #uploads: Pick<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs'>
   readonly #opened: OpenedStore
   readonly #rows: TaskRows
   readonly #grpc: GrpcServer
@@ -51,7 +52,7 @@ export class Processing implements Part {
     this.#rows = rows
     this.service = new TaskService({ store, handOff, clock, log })
     this.results = new ResultFiles(handOff.storage)
-    this.uploads = { folder: handOff.temp, maxBytes: options.uploadMaxBytes, ttlMs: options.tempTtlMs }
+    this.#uploads = { folder: handOff.temp, maxBytes: options.uploadMaxBytes, ttlMs: options.tempTtlMs }
     this.#grpc = new GrpcServer(
       { service: this.service, healthy: () => store.ping(), clock, log },
       options.grpc,
@@ -78,6 +79,14 @@ export class Processing implements Part {
   /** As the ledger knows them; beside Redis that is a moment behind what processors write there. */
   async list(options: TaskListOptions): Promise<TaskDetails[]> {
     return (await this.#rows.newest(options)).map(toDetails)
+  }
+
+  /** The library of the protocol is loaded here: a server that nobody uploads to does without it. */
+  async openUploads(
+    options: Omit<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs'>,
+  ): Promise<UploadServer> {
+    const { UploadServer } = await import('./uploads.ts')
+    return new UploadServer(this.service, { ...options, ...this.#uploads })
   }
 
   depth(): Promise<Depth> {

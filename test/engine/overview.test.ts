@@ -90,6 +90,38 @@ describe.each(availableBackends())('the overview on %s', (name) => {
     expect(await first.ledger.db.selectFrom('ended_work').selectAll().execute()).toEqual([])
   })
 
+  test('whoever looks again sees what ended late in a minute, and an older minute is not read again', async () => {
+    const { overview, first, advance } = await setup()
+    const { ledger } = first
+    const began = await ledger.now()
+    const end = (failed: number) =>
+      ledger.db
+        .insertInto('ended_work')
+        .values({ kind: 'export', at: began, failed, duration_ms: 1 })
+        .execute()
+    const told = async () => {
+      const { per_minute: minutes, ...rest } = (await overview.read()).domains.exports
+      expect(minutes.find(({ minute }) => minute === new Date(began).toISOString())).toMatchObject({
+        finished: rest.finished_last_hour,
+        failed: rest.failed_last_hour,
+      })
+      return [rest.finished_last_hour, rest.failed_last_hour]
+    }
+    await end(0)
+    expect(await told()).toEqual([1, 0])
+    await end(1)
+    expect(await told()).toEqual([1, 1])
+    await advance(2 * MINUTE)
+    await end(0)
+    expect(await told()).toEqual([2, 1])
+    await advance(MINUTE)
+    expect(await told()).toEqual([2, 1])
+    await ledger.db.deleteFrom('ended_work').execute()
+    expect(await told()).toEqual([2, 1])
+    await advance(57 * MINUTE)
+    expect((await overview.read()).domains.exports.finished_last_hour).toBe(0)
+  })
+
   test('a cancelled job and a callback are no ends', async () => {
     const { first, begin, callbacks } = await setup()
     const { jobId } = await begin(1)

@@ -1,46 +1,16 @@
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { credentials } from '@grpc/grpc-js'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { newId } from '../../src/engine/index.ts'
 import { openSqliteLedger } from '../../src/engine/ledger/open-sqlite.ts'
 import { systemClock } from '../../src/kernel/index.ts'
-import { loadTaskProto } from '../../src/processing/index.ts'
 import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
-import { plainRedis } from './setup.ts'
+import { createAll, type Made, serveTasks, tasksOnDisk } from './callers.ts'
+import { drainQueue, plainRedis } from './setup.ts'
 
 const FILES = 240
-const CALLERS = 32
 /** After so many notes were written or removed the server is killed; the last round is let through. */
 const KILLED_AFTER = [1, 2, 20, 40, 65, 90, Number.POSITIVE_INFINITY]
-
-type Made = { path: string; id: string }
-
-/** Makes a task of each file, many at a time, until the server no longer answers. */
-async function createAll(address: string, paths: string[], onAnswer: (made: Made) => unknown): Promise<void> {
-  const { TaskService } = loadTaskProto()
-  const client = new TaskService(address, credentials.createInsecure())
-  const waiting = [...paths]
-  const caller = async () => {
-    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-      const request = { temp_file_path: path, original_filename: 'film.mp4' }
-      const id = await new Promise<string | undefined>((resolve) => {
-        client.CreateTask?.(request, (_: unknown, answer?: { task_id: string }) => resolve(answer?.task_id))
-      })
-      if (id === undefined) return
-      onAnswer({ path, id })
-    }
-  }
-  await Promise.all(Array.from({ length: CALLERS }, caller))
-  client.close()
-}
-
-/** Which task has which file: by what is in it. */
-function tasksOnDisk(videos: string): Map<string, string> {
-  const ids = readdirSync(videos).filter((name) => name !== '.handoff')
-  return new Map(ids.map((id) => [readFileSync(join(videos, id, 'original.mp4'), 'utf8'), id]))
-}
 
 async function rowsOf(dataDir: string): Promise<string[]> {
   const ledger = openSqliteLedger(dataDir, systemClock)
@@ -59,9 +29,7 @@ async function killAgainAndAgain(env: Record<string, string>) {
   const answered: Made[] = []
   let brokenOff = 0
   for (const killedAfter of KILLED_AFTER) {
-    const { child, output, exited } = await serveWharf({ ...env, WHARF_DATA_DIR: dataDir })
-    while (!output.out.includes('gRPC tasks: ')) await once(child.stdout, 'data')
-    const address = /gRPC tasks: (\S+)/.exec(output.out)?.[1] ?? ''
+    const { child, grpcAddress, exited } = await serveTasks({ ...env, WHARF_DATA_DIR: dataDir })
 
     // What the last kill broke off is mended: each file is at its place or a task's, never both, never neither.
     expect(readdirSync(join(videos, '.handoff'))).toEqual([])
@@ -75,7 +43,7 @@ async function killAgainAndAgain(env: Record<string, string>) {
     const notes = watch(join(videos, '.handoff'), () => {
       if (++changes === killedAfter) child.kill('SIGKILL')
     })
-    await createAll(address, left, (made) => answered.push(made))
+    await createAll(grpcAddress, left, (made) => answered.push(made))
     notes.close()
     if (killedAfter === Number.POSITIVE_INFINITY) child.kill('SIGTERM')
     await exited
@@ -111,14 +79,7 @@ test.runIf(redisUrl)(
     onTestFinished(() => void redis.del(queue, ...ids.map((id) => `task:${id}`)))
     // A task whose row was written but not its record is queued by the next server.
     const { child, exited } = await serveWharf({ ...env, WHARF_DATA_DIR: dataDir })
-    const taken: string[] = []
-    while (taken.length < ids.length) {
-      const [, message = '{}'] = (await redis.blpop(queue, 60)) ?? []
-      const { task_id } = JSON.parse(message) as { task_id: string }
-      await redis.hset(`task:${task_id}`, 'status', 'PROCESSING')
-      taken.push(task_id)
-    }
-    expect(taken.sort()).toEqual(ids)
+    expect(await drainQueue(redis, queue, ids.length)).toEqual(ids)
     expect(await redis.llen(queue)).toBe(0)
     child.kill('SIGTERM')
     await exited

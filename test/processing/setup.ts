@@ -124,4 +124,17 @@ export function plainRedis(url: string): Redis {
   return redis
 }
 
+/** Takes as many tasks as there should be, as a foreign processor does, and answers their ids in order. */
+export async function drainQueue(redis: Redis, queue: string, count: number): Promise<string[]> {
+  const taken: string[] = []
+  while (taken.length < count) {
+    const [, message] = (await redis.blpop(queue, 60)) ?? []
+    if (message === undefined) throw new Error(`only ${taken.length} of ${count} tasks are in the queue`)
+    const { task_id } = JSON.parse(message) as { task_id: string }
+    await redis.hset(`task:${task_id}`, 'status', 'PROCESSING')
+    taken.push(task_id)
+  }
+  return taken.sort()
+}
+
 export const never = new AbortController().signal

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { hasEnded, type Processing, type TaskDetails, UploadServer } from '../../processing/index.ts'
+import { hasEnded, type Processing, type TaskDetails, type UploadServer } from '../../processing/index.ts'
 import { projectScope, requireTask } from '../auth.ts'
 import { answerFile } from '../file-answer.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -135,13 +135,16 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
 }
 
 /** tus 1.0. The bodies belong to its server, so none of Fastify's parsers may touch them. */
-function uploadRoutes({ log }: HttpDeps, { service, uploads }: Processing): FastifyPluginAsyncTypebox {
-  const server = new UploadServer(service, {
-    ...uploads,
-    path: UPLOADS,
-    problemType: PROBLEM_TYPE,
-    problemOf: (error, status) => JSON.stringify({ ...toProblem(error, 'upload'), status }),
-  })
+function uploadRoutes({ log }: HttpDeps, processing: Processing): FastifyPluginAsyncTypebox {
+  let opened: Promise<UploadServer> | undefined
+  const server = () => {
+    opened ??= processing.openUploads({
+      path: UPLOADS,
+      problemType: PROBLEM_TYPE,
+      problemOf: (error, status) => JSON.stringify({ ...toProblem(error, 'upload'), status }),
+    })
+    return opened
+  }
   const uploaderOf = (request: FastifyRequest) => {
     const key = request.headers['idempotency-key']
     const projectId = request.principal?.role === 'project' ? request.principal.project.id : null
@@ -153,7 +156,7 @@ function uploadRoutes({ log }: HttpDeps, { service, uploads }: Processing): Fast
       if (value !== undefined) reply.raw.setHeader(name, value)
     }
     try {
-      await server.answer(request.raw, reply.raw, uploaderOf(request))
+      await (await server()).answer(request.raw, reply.raw, uploaderOf(request))
     } catch (error) {
       // The answer is under way, or the caller is gone: nothing can be told any more.
       log.debug({ err: error }, 'an upload request broke off')
@@ -168,7 +171,7 @@ function uploadRoutes({ log }: HttpDeps, { service, uploads }: Processing): Fast
       UPLOADS,
       { schema: { tags, summary: 'Begin a resumable upload (tus 1.0); its id becomes the id of its task' } },
       async (request, reply) => {
-        const before = await server.madeBefore(uploaderOf(request))
+        const before = await (await server()).madeBefore(uploaderOf(request))
         if (!before) return answer(request, reply)
         const asked = request.headers['upload-length']
         if (before.size !== undefined && asked !== undefined && Number(asked) !== before.size) {
@@ -193,7 +196,7 @@ function uploadRoutes({ log }: HttpDeps, { service, uploads }: Processing): Fast
       },
       async (request, reply) => {
         const { upload_id } = request.params
-        const size = await server.sizeOfTask(upload_id, uploaderOf(request))
+        const size = await (await server()).sizeOfTask(upload_id, uploaderOf(request))
         if (size === undefined) return answer(request, reply)
         const headers = {
           'Upload-Offset': size,
