@@ -12,15 +12,13 @@ import {
   skipString,
   skipValue,
 } from './json-scan.ts'
-import { ESCAPED, KeyTable } from './key-table.ts'
+import { ESCAPED } from './key-table.ts'
 import { Memory } from './memory.ts'
 import { fault, ShapeFault, UnknownRowHead } from './page-fault.ts'
+import { ROW_HEAD, RowColumns } from './row-columns.ts'
 import { RowShape } from './row-shape.ts'
 import type { SegmentBuffer } from './segment-buffer.ts'
-import { spoolWidth, WIDTH_CAP } from './spool-width.ts'
-
-/** Key of a flat row that names the row header it belongs to. */
-export const ROW_HEAD = '_row_head_'
+import { WidthMeter } from './width-meter.ts'
 
 const CR = 0x0d
 const NEWLINE = 0x0a
@@ -50,21 +48,15 @@ export interface RowTranscoderOptions {
  * put in order. Both ways check every byte of the row against the grammar.
  */
 export class RowTranscoder {
-  /** Widest value so far, by field. */
-  readonly widths: Int32Array
   /** Rows seen in this page, those beyond the limit included. */
   rowsRead = 0
   readonly #sinks: readonly SegmentBuffer[]
   readonly #csv: boolean
-  readonly #columns: number
-  readonly #slotOf: Int32Array
-  readonly #inOrder: boolean
-  readonly #keys: KeyTable
-  readonly #headSlot: number
-  readonly #heads: KeyTable | undefined
+  readonly #columns: RowColumns
+  readonly #widths: WidthMeter
+  /** Where in the scratch the values of a row are, by slot; -1 for one that the row lacks. */
   readonly #starts: Int32Array
   readonly #ends: Int32Array
-  readonly #slotWidths: Int32Array
   readonly #copier = new ValueCopier()
   readonly #shapes: RowShape[] = []
   #scratch = Memory.ofSize(0)
@@ -77,31 +69,20 @@ export class RowTranscoder {
   constructor(
     { fields, rowNames, csv = false }: RowTranscoderOptions,
     sinks: readonly SegmentBuffer[],
-    widths?: readonly number[],
+    widths: readonly number[] = [],
   ) {
     this.#sinks = sinks
     this.#csv = csv
-    this.#columns = fields.length
-    const names: (string | null)[] = []
-    const slotOf = (name: string | null) => {
-      const known = name === null ? -1 : names.indexOf(name)
-      return known < 0 ? names.push(name) - 1 : known
-    }
-    this.#slotOf = Int32Array.from(fields, slotOf)
-    this.#inOrder = this.#slotOf.every((slot, column) => slot === column)
-    this.#headSlot = rowNames ? slotOf(ROW_HEAD) : -1
-    this.#keys = new KeyTable(names)
-    // Looked up by what the spool's bytes between the quotes are.
-    this.#heads = rowNames && new KeyTable(rowNames.map((name) => name.replaceAll('"', '""')))
-    this.#starts = new Int32Array(names.length)
-    this.#ends = new Int32Array(names.length)
-    // A CSV file has no column widths: where the cap is reached, nothing is measured.
-    this.#slotWidths = new Int32Array(names.length).fill(csv ? WIDTH_CAP : 0)
-    this.widths = Int32Array.from(fields, (_, column) => widths?.[column] ?? 0)
-    if (!csv)
-      fields.forEach((_, column) => {
-        this.#slotWidths[this.#slotOf[column]!] = this.widths[column]!
-      })
+    this.#columns = new RowColumns(fields, rowNames)
+    this.#widths = new WidthMeter(this.#columns.slots, { off: csv })
+    this.#starts = new Int32Array(this.#columns.slots)
+    this.#ends = new Int32Array(this.#columns.slots)
+    for (const [column, width] of widths.entries()) this.#widths.widen(this.#columns.slotOf[column]!, width)
+  }
+
+  /** Widest value so far, by field. */
+  get widths(): number[] {
+    return Array.from(this.#columns.slotOf, (slot) => (this.#csv ? 0 : this.#widths.bySlot[slot]!))
   }
 
   /** Rows beyond `limit` are checked and counted, but not kept. */
@@ -113,7 +94,8 @@ export class RowTranscoder {
   /** Reads the array at `at` into the sink of that number; without one, each row's own row header decides. */
   rows(input: Buffer, at: number, end: number, sink?: number): number {
     if (input[at] !== OPEN_BRACKET) fault('expected a list of rows', at)
-    const room = 2 * (end - at) + 2 * this.#columns + MARGIN
+    const { count, heads } = this.#columns
+    const room = 2 * (end - at) + 2 * count + MARGIN
     if (this.#scratch.bytes.length < room) this.#scratch = Memory.ofSize(Math.ceil(room * 1.25))
     if (this.#page.bytes !== input) this.#page = new Memory(input)
     const target = sink === undefined ? undefined : this.#sinks[sink]!
@@ -122,7 +104,7 @@ export class RowTranscoder {
     for (;;) {
       // A row's record is at most twice its bytes (a quote in nested JSON is doubled), its commas and its end. How long
       // the row is shows only there, which is too much to set aside where each row header has a sink of its own.
-      if (!this.#heads) target?.reserve(2 * (end - p) + this.#columns + MARGIN)
+      if (!heads) target?.reserve(2 * (end - p) + count + MARGIN)
       p = this.#row(input, p, target)
       if (input[p] !== COMMA) p = skipSpace(input, p)
       if (input[p] === COMMA) {
@@ -131,8 +113,6 @@ export class RowTranscoder {
       } else if (input[p] === CLOSE_BRACKET) break
       else fault('expected "," or "]"', p)
     }
-    for (let column = 0; column < this.#columns; column++)
-      this.widths[column] = this.#slotWidths[this.#slotOf[column]!]!
     return p + 1
   }
 
@@ -163,7 +143,7 @@ export class RowTranscoder {
     const direct = shape.direct && target !== undefined
     const memory = direct ? target.memory : this.#scratch
     const { bytes: out, view: outView } = memory
-    const widths = this.#slotWidths
+    const meter = this.#widths
     let o = direct ? target.length : 0
     let p = at
     if (!direct) this.#starts.fill(-1)
@@ -199,15 +179,13 @@ export class RowTranscoder {
           p = this.#copier.read
           o = this.#copier.written
         }
-        if (csv && FORMULA_START[out[start + 1]!] === 1) o = disarm(out, start + 1, o)
-        // A character never takes more columns than bytes, so most values need no measuring.
-        const width = widths[slot]!
-        if (o - start - 2 > width && width < WIDTH_CAP) this.#measure(slot, out, start + 1, o - 1)
+        if (csv && FORMULA_START[out[start + 1]!] === 1) o = this.#disarmed(slot, out, start, o)
+        meter.text(slot, out, start + 1, o - 1)
       } else if (byte <= 0x39 && byte >= 0x2d) {
         const stop = copyNumber(input, p, out, o)
         o += stop - p
         p = stop
-        if (o - start > widths[slot]!) widths[slot] = Math.min(WIDTH_CAP, o - start)
+        meter.widen(slot, o - start)
       } else {
         p = this.#rareValue(input, p, out, o, slot)
         o = this.#copier.written
@@ -221,7 +199,7 @@ export class RowTranscoder {
     if (direct) {
       for (let comma = shape.trailing; comma > 0; comma--) out[o++] = COMMA
       this.#commit(target, o)
-    } else this.#collected(target, p - at)
+    } else this.#collected(target)
     return p
   }
 
@@ -230,6 +208,7 @@ export class RowTranscoder {
     if (input[at] !== OPEN_BRACE) this.#notARow(input, at)
     const learn = this.#pause === 0 && ++this.#misses <= GIVE_UP
     if (this.#misses > GIVE_UP && this.#pause === 0) this.#pause = PAUSE
+    const { keys } = this.#columns
     const gaps: Buffer[] = []
     const slots: number[] = []
     this.#starts.fill(-1)
@@ -238,8 +217,8 @@ export class RowTranscoder {
     let p = skipSpace(input, at + 1)
     while (input[p] !== CLOSE_BRACE) {
       if (input[p] !== QUOTE) fault('expected a key', p)
-      const known = this.#keys.scan(input, p + 1)
-      const keyEnd = known === ESCAPED ? skipString(input, p) : this.#keys.end + 1
+      const known = keys.scan(input, p + 1)
+      const keyEnd = known === ESCAPED ? skipString(input, p) : keys.end + 1
       const slot = known === ESCAPED ? this.#escapedKey(input, p, keyEnd) : known
       p = skipSpace(input, keyEnd)
       if (input[p] !== COLON) fault('expected ":"', p)
@@ -264,7 +243,7 @@ export class RowTranscoder {
     }
     p++
     if (learn) this.#learn(gaps, input.subarray(gapStart, p), slots)
-    this.#collected(target, p - at)
+    this.#collected(target)
     return p
   }
 
@@ -274,15 +253,14 @@ export class RowTranscoder {
   }
 
   #learn(gaps: Buffer[], closing: Buffer, slots: number[]): void {
-    this.#shapes.unshift(
-      new RowShape(gaps, closing, slots, this.#inOrder && !this.#heads ? this.#columns : undefined),
-    )
+    const { inOrder, count } = this.#columns
+    this.#shapes.unshift(new RowShape(gaps, closing, slots, inOrder ? count : undefined))
     if (this.#shapes.length > SHAPES) this.#shapes.pop()
   }
 
   #escapedKey(input: Buffer, at: number, end: number): number {
     const key = Buffer.from(String(JSON.parse(input.toString('utf8', at, end))))
-    return this.#keys.find(key, 0, key.length)
+    return this.#columns.keys.find(key, 0, key.length)
   }
 
   /** Writes one value to the scratch at `o`; where it ended is left in the copier. */
@@ -294,16 +272,15 @@ export class RowTranscoder {
       out[o] = QUOTE
       const stop = copyPlain(this.#page.view, at + 1, view, o + 1)
       copier.escaped(this.#page, stop, this.#scratch, o + stop - at)
-      if (this.#csv && FORMULA_START[out[o + 1]!] === 1) copier.written = disarm(out, o + 1, copier.written)
-      const width = this.#slotWidths[slot]!
-      if (copier.written - o - 2 > width && width < WIDTH_CAP)
-        this.#measure(slot, out, o + 1, copier.written - 1)
+      if (this.#csv && FORMULA_START[out[o + 1]!] === 1)
+        copier.written = this.#disarmed(slot, out, o, copier.written)
+      this.#widths.text(slot, out, o + 1, copier.written - 1)
       return copier.read
     }
     if (byte <= 0x39 && byte >= 0x2d) {
       const stop = copyNumber(input, at, out, o)
       copier.written = o + stop - at
-      this.#widen(slot, stop - at)
+      this.#widths.widen(slot, stop - at)
       return stop
     }
     return this.#rareValue(input, at, out, o, slot)
@@ -313,38 +290,34 @@ export class RowTranscoder {
     const copier = this.#copier
     if (input[at] === OPEN_BRACE || input[at] === OPEN_BRACKET) {
       copier.nested(input, at, out, o)
-      this.#measure(slot, out, o + 1, copier.written - 1)
+      this.#widths.text(slot, out, o + 1, copier.written - 1)
       return copier.read
     }
     const stop = copyLiteral(input, at, out, o)
     const isNull = input[at] === SMALL_N
     copier.written = isNull && this.#csv ? o : o + stop - at
-    if (!isNull) this.#widen(slot, stop - at)
+    if (!isNull) this.#widths.widen(slot, stop - at)
     return stop
   }
 
-  #widen(slot: number, width: number): void {
-    if (width > this.#slotWidths[slot]!) this.#slotWidths[slot] = Math.min(WIDTH_CAP, width)
-  }
-
-  #measure(slot: number, bytes: Uint8Array, at: number, end: number): void {
-    this.#widen(slot, spoolWidth(bytes, at, end))
+  /** A text that would pass for a formula, in a CSV record; but one that names a row header is looked up as it is. */
+  #disarmed(slot: number, out: Uint8Array, start: number, end: number): number {
+    return slot === this.#columns.headSlot ? end : disarm(out, start + 1, end)
   }
 
   /** The collected values as one record, in the columns' order. */
-  #collected(target: SegmentBuffer | undefined, rowBytes: number): void {
+  #collected(target: SegmentBuffer | undefined): void {
     const sink = target ?? this.#sinkOfRow()
-    if (this.#heads) sink.reserve(sink.lead.length + 2 * rowBytes + this.#columns + MARGIN)
+    const { count, slotOf } = this.#columns
+    // A value that several columns show may make the record many times as long as its row.
+    sink.reserve(sink.lead.length + this.#collectedSize() + MARGIN)
     const out = sink.memory.bytes
     const scratch = this.#scratch.bytes
-    let o = sink.length
-    if (sink.lead.length > 0) {
-      out.set(sink.lead, o)
-      o += sink.lead.length
-    }
-    for (let column = 0; column < this.#columns; column++) {
+    out.set(sink.lead, sink.length)
+    let o = sink.length + sink.lead.length
+    for (let column = 0; column < count; column++) {
       if (column > 0) out[o++] = COMMA
-      const slot = this.#slotOf[column]!
+      const slot = slotOf[column]!
       const start = this.#starts[slot]!
       if (start < 0) continue
       const end = this.#ends[slot]!
@@ -354,13 +327,24 @@ export class RowTranscoder {
     this.#commit(sink, o)
   }
 
+  #collectedSize(): number {
+    const { count, slotOf } = this.#columns
+    let size = count
+    for (let column = 0; column < count; column++) {
+      const slot = slotOf[column]!
+      if (this.#starts[slot]! >= 0) size += this.#ends[slot]! - this.#starts[slot]!
+    }
+    return size
+  }
+
   #sinkOfRow(): SegmentBuffer {
     const scratch = this.#scratch.bytes
-    const start = this.#starts[this.#headSlot]!
+    const { heads, headSlot } = this.#columns
+    const start = this.#starts[headSlot]!
     if (start < 0) throw new UnknownRowHead(`row ${this.rowsRead + 1} has no ${ROW_HEAD}`)
     const quoted = scratch[start] === QUOTE ? 1 : 0
-    const end = this.#ends[this.#headSlot]! - quoted
-    const index = this.#heads!.find(scratch, start + quoted, end)
+    const end = this.#ends[headSlot]! - quoted
+    const index = heads!.find(scratch, start + quoted, end)
     if (index >= 0) return this.#sinks[index]!
     const name = scratch.toString('utf8', start + quoted, end).replaceAll('""', '"')
     throw new UnknownRowHead(`no row header is named "${name}"`)

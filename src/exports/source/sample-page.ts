@@ -4,7 +4,7 @@ import { PageBody } from './page-body.ts'
 import { PageGetter } from './page-getter.ts'
 import type { PageSource } from './page-source.ts'
 import { type Probe, readProbe } from './probe.ts'
-import { ROW_HEAD } from './row-transcoder.ts'
+import { ROW_HEAD } from './row-columns.ts'
 
 export type SampleRow = Record<string, unknown>
 

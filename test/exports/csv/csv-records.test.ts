@@ -96,6 +96,33 @@ describe('a CSV file', () => {
   })
 })
 
+test('row headers are found by their names, also by those that look like formulas', () => {
+  const template = parseTemplate({
+    ceil: [{ name: 'v' }, { name: '__row__', title: 'Area' }],
+    row: [
+      { name: '-1', title: 'minus' },
+      { name: "'-1", title: 'quoted' },
+      { name: '=a"b', title: 'odd' },
+    ],
+  })!
+  const rows = ['-1', "'-1", '=a"b', '-1'].map((name, v) => ({ v, _row_head_: name }))
+  expect(file(template, JSON.stringify(rows))).toBe(
+    '"Area","v"\r\n"minus",0\r\n"minus",3\r\n"quoted",1\r\n"odd",2\r\n',
+  )
+})
+
+test('a long value that many columns show fits into the record', () => {
+  const long = 'long, "text" '.repeat(20_000)
+  const nodes = Array.from({ length: 40 }, (_, index) => ({ name: 'x', title: `t${index}` }))
+  const cell = `"${long.replaceAll('"', '""')}"`
+  const records = transcodeToCsv(
+    csvColumns(parseTemplate(nodes)!, { bom: false }),
+    JSON.stringify([{ x: long }, { x: long }]),
+  )
+  const record = Array.from({ length: 40 }, () => cell).join(',')
+  expect(records.endsWith(`\r\n${record}\r\n${record}\r\n`)).toBe(true)
+})
+
 describe('any rows', () => {
   const text = fc.string({
     unit: fc.oneof(

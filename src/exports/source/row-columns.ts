@@ -1,0 +1,35 @@
+import { KeyTable } from './key-table.ts'
+
+/** Key of a flat row that names the row header it belongs to. */
+export const ROW_HEAD = '_row_head_'
+
+/** Which keys of a row are wanted, each with a slot for its value, and which slot each column shows. */
+export class RowColumns {
+  readonly count: number
+  readonly slots: number
+  readonly slotOf: Int32Array
+  /** A row's keys, by slot. */
+  readonly keys: KeyTable
+  /** Of the value that names the row header, or -1. */
+  readonly headSlot: number
+  /** The row headers, looked up by what stands between the quotes of a typed record. */
+  readonly heads: KeyTable | undefined
+  /** Values can be written as they come when keys come in this order: each column has a slot of its own. */
+  readonly inOrder: boolean
+
+  /** A field that is null has a slot that no key fills. */
+  constructor(fields: readonly (string | null)[], rowNames: readonly string[] | undefined) {
+    const names: (string | null)[] = []
+    const slotOf = (name: string | null) => {
+      const known = name === null ? -1 : names.indexOf(name)
+      return known < 0 ? names.push(name) - 1 : known
+    }
+    this.count = fields.length
+    this.slotOf = Int32Array.from(fields, slotOf)
+    this.headSlot = rowNames ? slotOf(ROW_HEAD) : -1
+    this.slots = names.length
+    this.keys = new KeyTable(names)
+    this.heads = rowNames && new KeyTable(rowNames.map((name) => name.replaceAll('"', '""')))
+    this.inOrder = !rowNames && this.slotOf.every((slot, column) => slot === column)
+  }
+}
