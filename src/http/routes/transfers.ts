@@ -70,8 +70,14 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         },
       },
       (request) => {
-        const { limit = 50, ...rest } = request.query
-        return transfers.files({ projectId: projectOf(request), limit, ...rest })
+        // By name: a query may have more in it than its schema tells of.
+        const { prefix, limit = 50, cursor } = request.query
+        return transfers.files({
+          projectId: projectOf(request),
+          limit,
+          ...(prefix !== undefined && { prefix }),
+          ...(cursor !== undefined && { cursor }),
+        })
       },
     )
 
