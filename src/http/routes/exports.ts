@@ -12,15 +12,16 @@ import { contentDisposition, sendArtifact } from '../send-artifact.ts'
 import {
   Deliveries,
   Downloads,
-  ExportList,
+  ExportPage,
   ExportRequestBody,
+  ExportState,
   ExportTask,
   Place,
   Preview,
-  TicketView,
 } from './export-schemas.ts'
+import { paging, wanted } from './paging.ts'
+import { OneProject, OneTask, Ticket } from './schemas.ts'
 
-const OneTask = Type.Object({ task_id: Type.String() })
 const tags = ['exports']
 const POLL_AFTER_SECONDS = '2'
 
@@ -95,30 +96,26 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         schema: {
           tags,
           summary: "A project's exports, newest first",
-          params: Type.Object({ project_id: Type.String() }),
+          params: OneProject,
           querystring: Type.Object({
-            status: Type.Optional(Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled'])),
+            status: Type.Optional(ExportState),
             operator_id: Type.Optional(Type.String()),
             search: Type.Optional(
               Type.String({ description: "part of the file's name, the operator or the id", maxLength: 200 }),
             ),
-            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-            cursor: Type.Optional(Type.String()),
+            ...paging,
           }),
-          response: { 200: ExportList },
+          response: { 200: ExportPage },
         },
       },
       async (request) => {
         const { project_id } = request.params
         requireProject(request.principal, project_id)
-        const { status, operator_id, search, limit = 50, cursor } = request.query as Record<string, never>
+        const { operator_id } = request.query
         return exports.list({
           projectId: project_id,
-          limit: Number(limit),
-          ...(status !== undefined && { status }),
+          ...wanted(request.query, 'status', 'search'),
           ...(operator_id !== undefined && { operatorId: operator_id }),
-          ...(search !== undefined && { search }),
-          ...(cursor !== undefined && { cursor }),
         })
       },
     )
@@ -219,7 +216,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           tags,
           summary: "Permission for a browser: this task's events and file only",
           params: OneTask,
-          response: { 200: TicketView },
+          response: { 200: Ticket },
         },
       },
       async (request) => exports.ticket((await find(request)).task_id),

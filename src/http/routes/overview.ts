@@ -2,15 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { OVERVIEW_MINUTES } from '../../engine/index.ts'
 import type { HttpDeps } from '../http-deps.ts'
-
-const time = Type.String({ format: 'date-time' })
+import { nullable, Time } from './schemas.ts'
 
 const Domain = Type.Object({
   queued: Type.Integer(),
   running: Type.Integer(),
   finished_last_hour: Type.Integer({ description: 'Ended well' }),
   failed_last_hour: Type.Integer(),
-  per_minute: Type.Array(Type.Object({ minute: time, finished: Type.Integer(), failed: Type.Integer() }), {
+  per_minute: Type.Array(Type.Object({ minute: Time, finished: Type.Integer(), failed: Type.Integer() }), {
     description: `The last ${OVERVIEW_MINUTES} minutes, oldest first; the last one is not over`,
   }),
   duration_ms: Type.Union([Type.Object({ p50: Type.Integer(), p95: Type.Integer() }), Type.Null()], {
@@ -23,8 +22,8 @@ const Instance = Type.Object({
   instance_id: Type.String(),
   host: Type.String(),
   version: Type.String(),
-  started_at: time,
-  seen_at: time,
+  started_at: Time,
+  seen_at: Time,
   leader: Type.Boolean(),
 })
 
@@ -40,7 +39,7 @@ export function overviewRoutes({ overview }: HttpDeps): FastifyPluginAsyncTypebo
           summary: 'Queues, rates, failures and durations over the last hour; instances, and who leads',
           response: {
             200: Type.Object({
-              at: time,
+              at: Time,
               domains: Type.Object({
                 exports: Domain,
                 transfers: Domain,
@@ -48,7 +47,7 @@ export function overviewRoutes({ overview }: HttpDeps): FastifyPluginAsyncTypebo
                 processing: Domain,
               }),
               instances: Type.Array(Instance),
-              leader: Type.Union([Type.String(), Type.Null()]),
+              leader: nullable(Type.String()),
             }),
           },
         },

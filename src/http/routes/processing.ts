@@ -8,26 +8,13 @@ import { projectScope, requireTask } from '../auth.ts'
 import { answerFile } from '../file-answer.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { PROBLEM_TYPE, toProblem } from '../problem.ts'
-import { TicketView } from './export-schemas.ts'
+import { paging, wanted } from './paging.ts'
+import { TaskPage, TaskState, TaskView } from './processing-schemas.ts'
+import { OneTask, Ticket } from './schemas.ts'
 
 const UPLOADS = '/api/uploads'
 const tags = ['processing']
 const TICKET_MS = 15 * 60_000
-
-const Status = Type.Enum(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'])
-const TaskView = Type.Object({
-  task_id: Type.String(),
-  status: Status,
-  file_name: Type.String(),
-  size: Type.Number(),
-  progress: Type.Union([Type.Number(), Type.Null()]),
-  error_message: Type.Union([Type.String(), Type.Null()]),
-  result_url: Type.Union([Type.String(), Type.Null()]),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
-  expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-})
-const OneTask = Type.Object({ task_id: Type.String() })
 
 /** Uploads become tasks, tasks have results. A task that was made over gRPC belongs to no project: any key may ask. */
 export function processingRoutes(deps: HttpDeps, processing: Processing): FastifyPluginAsyncTypebox {
@@ -48,25 +35,16 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
         schema: {
           tags,
           summary: "A project's tasks, newest first; to the admin, all",
-          querystring: Type.Object({
-            status: Type.Optional(Status),
-            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-            cursor: Type.Optional(Type.String({ maxLength: 200 })),
-          }),
-          response: {
-            200: Type.Object({
-              items: Type.Array(TaskView),
-              next_cursor: Type.Union([Type.String(), Type.Null()]),
-            }),
-          },
+          querystring: Type.Object({ status: Type.Optional(TaskState), ...paging }),
+          response: { 200: TaskPage },
         },
       },
       async (request) => {
-        const { status, limit = 50, cursor } = request.query
+        const { limit, cursor, ...filters } = wanted(request.query, 'status')
         const tasks = await processing.list({
           limit: limit + 1,
+          ...filters,
           ...projectScope(request.principal),
-          ...(status !== undefined && { status }),
           ...(cursor !== undefined && { before: cursor }),
         })
         const page = tasks.slice(0, limit)
@@ -107,7 +85,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
           tags,
           summary: "Permission for a browser to fetch this task's result, as ?ticket=",
           params: OneTask,
-          response: { 200: TicketView },
+          response: { 200: Ticket },
         },
       },
       async (request) => {
@@ -160,6 +138,7 @@ function uploadRoutes({ log }: HttpDeps, { service, uploads }: Processing): Fast
       reply.raw.destroy()
     }
   }
+  const params = Type.Object({ upload_id: Type.String() })
   return async (app) => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -188,9 +167,7 @@ function uploadRoutes({ log }: HttpDeps, { service, uploads }: Processing): Fast
 
     app.head(
       `${UPLOADS}/:upload_id`,
-      {
-        schema: { tags, summary: 'How far an upload is', params: Type.Object({ upload_id: Type.String() }) },
-      },
+      { schema: { tags, summary: 'How far an upload is', params } },
       async (request, reply) => {
         const { upload_id } = request.params
         const size = await server.sizeOfTask(upload_id, uploaderOf(request))
@@ -205,7 +182,6 @@ function uploadRoutes({ log }: HttpDeps, { service, uploads }: Processing): Fast
       },
     )
 
-    const params = Type.Object({ upload_id: Type.String() })
     app.patch(`${UPLOADS}/:upload_id`, { schema: { tags, summary: 'Send the next piece', params } }, answer)
     app.delete(`${UPLOADS}/:upload_id`, { schema: { tags, summary: 'Give an upload up', params } }, answer)
     app.options(

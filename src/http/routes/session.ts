@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { HttpDeps } from '../http-deps.ts'
+import { nullable } from './schemas.ts'
 
 const Session = Type.Object({
   role: Type.Enum(['admin', 'project']),
-  project_id: Type.Union([Type.String(), Type.Null()]),
-  project_name: Type.Union([Type.String(), Type.Null()]),
+  project_id: nullable(Type.String()),
+  project_name: nullable(Type.String()),
   seq: Type.Integer({ description: 'the newest event; what is read after this answer is at least as new' }),
 })
 
