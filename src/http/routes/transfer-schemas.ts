@@ -61,7 +61,7 @@ export const TransferTask = Type.Object({
   progress: Type.Object({ percent: Type.Integer() }),
 })
 
-export const Target = Type.Object({
+const Target = Type.Object({
   error_code: Type.Integer(),
   error_msg: Type.String(),
   progress: Type.Integer(),
