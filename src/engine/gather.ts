@@ -1,48 +1,76 @@
+import { AppError, ERRORS, isAppError } from '../kernel/index.ts'
+
 export interface GatherOptions {
-  /** Batches under way at once; up to here a call goes out alone and at once. */
+  /** Batches under way at once. */
   batches?: number
+  /** Calls that may share a batch. */
   maxBatch?: number
+  /** A call does not wait for the others of its turn of the event loop. */
+  atOnce?: boolean
+}
+
+interface Waiting<T, R> {
+  item: T
+  resolve(result: R): void
+  reject(error: unknown): void
 }
 
 /**
- * Gathers calls that would wait for one another anyway: while enough batches are under way, further calls wait, and
- * then go out together. A single call is never delayed for the sake of others that might come.
+ * Gathers what concurrent callers ask for into few transactions. Nobody waits for company: a lone call goes out by
+ * itself, and whoever comes while enough batches are under way goes with the next one. Each caller is answered for
+ * itself after the commit: when a batch fails its calls are carried out one by one, so that one which the ledger cannot
+ * take does not fail the others.
  */
 export class Gather<T, R> {
-  readonly #work: (items: T[]) => Promise<R[]>
-  readonly #options: Required<GatherOptions>
-  #waiting: { item: T; resolve(result: R): void; reject(error: unknown): void }[] = []
+  readonly #work: (items: T[]) => Promise<(R | AppError)[]>
+  readonly #batches: number
+  readonly #maxBatch: number
+  readonly #atOnce: boolean
+  readonly #waiting: Waiting<T, R>[] = []
   #underWay = 0
 
-  /** `work` answers one result for each item, in their order. */
-  constructor(work: (items: T[]) => Promise<R[]>, { batches = 2, maxBatch = 64 }: GatherOptions = {}) {
+  /** `work` answers each item in their order; it rejects only if nothing of the batch was written. */
+  constructor(
+    work: (items: T[]) => Promise<(R | AppError)[]>,
+    { batches = 2, maxBatch = 64, atOnce = false }: GatherOptions = {},
+  ) {
     this.#work = work
-    this.#options = { batches, maxBatch }
+    this.#batches = batches
+    this.#maxBatch = maxBatch
+    this.#atOnce = atOnce
   }
 
   add(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      this.#next()
+      if (this.#atOnce) this.#pump()
+      else if (this.#waiting.length === 1) setImmediate(() => this.#pump())
     })
   }
 
-  #next(): void {
-    if (this.#underWay >= this.#options.batches || this.#waiting.length === 0) return
-    const batch = this.#waiting.splice(0, this.#options.maxBatch)
-    this.#underWay++
-    void this.#work(batch.map(({ item }) => item))
-      .then(
-        (results) => {
-          for (const [index, { resolve }] of batch.entries()) resolve(results[index] as R)
-        },
-        (error) => {
-          for (const { reject } of batch) reject(error)
-        },
-      )
-      .finally(() => {
+  #pump(): void {
+    while (this.#waiting.length > 0 && this.#underWay < this.#batches) {
+      const batch = this.#waiting.splice(0, this.#maxBatch)
+      this.#underWay++
+      void this.#carryOut(batch).finally(() => {
         this.#underWay--
-        this.#next()
+        this.#pump()
       })
+    }
+  }
+
+  async #carryOut(batch: Waiting<T, R>[]): Promise<void> {
+    try {
+      const results = await this.#work(batch.map(({ item }) => item))
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const result = results[index]
+        if (result instanceof AppError) reject(result)
+        else resolve(result as R)
+      }
+    } catch (error) {
+      if (batch.length > 1 && !isAppError(error, ERRORS.LEDGER_UNAVAILABLE))
+        for (const waiting of batch) await this.#carryOut([waiting])
+      else for (const { reject } of batch) reject(error)
+    }
   }
 }

@@ -1,6 +1,7 @@
 export type { Consumer, Dispatcher, Wake } from './dispatch/dispatcher.ts'
 export { Engine, type EngineDeps, type EngineOptions } from './engine.ts'
 export type { Event, EventFilter } from './events/event-log.ts'
+export { Gather } from './gather.ts'
 export { newId } from './id.ts'
 export { type Installation, keepSecret, openInstallation, readSecret } from './installation.ts'
 export { isActive, type Job } from './job.ts'

@@ -42,7 +42,7 @@ interface Move {
 export class Leases {
   readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }
   readonly #leaseMs: number
-  readonly #successes = new Gather<Success, boolean>((ends) => this.#succeed(ends))
+  readonly #successes = new Gather<Success, boolean>((ends) => this.#succeed(ends), { atOnce: true })
 
   constructor(deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }, leaseMs: number) {
     this.#deps = deps

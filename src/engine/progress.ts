@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/index.ts'
 
-export const PROGRESS_INTERVAL_MS = 500
+const PROGRESS_INTERVAL_MS = 500
 
 /** Lets the latest value through at most once per interval: a busy job reports often and writes seldom. */
 export class ProgressThrottle {

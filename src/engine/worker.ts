@@ -60,7 +60,7 @@ export class Worker implements Duty {
 
   constructor(deps: WorkerDeps, { leaseMs, abortGraceMs = 5_000 }: WorkerOptions) {
     this.#deps = deps
-    this.#claims = new Gather((ids) => deps.leases.claimAll(ids, deps.id))
+    this.#claims = new Gather((ids) => deps.leases.claimAll(ids, deps.id), { atOnce: true })
     this.#leaseMs = leaseMs
     this.#abortGraceMs = abortGraceMs
     this.#renewedAt = deps.clock.now()

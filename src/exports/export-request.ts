@@ -44,7 +44,7 @@ export interface ExportRequest {
   bom: boolean
 }
 
-export const DEFAULT_PAGE_SIZE = 500
+const DEFAULT_PAGE_SIZE = 500
 const MAX_SHEETS = 50
 
 /** Checks what a schema cannot: one clear problem for each kind of mistake, and each before anything is stored. */

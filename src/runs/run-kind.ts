@@ -7,7 +7,7 @@ import type { Runner } from './runner.ts'
 
 export const RUN_KIND = 'run'
 export const RUN_LANE = 'runs'
-export const DEFAULT_MAX_CONCURRENT = 3
+const DEFAULT_MAX_CONCURRENT = 3
 const KEPT_MS = 30 * 24 * 3_600_000
 
 /** Runs as the engine sees them: one lane for all instances, first come, first served. */

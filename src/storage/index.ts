@@ -1,4 +1,3 @@
-export { checkKey } from './artifact-key.ts'
 export type {
   ArtifactSource,
   ArtifactStat,
@@ -11,7 +10,6 @@ export type {
   StoredArtifact,
   StoreHealth,
 } from './artifact-store.ts'
-export { clampRange } from './byte-range.ts'
 export type { OpenFile } from './disk/blob-writer.ts'
 export { DiskStore } from './disk/disk-store.ts'
 export { openS3Store } from './open-s3-store.ts'

@@ -4,7 +4,6 @@ import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import type { SwarmAgent } from './engines/swarm/index.ts'
 import { FileCache } from './file-cache.ts'
-import type { GathererOptions } from './join-gatherer.ts'
 import type { TransferMirror } from './mirror/transfer-mirror.ts'
 import { Permissions } from './permissions.ts'
 import { Repository } from './repository.ts'
@@ -16,7 +15,7 @@ import { Transfers } from './transfers.ts'
 import { WindowFiles } from './window-files.ts'
 import { WindowStore } from './window-store.ts'
 
-export interface TransferSettings extends GathererOptions {
+export interface TransferSettings {
   dataDir: string
   windowSeconds: number
   timeoutSeconds: number

@@ -1,8 +1,7 @@
-import type { Engine, Ledger, Tx } from '../engine/index.ts'
+import { type Engine, Gather, type Ledger, type Tx } from '../engine/index.ts'
 import { AppError } from '../kernel/index.ts'
 import { type AgentView, toAgentView } from './agent-view.ts'
 import type { SwarmAgent } from './engines/swarm/index.ts'
-import { type GathererOptions, JoinGatherer } from './join-gatherer.ts'
 import type { Permissions } from './permissions.ts'
 import type { FileListOptions, Repository, RepositoryFile } from './repository.ts'
 import { hashOf } from './transfer-keys.ts'
@@ -26,32 +25,34 @@ export interface TransfersDeps extends WindowJoinDeps {
   exportFile(taskId: string): Promise<ExportFile>
 }
 
-export interface TransfersOptions extends GathererOptions {
+export interface TransfersOptions {
   windowSeconds: number
 }
+
+/** A join is small, and its transaction has five round trips however many there are. */
+const JOINS_A_TRANSACTION = 250
 
 /** Everything that can be asked of transfers; transports only translate. */
 export class Transfers {
   readonly #deps: TransfersDeps
   readonly #join: WindowJoin
-  readonly #gatherer: JoinGatherer<JoinRequest, Joined>
+  readonly #joins: Gather<JoinRequest, Joined>
   readonly #queries: TransferQueries
   readonly #list: TransferList
 
   constructor(deps: TransfersDeps, options: TransfersOptions) {
     this.#deps = deps
     this.#join = new WindowJoin(deps, options)
-    this.#gatherer = new JoinGatherer(
-      (requests) => deps.ledger.transaction((tx) => this.#join.join(tx, requests)),
-      options,
-    )
+    this.#joins = new Gather((requests) => deps.ledger.transaction((tx) => this.#join.join(tx, requests)), {
+      maxBatch: JOINS_A_TRANSACTION,
+    })
     this.#queries = new TransferQueries(deps.ledger)
     this.#list = new TransferList(deps.ledger, options)
   }
 
   /** Takes a request into the open window. Committed when it resolves; shares its transaction with others. */
   async request(projectId: string, body: TransferBody): Promise<Joined> {
-    return this.#gatherer.join(await readRequest(projectId, body, this.#deps.exportFile))
+    return this.#joins.add(await readRequest(projectId, body, this.#deps.exportFile))
   }
 
   /** The same in the caller's own transaction. */

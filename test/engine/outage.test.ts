@@ -15,11 +15,11 @@ const scaled = inject('postgresUrl') && inject('redisUrl')
 const away = { code: 'LEDGER_UNAVAILABLE', retryAfter: expect.any(Number) }
 
 describe.runIf(scaled)('Redis away', () => {
-  async function setup() {
+  async function setup(options: { answerMs?: number } = {}) {
     const redis = await startRedis()
     if (!redis) return undefined
     onTestFinished(() => redis.remove())
-    return { redis, ...(await fleet(await scaledOut({ redisUrl: redis.url }))) }
+    return { redis, ...(await fleet(await scaledOut({ redisUrl: redis.url, ...options }))) }
   }
 
   test('work is still accepted, and flows by itself when Redis is back', async ({ skip }) => {
@@ -76,6 +76,32 @@ describe.runIf(scaled)('Redis away', () => {
     await instance([kind])
     expect((await nth(1)).context.job.id).toBe(now.jobId)
     runs[0]?.finish()
+  })
+
+  test('a Redis that hangs keeps the leader from nothing', async ({ skip }) => {
+    const ground = await setup({ answerMs: 2_000 })
+    if (!ground) return skip('needs the program redis-server')
+    const { redis, instance, advance } = ground
+    const { kind, nth, runs } = ledByHand('work')
+    const a = await instance([kind])
+    const { jobId } = await submit(a, 'work')
+    await nth(1)
+    redis.hang()
+    await advance(3_600_000)
+    expect(await a.engine.overdue.runOnce(never)).toMatchObject({ reclaimed: 1 })
+    expect(await a.engine.jobs.job(jobId)).toMatchObject({ state: 'pending' })
+    const accepted = await submit(a, 'work')
+    redis.goOn()
+    await advance(3_600_000)
+    await until('the backlog flows', () =>
+      a.engine.overdue.runOnce(never).then(
+        () => runs.length === 3,
+        () => false,
+      ),
+    )
+    const again = runs.slice(1).map(({ context }) => context.job.id)
+    expect(again.toSorted()).toEqual([jobId, accepted.jobId].toSorted())
+    for (const run of runs) run.finish()
   })
 
   test('a running job goes on and ends well', async ({ skip }) => {

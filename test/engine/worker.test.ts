@@ -171,6 +171,24 @@ describe.each(availableBackends())('workers on %s', (name) => {
     expect(await a.ledger.db.selectFrom('settings').select('key').orderBy('key').execute()).toHaveLength(2)
   })
 
+  test('a result that cannot be written fails its own job, not the ones that end with it', async () => {
+    const { instance } = await fleet(name)
+    const { kind, nth } = ledByHand('work')
+    const a = await instance([{ ...kind, maxAttempts: 1 }])
+    const jobs = await Promise.all(Array.from({ length: 6 }, () => submit(a, 'work')))
+    const runs = await Promise.all(jobs.map((_, index) => nth(index + 1)))
+    const odd = runs[3]?.context.job.id
+    for (const run of runs) run.finish(run.context.job.id === odd ? 1n : 'fine')
+    for (const { jobId, taskId } of jobs) {
+      const state = jobId === odd ? 'failed' : 'succeeded'
+      await eventually(
+        a.engine,
+        (event) => event.taskId === taskId && event.type !== 'work.pending' && event.type !== 'work.running',
+      )
+      expect(await a.engine.jobs.job(jobId)).toMatchObject({ state })
+    }
+  })
+
   test('a shutdown gives running jobs their time, and takes no new ones meanwhile', async () => {
     const { instance } = await fleet(name)
     const { kind, nth, runs } = ledByHand('work')

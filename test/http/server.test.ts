@@ -76,6 +76,8 @@ test('health, metrics, the reference and the start page need no key', async () =
   const openapi = (await (await ask('GET', '/openapi.json')).json()) as { openapi: string; paths: object }
   expect(openapi.openapi).toBe('3.1.0')
   expect(Object.keys(openapi.paths)).toContain('/api/projects/{project_id}/rotate')
+  for (const operation of Object.values(openapi.paths).flatMap((path) => Object.values(path)))
+    expect(operation).toHaveProperty('responses.default.$ref', '#/components/responses/Problem')
 })
 
 test('a caller who asks too often is told when to come back, others are not held up', async () => {

@@ -57,12 +57,15 @@ function embedded(): Backend {
 }
 
 /** On the shared services of the test run, unless a test brings its own to stop and start. */
-export async function scaledOut(own: { postgresUrl?: string; redisUrl?: string } = {}): Promise<Backend> {
+export async function scaledOut(
+  own: { postgresUrl?: string; redisUrl?: string; answerMs?: number } = {},
+): Promise<Backend> {
   const database =
     own.postgresUrl === undefined ? await borrowDatabase() : await createDatabase(own.postgresUrl)
   const folder = mkdtempSync(join(tmpdir(), 'wharf-test-'))
   const redisUrl = own.redisUrl ?? (inject('redisUrl') as string)
   const prefix = `t${randomBytes(4).toString('hex')}`
+  const patience = own.answerMs === undefined ? {} : { answerMs: own.answerMs }
   return {
     name: 'postgres + redis',
     shared: true,
@@ -77,7 +80,7 @@ export async function scaledOut(own: { postgresUrl?: string; redisUrl?: string }
       await migrate(ledger)
       return ledger
     },
-    openDispatcher: () => new BullMqDispatcher(silentLog, { url: redisUrl, prefix }),
+    openDispatcher: () => new BullMqDispatcher(silentLog, { url: redisUrl, prefix, ...patience }),
     async openSignal() {
       const signal = new RedisSignal(silentLog, { url: redisUrl, prefix })
       await signal.ready()

@@ -7,8 +7,14 @@ import { requireBinary } from './find-binary.ts'
 import { freePort } from './free-port.ts'
 import { end, type Server } from './postgres-server.ts'
 
+export interface RedisServer extends Server {
+  /** It answers nothing from here on, and closes no connection. */
+  hang(): void
+  goOn(): void
+}
+
 /** A Redis of its own on a free loopback port, with no persistence: it forgets everything at a restart. */
-export async function startRedis(): Promise<Server | undefined> {
+export async function startRedis(): Promise<RedisServer | undefined> {
   const binary = requireBinary('redis-server', ['redis-server'])
   if (!binary) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'wharf-redis-'))
@@ -26,13 +32,16 @@ export async function startRedis(): Promise<Server | undefined> {
     '--appendonly',
     'no',
   ]
-  const server: Server = {
+  const server: RedisServer = {
     url: `redis://127.0.0.1:${port}/0`,
     async start() {
       child = spawn(binary, args, { stdio: 'ignore' })
       await untilReady(port)
     },
+    hang: () => void child?.kill('SIGSTOP'),
+    goOn: () => void child?.kill('SIGCONT'),
     async stop() {
+      server.goOn()
       await end(child, 'SIGTERM')
       child = undefined
     },
@@ -41,7 +50,8 @@ export async function startRedis(): Promise<Server | undefined> {
       rmSync(folder, { recursive: true, force: true })
     },
   }
-  process.once('exit', () => child?.kill('SIGTERM'))
+  // Not a gentler one: while it hangs it hears no other.
+  process.once('exit', () => child?.kill('SIGKILL'))
   await server.start()
   return server
 }

@@ -1,5 +1,5 @@
+import type { ExportTask, TablePreview } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
-import type { ExportTask } from './exports.ts'
 
 /** What a person fills in; the template is the text they typed. */
 export interface ExportDraft {
@@ -22,40 +22,10 @@ function bodyOf(projectId: string, { template, ...draft }: ExportDraft): string 
   return template?.trim() ? `${rest.slice(0, -1)},"template":${template}}` : rest
 }
 
-export interface CellLook {
-  bold?: boolean
-  italic?: boolean
-  underline?: boolean
-  size?: number
-  /** RRGGBB, as are all colours. */
-  color?: string
-  bgColor?: string
-  align?: 'left' | 'center' | 'right'
-  vAlign?: 'top' | 'middle' | 'bottom'
-}
-
-export interface SheetCell {
-  row: number
-  column: number
-  rowSpan: number
-  columnSpan: number
-  value: string | number | boolean | null | ({ text: string } & CellLook)[]
-  style: CellLook
-}
-
-export interface SheetArea {
-  rows: number
-  cells: SheetCell[]
-}
-
-export interface SheetPreview {
-  name: string
-  total: number
-  columns: { title: string; name: string | null; type: string }[]
-  top: SheetArea
-  bottom: SheetArea
-  rows: unknown[][]
-}
+export type SheetPreview = TablePreview
+export type SheetArea = Pick<TablePreview['top'], 'rows' | 'cells'>
+export type SheetCell = SheetArea['cells'][number]
+export type CellLook = SheetCell['style']
 
 export async function previewExport(
   projectId: string,

@@ -1,32 +1,15 @@
+import type {
+  EventMessage,
+  ExportDelivery,
+  ExportDownload,
+  ExportPage,
+  ExportPlace,
+  ExportTask,
+} from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 
-export type ExportStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'cancelled'
-export type ExportStage = 'queued' | 'fetching' | 'building' | 'uploading' | 'notifying' | 'done'
-
-export interface ExportTask {
-  task_id: string
-  project_id: string
-  operator_id: string | null
-  file_name: string
-  type: 'csv' | 'excel'
-  status: ExportStatus
-  stage: ExportStage
-  progress: { fetched: number; total: number | null }
-  file: { name: string; size: number; sha256: string; rows: number; parts: number } | null
-  download_url: string | null
-  error: { code: string; message: string } | null
-  warnings: string[]
-  attempts: number
-  created_at: string
-  started_at: string | null
-  finished_at: string | null
-  expires_at: string | null
-}
-
-export interface ExportPage {
-  items: ExportTask[]
-  next_cursor: string | null
-}
+export type { ExportDelivery, ExportDownload, ExportPage, ExportTask }
+export type ExportStatus = ExportTask['status']
 
 export interface ExportFilter {
   status?: ExportStatus | undefined
@@ -54,49 +37,17 @@ export const cancelExport = (taskId: string): Promise<ExportTask> => ask(pathOf(
 export const retryExport = (taskId: string): Promise<ExportTask> =>
   ask(`${pathOf(taskId)}/retry`, { method: 'POST' })
 
-export interface Position {
-  position: number
-  running: number
-  limit: number | null
-  held_by: 'nothing' | 'exports_at_once'
-}
-
-export interface ExportHistoryItem {
-  seq: number
-  type: string
-  at: string
-  status?: ExportStatus
-  stage?: ExportStage
-  progress?: { fetched: number; total: number | null }
-  error?: { code: string; message: string }
-}
-
-export interface Delivery {
-  attempt: number
-  at: string
-  url: string
-  type: string
-  status: number | null
-  error: string | null
-  delivered: boolean
-}
-
-export interface Download {
-  at: string
-  who: string
-  address: string
-  bytes: number
-  complete: boolean
-}
+export type ExportHistoryItem = Pick<EventMessage, 'seq' | 'type' | 'at'> &
+  Partial<Pick<ExportTask, 'status' | 'stage' | 'progress' | 'error'>>
 
 const items = async <T>(taskId: string, what: string, signal: AbortSignal): Promise<T[]> =>
   (await ask<{ items: T[] }>(`${pathOf(taskId)}/${what}`, { signal })).items
 
-export const getPosition = (taskId: string, signal: AbortSignal): Promise<Position> =>
+export const getPosition = (taskId: string, signal: AbortSignal): Promise<ExportPlace> =>
   ask(`${pathOf(taskId)}/position`, { signal })
 export const listHistory = (taskId: string, signal: AbortSignal) =>
   items<ExportHistoryItem>(taskId, 'events', signal)
 export const listDeliveries = (taskId: string, signal: AbortSignal) =>
-  items<Delivery>(taskId, 'deliveries', signal)
+  items<ExportDelivery>(taskId, 'deliveries', signal)
 export const listDownloads = (taskId: string, signal: AbortSignal) =>
-  items<Download>(taskId, 'downloads', signal)
+  items<ExportDownload>(taskId, 'downloads', signal)

@@ -1,10 +1,7 @@
+import type { Project } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 
-export interface Project {
-  project_id: string
-  name: string
-  created_at: string
-}
+export type { Project }
 
 export async function listProjects(signal: AbortSignal): Promise<Project[]> {
   return (await ask<{ items: Project[] }>('/api/projects', { signal })).items

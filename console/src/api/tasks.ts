@@ -1,24 +1,8 @@
+import type { Task, TaskPage, Ticket } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 
-export type TaskStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
-
-export interface Task {
-  task_id: string
-  status: TaskStatus
-  file_name: string
-  size: number
-  progress: number | null
-  error_message: string | null
-  result_url: string | null
-  created_at: string
-  updated_at: string
-  expires_at: string | null
-}
-
-export interface TaskPage {
-  items: Task[]
-  next_cursor: string | null
-}
+export type { Task, TaskPage }
+export type TaskStatus = Task['status']
 
 export const UPLOADS = '/api/uploads'
 
@@ -38,6 +22,6 @@ export const cancelTask = (taskId: string): Promise<null> => ask(pathOf(taskId),
 
 /** An address that a browser can open by itself, good for a quarter of an hour. */
 export async function resultAddress(taskId: string): Promise<string> {
-  const { ticket } = await ask<{ ticket: string }>(`${pathOf(taskId)}/ticket`, { method: 'POST' })
+  const { ticket } = await ask<Ticket>(`${pathOf(taskId)}/ticket`, { method: 'POST' })
   return `${pathOf(taskId)}/result?${new URLSearchParams({ ticket })}`
 }

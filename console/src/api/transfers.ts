@@ -1,85 +1,21 @@
+import type {
+  ConnectedAgent,
+  RepositoryFile,
+  RepositoryPage,
+  TransferAccepted,
+  TransferItem,
+  TransferJob,
+  TransferPage,
+  TransferRequest,
+} from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 import { Problem, problemOf } from './problem.ts'
 import { session } from './session.ts'
 
-export type TransferStatus = 'Pending' | 'Running' | 'Success' | 'Failed' | 'Timeout'
-
-interface FileFields {
-  job_id: string
-  project_id: string
-  biz_id: number
-  app_id: number
-  file_path: string
-  file_name: string
-  file_signature: string
-  status: TransferStatus
-  created_at: string
-  window_ends_at: string
-  executed_at: string | null
-  finished_at: string | null
-  file_size: number | null
-  delivered_bytes: number
-  egress_bytes: number | null
-}
-
-export interface TargetCounts {
-  total: number
-  success: number
-  failed: number
-  downloading: number
-  timeout: number
-}
-
-export interface TransferItem extends FileFields {
-  targets: TargetCounts
-  window_starts_at: string
-}
-
-export interface TransferPage {
-  items: TransferItem[]
-  next_cursor: string | null
-}
-
-export interface TargetState {
-  error_code: number
-  error_msg: string
-  progress: number
-}
-
-export interface TransferJob extends FileFields {
-  targets: number
-  success_targets: Record<string, TargetState>
-  failed_targets: Record<string, TargetState>
-  downloading_targets: Record<string, TargetState>
-  timeout_targets: Record<string, TargetState>
-}
-
-export interface ConnectedAgent {
-  agent_id: string
-  container_id: string
-  version: string
-  host: string
-  connected_at: string
-}
-
-export interface RepositoryFile {
-  path: string
-  size: number
-  signature: string
-  put_at: string
-}
-
-export interface Delivery {
-  biz_id: number
-  app_id: number
-  file_path: string
-  file_name: string
-  file_signature: string
-  target_agent_id: string
-  target_container_id: string
-  target_user: string
-  target_file_dir: string
-}
+export type { ConnectedAgent, RepositoryFile, TransferItem, TransferJob, TransferPage }
+export type TransferStatus = TransferItem['status']
+export type TargetCounts = TransferItem['targets']
+export type Delivery = TransferRequest
 
 export function listTransfers(
   filter: { status?: TransferStatus | undefined; limit?: number },
@@ -101,10 +37,10 @@ export const cancelTransferJob = (jobId: string): Promise<TransferJob> =>
 
 export const listAgents = (signal: AbortSignal): Promise<ConnectedAgent[]> => ask('/api/agents', { signal })
 
-export const listFiles = (prefix: string, signal: AbortSignal): Promise<{ items: RepositoryFile[] }> =>
+export const listFiles = (prefix: string, signal: AbortSignal): Promise<RepositoryPage> =>
   ask(`/api/repository?${new URLSearchParams({ prefix, limit: '100' })}`, { signal })
 
-export const askForDelivery = (delivery: Delivery): Promise<{ task_id: string; job_id: string }> =>
+export const askForDelivery = (delivery: Delivery): Promise<TransferAccepted> =>
   ask('/api/transfers', { method: 'POST', body: delivery })
 
 /** With a request of the old kind: only that one tells how far an upload is. */

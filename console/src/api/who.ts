@@ -1,13 +1,7 @@
+import type { Session as Who } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 
-export interface Who {
-  role: 'admin' | 'project'
-  project_id: string | null
-  project_name: string | null
-  /** The newest event: what is read after this answer is at least as new. */
-  seq: number
-}
-
+/** Whose key this is; what is read after this answer is at least as new as its `seq`. */
 export function askWho(token: string, signal?: AbortSignal): Promise<Who> {
   return ask<Who>('/api/session', { token, signal })
 }

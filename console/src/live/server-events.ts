@@ -1,14 +1,7 @@
+import type { EventMessage } from '../../../src/http/wire.ts'
+
 /** An event as the server tells it; what else it has depends on its type. */
-export interface LiveEvent {
-  seq: number
-  /** The event before this one in this stream. */
-  prev_seq: number
-  type: string
-  task_id: string | null
-  project_id: string | null
-  at: string
-  [member: string]: unknown
-}
+export type LiveEvent = EventMessage
 
 /** Server-sent events out of a fetch: an EventSource can show no key. Yields null for whatever only shows life. */
 export async function* readEvents(

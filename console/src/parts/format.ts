@@ -24,7 +24,7 @@ export function useFormat(): Format {
   return useMemo(() => formatFor(language), [language])
 }
 
-export function formatFor(language: string): Format {
+function formatFor(language: string): Format {
   const number = new Intl.NumberFormat(language)
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 })
   const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })

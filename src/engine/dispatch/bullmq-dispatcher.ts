@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Job as BullJob, Queue, Worker } from 'bullmq'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import type { Log } from '../../kernel/index.ts'
+import { ANSWER_MS, connectRedis, reconnectSoon } from '../redis-connection.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
 import { Slots } from './slots.ts'
 
 export interface BullMqOptions {
   url: string
   prefix?: string
+  /** How long Redis may take for an answer before it counts as away. */
+  answerMs?: number
 }
 
 /** How long an idle consumer blocks before it asks again: the only commands that an idle instance sends to BullMQ. */
@@ -33,16 +36,10 @@ export class BullMqDispatcher implements Dispatcher {
   readonly #queues = new Map<string, Queue>()
   readonly #consumers = new Set<Consumer>()
 
-  constructor(log: Log, { url, prefix = 'wharf' }: BullMqOptions) {
+  constructor(log: Log, { url, prefix = 'wharf', answerMs = ANSWER_MS }: BullMqOptions) {
     this.#log = log
-    this.#options = { url, prefix }
-    // Fails at once while Redis is away instead of queueing in memory: the ledger already has the work.
-    this.#redis = new Redis(url, {
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      retryStrategy: reconnectSoon,
-    })
-    this.#redis.on('error', (error) => log.debug({ err: error }, 'redis connection error'))
+    this.#options = { url, prefix, answerMs }
+    this.#redis = connectRedis(log, url, answerMs)
     this.#connected = new Promise((resolve) => this.#redis.once('ready', resolve).once('close', resolve))
   }
 
@@ -61,10 +58,7 @@ export class BullMqDispatcher implements Dispatcher {
   }
 
   consume(pool: string, slots: number, take: (id: string) => Promise<void>): Consumer {
-    const worker = new WakeWorker(queueName(pool), {
-      url: this.#options.url,
-      prefix: this.#options.prefix,
-    })
+    const worker = new WakeWorker(queueName(pool), this.#options)
     worker.on('error', (error) => this.#log.debug({ err: error }, 'redis connection error'))
     const stop = new AbortController()
     const loop = this.#consume(worker, new Slots(slots), take, stop.signal)
@@ -149,13 +143,9 @@ function queueName(pool: string): string {
   return `wake-${pool}`
 }
 
-function reconnectSoon(times: number): number {
-  return Math.min(50 * 2 ** times, 1_000)
-}
-
 /** BullMQ's worker without its loop: ids are fetched by hand, one more with each completion while a slot is free. */
 class WakeWorker extends Worker<string> {
-  constructor(name: string, { url, prefix }: { url: string; prefix: string }) {
+  constructor(name: string, { url, prefix, answerMs }: Required<BullMqOptions>) {
     super(name, null, {
       connection: { url, maxRetriesPerRequest: null, retryStrategy: reconnectSoon },
       prefix,
@@ -165,6 +155,12 @@ class WakeWorker extends Worker<string> {
       skipLockRenewal: true,
       removeOnComplete: { count: 0 },
     })
+    // Set afterwards, because BullMQ takes one set of options for two connections: the other one waits for ids, and is
+    // rightly silent for as long as there are none (BullMQ watches over it by itself).
+    this.backend.client.then(
+      ({ options }) => Object.assign(options, { socketTimeout: answerMs }),
+      () => undefined,
+    )
   }
 
   /** Ends the wait for an id, but not a fetch whose answer is on its way: that id would be lost with it. */

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import type { Log } from '../../kernel/index.ts'
+import { connectRedis, reconnectSoon } from '../redis-connection.ts'
 import { Listeners } from './listeners.ts'
 import type { Signal, Topic, Topics } from './signal.ts'
 
@@ -20,12 +21,9 @@ export class RedisSignal implements Signal {
     this.#log = log
     this.#listeners = new Listeners(log)
     this.#channel = `${prefix}:signal`
-    const retryStrategy = (times: number) => Math.min(50 * 2 ** times, 1_000)
-    this.#publisher = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, retryStrategy })
-    this.#subscriber = new Redis(url, { maxRetriesPerRequest: null, retryStrategy })
-    for (const redis of [this.#publisher, this.#subscriber]) {
-      redis.on('error', (error) => log.debug({ err: error }, 'redis connection error'))
-    }
+    this.#publisher = connectRedis(log, url)
+    this.#subscriber = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: reconnectSoon })
+    this.#subscriber.on('error', (error) => log.debug({ err: error }, 'redis connection error'))
     this.#subscriber.on('message', (_channel, text) => this.#receive(text))
     // ioredis subscribes again by itself after a reconnect.
     void this.#subscriber.subscribe(this.#channel).catch(() => undefined)

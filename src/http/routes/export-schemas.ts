@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
+import { pageOf } from './paging.ts'
+import { Failure, nullable, Time } from './schemas.ts'
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()])
-const time = Type.String({ format: 'date-time' })
 const Anything = Type.Unknown()
 
 const Sheet = Type.Object(
@@ -45,13 +44,15 @@ export const ExportRequestBody = Type.Object(
   { additionalProperties: false },
 )
 
+export const ExportState = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled'])
+
 export const ExportTask = Type.Object({
   task_id: Type.String(),
   project_id: Type.String(),
   operator_id: nullable(Type.String()),
   file_name: Type.String({ description: 'as it was asked for, without its ending' }),
   type: Type.Enum(['csv', 'excel']),
-  status: Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled']),
+  status: ExportState,
   stage: Type.Enum(['queued', 'fetching', 'building', 'uploading', 'notifying', 'done']),
   progress: Type.Object({ fetched: Type.Integer(), total: nullable(Type.Integer()) }),
   file: nullable(
@@ -64,22 +65,22 @@ export const ExportTask = Type.Object({
     }),
   ),
   download_url: nullable(Type.String()),
-  error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+  error: nullable(Failure),
   warnings: Type.Array(Type.String()),
   attempts: Type.Integer(),
-  created_at: time,
-  started_at: nullable(time),
-  finished_at: nullable(time),
-  expires_at: nullable(time),
+  created_at: Time,
+  started_at: nullable(Time),
+  finished_at: nullable(Time),
+  expires_at: nullable(Time),
 })
 
-export const ExportList = Type.Object({ items: Type.Array(ExportTask), next_cursor: nullable(Type.String()) })
+export const ExportPage = pageOf(ExportTask)
 
 export const Deliveries = Type.Object({
   items: Type.Array(
     Type.Object({
       attempt: Type.Integer(),
-      at: time,
+      at: Time,
       url: Type.String(),
       type: Type.String(),
       status: nullable(Type.Integer()),
@@ -92,7 +93,7 @@ export const Deliveries = Type.Object({
 export const Downloads = Type.Object({
   items: Type.Array(
     Type.Object({
-      at: time,
+      at: Time,
       who: Type.String(),
       address: Type.String(),
       bytes: Type.Integer(),
@@ -107,7 +108,5 @@ export const Place = Type.Object({
   limit: nullable(Type.Integer()),
   held_by: Type.Enum(['nothing', 'exports_at_once']),
 })
-
-export const TicketView = Type.Object({ ticket: Type.String(), expires_at: time })
 
 export const Preview = Type.Object({ tables: Type.Array(Anything) })

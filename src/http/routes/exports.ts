@@ -5,28 +5,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type ExportBody, type ExportView, parseKeepingOrder } from '../../exports/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { eventHistory } from '../../notify/index.ts'
 import { type Principal, requireProject, requireTask, ticketOf } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { contentDisposition, sendArtifact } from '../send-artifact.ts'
-import {
-  Deliveries,
-  Downloads,
-  ExportList,
-  ExportRequestBody,
-  ExportTask,
-  Place,
-  Preview,
-  TicketView,
-} from './export-schemas.ts'
+import { contentDisposition } from '../send-artifact.ts'
+import { exportDetailRoutes } from './export-details.ts'
+import { ExportPage, ExportRequestBody, ExportState, ExportTask, Preview } from './export-schemas.ts'
+import { paging, wanted } from './paging.ts'
+import { OneProject, OneTask } from './schemas.ts'
 
-const OneTask = Type.Object({ task_id: Type.String() })
 const tags = ['exports']
 const POLL_AFTER_SECONDS = '2'
 
 /** "Page this URL and give my operator a file." */
 export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
-  const { exports, callbacks, engine, idempotency } = deps
+  const { exports, idempotency } = deps
 
   const find = async (request: FastifyRequest): Promise<ExportView> => {
     const { task_id } = request.params as { task_id: string }
@@ -95,30 +87,26 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         schema: {
           tags,
           summary: "A project's exports, newest first",
-          params: Type.Object({ project_id: Type.String() }),
+          params: OneProject,
           querystring: Type.Object({
-            status: Type.Optional(Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled'])),
+            status: Type.Optional(ExportState),
             operator_id: Type.Optional(Type.String()),
             search: Type.Optional(
               Type.String({ description: "part of the file's name, the operator or the id", maxLength: 200 }),
             ),
-            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-            cursor: Type.Optional(Type.String()),
+            ...paging,
           }),
-          response: { 200: ExportList },
+          response: { 200: ExportPage },
         },
       },
       async (request) => {
         const { project_id } = request.params
         requireProject(request.principal, project_id)
-        const { status, operator_id, search, limit = 50, cursor } = request.query as Record<string, never>
+        const { operator_id } = request.query
         return exports.list({
           projectId: project_id,
-          limit: Number(limit),
-          ...(status !== undefined && { status }),
+          ...wanted(request.query, 'status', 'search'),
           ...(operator_id !== undefined && { operatorId: operator_id }),
-          ...(search !== undefined && { search }),
-          ...(cursor !== undefined && { cursor }),
         })
       },
     )
@@ -163,88 +151,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       },
     )
 
-    app.get(
-      '/api/exports/:task_id/events',
-      {
-        config: { access: 'ticket' },
-        schema: {
-          tags,
-          summary: 'Everything that happened to it',
-          params: OneTask,
-          response: { 200: Type.Object({ items: Type.Array(Type.Any()) }) },
-        },
-      },
-      async (request) => {
-        const { task_id } = await find(request)
-        return { items: await eventHistory(engine, { taskId: task_id }) }
-      },
-    )
-
-    app.get(
-      '/api/exports/:task_id/deliveries',
-      { schema: { tags, summary: 'Attempts to call back', params: OneTask, response: { 200: Deliveries } } },
-      async (request) => ({ items: await callbacks.deliveries((await find(request)).task_id) }),
-    )
-
-    app.get(
-      '/api/exports/:task_id/downloads',
-      {
-        schema: {
-          tags,
-          summary: 'Who fetched the file, and when',
-          params: OneTask,
-          response: { 200: Downloads },
-        },
-      },
-      async (request) => ({ items: await exports.downloads((await find(request)).task_id) }),
-    )
-
-    app.get(
-      '/api/exports/:task_id/position',
-      {
-        schema: {
-          tags,
-          summary: 'Its place in the queue, and which limit holds it',
-          params: OneTask,
-          response: { 200: Place },
-        },
-      },
-      async (request) => exports.position((await find(request)).task_id),
-    )
-
-    app.post(
-      '/api/exports/:task_id/ticket',
-      {
-        schema: {
-          tags,
-          summary: "Permission for a browser: this task's events and file only",
-          params: OneTask,
-          response: { 200: TicketView },
-        },
-      },
-      async (request) => exports.ticket((await find(request)).task_id),
-    )
-
-    app.get(
-      '/api/exports/:task_id/file',
-      { config: { access: 'ticket' }, schema: { tags, summary: 'The file', params: OneTask } },
-      async (request, reply) => {
-        const view = await find(request)
-        const who = nameOf(request.principal)
-        const elsewhere = await exports.publicFileUrl(view.task_id)
-        if (elsewhere !== null) {
-          // How much of it is fetched there is not known here.
-          await exports.recordDownload(view.task_id, { who, address: request.ip, bytes: 0, complete: false })
-          return reply.redirect(elsewhere, 302)
-        }
-        return sendArtifact(request, reply, {
-          open: (range) => exports.openFile(view.task_id, range),
-          fileName: view.file?.name ?? 'export',
-          size: view.file?.size ?? 0,
-          onSent: (sent) => void exports.recordDownload(view.task_id, { ...sent, who, address: request.ip }),
-        })
-      },
-    )
+    await app.register(exportDetailRoutes(deps, find))
   }
 }
 
@@ -290,11 +197,6 @@ function projectOf(principal: Principal | null, { project_id }: ExportBody): str
   if (project_id === undefined)
     throw new AppError(ERRORS.REQUEST_INVALID, 'body must have project_id with the admin token')
   return project_id
-}
-
-function nameOf(principal: Principal | null): string {
-  if (principal?.role === 'project') return `project ${principal.project.name}`
-  return principal?.role ?? 'nobody'
 }
 
 async function answerWithFile(

@@ -1,32 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
-import { OVERVIEW_MINUTES } from '../../engine/index.ts'
 import type { HttpDeps } from '../http-deps.ts'
-
-const time = Type.String({ format: 'date-time' })
-
-const Domain = Type.Object({
-  queued: Type.Integer(),
-  running: Type.Integer(),
-  finished_last_hour: Type.Integer({ description: 'Ended well' }),
-  failed_last_hour: Type.Integer(),
-  per_minute: Type.Array(Type.Object({ minute: time, finished: Type.Integer(), failed: Type.Integer() }), {
-    description: `The last ${OVERVIEW_MINUTES} minutes, oldest first; the last one is not over`,
-  }),
-  duration_ms: Type.Union([Type.Object({ p50: Type.Integer(), p95: Type.Integer() }), Type.Null()], {
-    description:
-      'From the request to the end, of the last 2,000 that ended well within the hour; null: nothing did',
-  }),
-})
-
-const Instance = Type.Object({
-  instance_id: Type.String(),
-  host: Type.String(),
-  version: Type.String(),
-  started_at: time,
-  seen_at: time,
-  leader: Type.Boolean(),
-})
+import { OverviewAnswer } from './overview-schemas.ts'
 
 /** How the whole installation does. */
 export function overviewRoutes({ overview }: HttpDeps): FastifyPluginAsyncTypebox {
@@ -38,19 +12,7 @@ export function overviewRoutes({ overview }: HttpDeps): FastifyPluginAsyncTypebo
         schema: {
           tags: ['overview'],
           summary: 'Queues, rates, failures and durations over the last hour; instances, and who leads',
-          response: {
-            200: Type.Object({
-              at: time,
-              domains: Type.Object({
-                exports: Domain,
-                transfers: Domain,
-                runs: Domain,
-                processing: Domain,
-              }),
-              instances: Type.Array(Instance),
-              leader: Type.Union([Type.String(), Type.Null()]),
-            }),
-          },
+          response: { 200: OverviewAnswer },
         },
       },
       () => overview.read(),

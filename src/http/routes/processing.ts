@@ -1,33 +1,19 @@
 import { extname, parse } from 'node:path'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { hasEnded, type Processing, type TaskDetails, type UploadServer } from '../../processing/index.ts'
+import { hasEnded, type Processing, type TaskDetails } from '../../processing/index.ts'
 import { projectScope, requireTask } from '../auth.ts'
 import { answerFile } from '../file-answer.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { PROBLEM_TYPE, toProblem } from '../problem.ts'
-import { TicketView } from './export-schemas.ts'
+import { paging, wanted } from './paging.ts'
+import { TaskPage, TaskState, TaskView } from './processing-schemas.ts'
+import { OneTask, Ticket } from './schemas.ts'
+import { uploadRoutes } from './uploads.ts'
 
-const UPLOADS = '/api/uploads'
 const tags = ['processing']
 const TICKET_MS = 15 * 60_000
-
-const Status = Type.Enum(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'])
-const TaskView = Type.Object({
-  task_id: Type.String(),
-  status: Status,
-  file_name: Type.String(),
-  size: Type.Number(),
-  progress: Type.Union([Type.Number(), Type.Null()]),
-  error_message: Type.Union([Type.String(), Type.Null()]),
-  result_url: Type.Union([Type.String(), Type.Null()]),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
-  expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
-})
-const OneTask = Type.Object({ task_id: Type.String() })
 
 /** Uploads become tasks, tasks have results. A task that was made over gRPC belongs to no project: any key may ask. */
 export function processingRoutes(deps: HttpDeps, processing: Processing): FastifyPluginAsyncTypebox {
@@ -48,25 +34,16 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
         schema: {
           tags,
           summary: "A project's tasks, newest first; to the admin, all",
-          querystring: Type.Object({
-            status: Type.Optional(Status),
-            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-            cursor: Type.Optional(Type.String({ maxLength: 200 })),
-          }),
-          response: {
-            200: Type.Object({
-              items: Type.Array(TaskView),
-              next_cursor: Type.Union([Type.String(), Type.Null()]),
-            }),
-          },
+          querystring: Type.Object({ status: Type.Optional(TaskState), ...paging }),
+          response: { 200: TaskPage },
         },
       },
       async (request) => {
-        const { status, limit = 50, cursor } = request.query
+        const { limit, cursor, ...filters } = wanted(request.query, 'status')
         const tasks = await processing.list({
           limit: limit + 1,
+          ...filters,
           ...projectScope(request.principal),
-          ...(status !== undefined && { status }),
           ...(cursor !== undefined && { before: cursor }),
         })
         const page = tasks.slice(0, limit)
@@ -107,7 +84,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
           tags,
           summary: "Permission for a browser to fetch this task's result, as ?ticket=",
           params: OneTask,
-          response: { 200: TicketView },
+          response: { 200: Ticket },
         },
       },
       async (request) => {
@@ -130,91 +107,6 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
         await service.cancel((await mine(request)).taskId)
         return reply.code(204).send(null)
       },
-    )
-  }
-}
-
-/** tus 1.0. The bodies belong to its server, so none of Fastify's parsers may touch them. */
-function uploadRoutes({ log }: HttpDeps, processing: Processing): FastifyPluginAsyncTypebox {
-  let opened: Promise<UploadServer> | undefined
-  const server = () => {
-    opened ??= processing.openUploads({
-      path: UPLOADS,
-      problemType: PROBLEM_TYPE,
-      problemOf: (error, status) => JSON.stringify({ ...toProblem(error, 'upload'), status }),
-    })
-    return opened
-  }
-  const uploaderOf = (request: FastifyRequest) => {
-    const key = request.headers['idempotency-key']
-    const projectId = request.principal?.role === 'project' ? request.principal.project.id : null
-    return { projectId, ...(typeof key === 'string' && { idempotencyKey: key }) }
-  }
-  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-    reply.hijack()
-    for (const [name, value] of Object.entries(reply.getHeaders())) {
-      if (value !== undefined) reply.raw.setHeader(name, value)
-    }
-    try {
-      await (await server()).answer(request.raw, reply.raw, uploaderOf(request))
-    } catch (error) {
-      // The answer is under way, or the caller is gone: nothing can be told any more.
-      log.debug({ err: error }, 'an upload request broke off')
-      reply.raw.destroy()
-    }
-  }
-  return async (app) => {
-    app.removeAllContentTypeParsers()
-    app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-
-    app.post(
-      UPLOADS,
-      { schema: { tags, summary: 'Begin a resumable upload (tus 1.0); its id becomes the id of its task' } },
-      async (request, reply) => {
-        const before = await (await server()).madeBefore(uploaderOf(request))
-        if (!before) return answer(request, reply)
-        const asked = request.headers['upload-length']
-        if (before.size !== undefined && asked !== undefined && Number(asked) !== before.size) {
-          throw new AppError(
-            ERRORS.IDEMPOTENCY_KEY_REUSED,
-            'this Idempotency-Key was used for another upload',
-          )
-        }
-        const headers = {
-          Location: before.location,
-          'Tus-Resumable': '1.0.0',
-          'Idempotency-Replayed': 'true',
-        }
-        return reply.code(201).headers(headers).send()
-      },
-    )
-
-    app.head(
-      `${UPLOADS}/:upload_id`,
-      {
-        schema: { tags, summary: 'How far an upload is', params: Type.Object({ upload_id: Type.String() }) },
-      },
-      async (request, reply) => {
-        const { upload_id } = request.params
-        const size = await (await server()).sizeOfTask(upload_id, uploaderOf(request))
-        if (size === undefined) return answer(request, reply)
-        const headers = {
-          'Upload-Offset': size,
-          'Upload-Length': size,
-          'Tus-Resumable': '1.0.0',
-          'Task-Id': upload_id,
-        }
-        return reply.headers(headers).send()
-      },
-    )
-
-    const params = Type.Object({ upload_id: Type.String() })
-    app.patch(`${UPLOADS}/:upload_id`, { schema: { tags, summary: 'Send the next piece', params } }, answer)
-    app.delete(`${UPLOADS}/:upload_id`, { schema: { tags, summary: 'Give an upload up', params } }, answer)
-    app.options(
-      UPLOADS,
-      { config: { access: 'open' }, schema: { tags, summary: 'What the server can do' } },
-      answer,
     )
   }
 }

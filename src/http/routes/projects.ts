@@ -2,18 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Project } from '../../engine/index.ts'
 import type { HttpDeps } from '../http-deps.ts'
-
-const ProjectView = Type.Object({
-  project_id: Type.String(),
-  name: Type.String(),
-  created_at: Type.String({ format: 'date-time' }),
-})
-const NewProject = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 200 }) },
-  { additionalProperties: false },
-)
-const Secrets = Type.Object({ api_key: Type.String(), webhook_secret: Type.String() })
-const OneProject = Type.Object({ project_id: Type.String() })
+import { NewProject, ProjectView, Secrets } from './project-schemas.ts'
+import { OneProject } from './schemas.ts'
 
 /** Business systems register here. The keys in an answer are shown this once. */
 export function projectRoutes({ projects, idempotency, ledger }: HttpDeps): FastifyPluginAsyncTypebox {
@@ -63,7 +53,7 @@ export function projectRoutes({ projects, idempotency, ledger }: HttpDeps): Fast
             { additionalProperties: false },
           ),
           response: {
-            200: Type.Partial(Type.Intersect([Type.Object({ project_id: Type.String() }), Secrets])),
+            200: Type.Partial(Type.Intersect([OneProject, Secrets])),
           },
         },
       },

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Failure, nullable, Time } from './schemas.ts'
 
 export const Params = Type.Object(
   {
@@ -23,36 +24,41 @@ const Progress = Type.Object({
   bytes: Type.Integer(),
   rate: Type.Integer(),
   page: Type.Integer(),
-  cursor: Type.Union([Type.String(), Type.Null()]),
+  cursor: nullable(Type.String()),
 })
-const Failure = Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()])
-const Time = Type.String({ format: 'date-time' })
 const RunStates = ['Queued', 'Running', 'Done', 'Failed', 'Cancelled'] as const
 const RunState = Type.Enum(RunStates)
+export const RunKind = Type.Union([Type.Literal('start'), Type.Literal('continue')])
 export const Account = Type.Object({
   handle: Type.String(),
   url: Type.String(),
   params: Params,
   state: Type.Enum(['Idle', ...RunStates]),
   locked: Type.Boolean(),
-  run_id: Type.Union([Type.String(), Type.Null()]),
+  run_id: nullable(Type.String()),
   progress: Progress,
-  error: Failure,
+  error: nullable(Failure),
   updated_at: Time,
 })
 export const ShortRun = Type.Object({ run_id: Type.String(), handle: Type.String(), state: RunState })
 export const Run = Type.Object({
   run_id: Type.String(),
   handle: Type.String(),
-  kind: Type.Union([Type.Literal('start'), Type.Literal('continue')]),
+  kind: RunKind,
   url: Type.String(),
   params: Params,
   state: RunState,
   progress: Progress,
-  error: Failure,
+  error: nullable(Failure),
   created_at: Time,
-  started_at: Type.Union([Time, Type.Null()]),
-  finished_at: Type.Union([Time, Type.Null()]),
+  started_at: nullable(Time),
+  finished_at: nullable(Time),
+})
+export const RunsState = Type.Object({
+  seq: Type.Integer(),
+  max_concurrent: Type.Integer(),
+  queue: Type.Array(Type.String()),
+  accounts: Type.Array(Account),
 })
 export const OneAccount = Type.Object({ handle: Type.String() })
 export const OneRun = Type.Object({ run_id: Type.String() })

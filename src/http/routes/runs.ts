@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { AppError, ERRORS, isAppError } from '../../kernel/index.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { prefersChinese } from '../language.ts'
-import { Account, NewAccount, OneAccount, OneRun, Params, Run, ShortRun } from './run-schemas.ts'
+import { NewAccount, OneAccount, OneRun, Params, Run, RunKind, RunsState, ShortRun } from './run-schemas.ts'
 
 const config = { access: 'admin' } as const
 const tags = ['runs']
@@ -63,10 +63,7 @@ export function runRoutes({ ledger, idempotency, runs }: HttpDeps): FastifyPlugi
           tags,
           summary: 'Fetch an account: from the beginning, or on from where the last run stopped',
           body: Type.Object(
-            {
-              handle: Type.String({ minLength: 1 }),
-              kind: Type.Union([Type.Literal('start'), Type.Literal('continue')]),
-            },
+            { handle: Type.String({ minLength: 1 }), kind: RunKind },
             { additionalProperties: false },
           ),
           response: { 202: ShortRun },
@@ -144,14 +141,7 @@ export function runRoutes({ ledger, idempotency, runs }: HttpDeps): FastifyPlugi
         schema: {
           tags,
           summary: 'Everything at one moment, with the seq from which events go on',
-          response: {
-            200: Type.Object({
-              seq: Type.Integer(),
-              max_concurrent: Type.Integer(),
-              queue: Type.Array(Type.String()),
-              accounts: Type.Array(Account),
-            }),
-          },
+          response: { 200: RunsState },
         },
       },
       () => runs.state(),

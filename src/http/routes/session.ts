@@ -1,13 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import type { HttpDeps } from '../http-deps.ts'
-
-const Session = Type.Object({
-  role: Type.Enum(['admin', 'project']),
-  project_id: Type.Union([Type.String(), Type.Null()]),
-  project_name: Type.Union([Type.String(), Type.Null()]),
-  seq: Type.Integer({ description: 'the newest event; what is read after this answer is at least as new' }),
-})
+import { Session } from './project-schemas.ts'
 
 /** Whose key this is, and where the event log stands: a reader takes its snapshots next, and then follows from `seq`. */
 export function sessionRoutes({ engine }: HttpDeps): FastifyPluginAsyncTypebox {

@@ -1,28 +1,19 @@
 import { Type } from 'typebox'
+import { pageOf } from './paging.ts'
+import { nullable, Time } from './schemas.ts'
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()])
-const time = Type.String({ format: 'date-time' })
 const uint32 = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
-export const Status = Type.Enum(['Pending', 'Running', 'Success', 'Failed', 'Timeout'])
+export const TransferState = Type.Enum(['Pending', 'Running', 'Success', 'Failed', 'Timeout'])
 
-export const RepositoryFileView = Type.Object({
+const RepositoryFields = {
   path: Type.String(),
   size: Type.Integer(),
   signature: Type.String({ description: 'SHA-256, hexadecimal' }),
-})
+}
 
-export const RepositoryFiles = Type.Object({
-  items: Type.Array(
-    Type.Object({
-      path: Type.String(),
-      size: Type.Integer(),
-      signature: Type.String(),
-      put_at: time,
-    }),
-  ),
-  next_cursor: nullable(Type.String()),
-})
+export const RepositoryFileView = Type.Object(RepositoryFields)
+
+export const RepositoryPage = pageOf(Type.Object({ ...RepositoryFields, put_at: Time }))
 
 export const TransferRequestBody = Type.Object(
   {
@@ -54,8 +45,8 @@ const FileFields = {
   file_path: Type.String(),
   file_name: Type.String(),
   file_signature: Type.String(),
-  status: Status,
-  created_at: time,
+  status: TransferState,
+  created_at: Time,
 }
 
 export const TransferTask = Type.Object({
@@ -70,11 +61,13 @@ export const TransferTask = Type.Object({
   progress: Type.Object({ percent: Type.Integer() }),
 })
 
-const Targets = Type.Record(
-  Type.String(),
-  Type.Object({ error_code: Type.Integer(), error_msg: Type.String(), progress: Type.Integer() }),
-  { description: 'Keyed agent_id:container_id' },
-)
+const Target = Type.Object({
+  error_code: Type.Integer(),
+  error_msg: Type.String(),
+  progress: Type.Integer(),
+})
+
+const Targets = Type.Record(Type.String(), Target, { description: 'Keyed agent_id:container_id' })
 
 const BytesFields = {
   file_size: nullable(Type.Integer({ description: 'Known once the delivery has begun' })),
@@ -84,26 +77,23 @@ const BytesFields = {
   ),
 }
 
-export const TransferJobs = Type.Object({
-  items: Type.Array(
-    Type.Object({
-      ...FileFields,
-      ...BytesFields,
-      targets: Type.Object({
-        total: Type.Integer(),
-        success: Type.Integer(),
-        failed: Type.Integer(),
-        downloading: Type.Integer(),
-        timeout: Type.Integer(),
-      }),
-      window_starts_at: time,
-      window_ends_at: time,
-      executed_at: nullable(time),
-      finished_at: nullable(time),
-    }),
-  ),
-  next_cursor: nullable(Type.String()),
+export const TransferItem = Type.Object({
+  ...FileFields,
+  ...BytesFields,
+  targets: Type.Object({
+    total: Type.Integer(),
+    success: Type.Integer(),
+    failed: Type.Integer(),
+    downloading: Type.Integer(),
+    timeout: Type.Integer(),
+  }),
+  window_starts_at: Time,
+  window_ends_at: Time,
+  executed_at: nullable(Time),
+  finished_at: nullable(Time),
 })
+
+export const TransferPage = pageOf(TransferItem)
 
 export const TransferJob = Type.Object({
   ...FileFields,
@@ -114,9 +104,9 @@ export const TransferJob = Type.Object({
   failed_targets: Targets,
   downloading_targets: Targets,
   timeout_targets: Targets,
-  window_ends_at: time,
-  executed_at: nullable(time),
-  finished_at: nullable(time),
+  window_ends_at: Time,
+  executed_at: nullable(Time),
+  finished_at: nullable(Time),
 })
 
 export const AllowedAgents = Type.Object(
@@ -131,15 +121,13 @@ export const AllowedAgents = Type.Object(
   { additionalProperties: false },
 )
 
-export const ConnectedAgents = Type.Array(
-  Type.Object({
-    agent_id: Type.String(),
-    container_id: Type.String({ description: 'Empty: the host itself' }),
-    version: Type.String(),
-    host: Type.String({ description: 'Where other agents reach it' }),
-    port: Type.Integer(),
-    instance: Type.String({ description: 'The instance of Wharf that it is connected to' }),
-    connected_at: time,
-    seen_at: time,
-  }),
-)
+export const ConnectedAgent = Type.Object({
+  agent_id: Type.String(),
+  container_id: Type.String({ description: 'Empty: the host itself' }),
+  version: Type.String(),
+  host: Type.String({ description: 'Where other agents reach it' }),
+  port: Type.Integer(),
+  instance: Type.String({ description: 'The instance of Wharf that it is connected to' }),
+  connected_at: Time,
+  seen_at: Time,
+})

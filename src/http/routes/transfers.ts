@@ -6,16 +6,18 @@ import { AppError, ERRORS } from '../../kernel/index.ts'
 import type { TransferBody } from '../../transfers/index.ts'
 import { projectScope, requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
+import { paging, wanted } from './paging.ts'
+import { OneProject, OneTask } from './schemas.ts'
 import {
   AllowedAgents,
-  ConnectedAgents,
-  RepositoryFiles,
+  ConnectedAgent,
   RepositoryFileView,
-  Status,
+  RepositoryPage,
   TransferAccepted,
   TransferJob,
-  TransferJobs,
+  TransferPage,
   TransferRequestBody,
+  TransferState,
   TransferTask,
 } from './transfer-schemas.ts'
 
@@ -63,16 +65,12 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           summary: 'The files that can be delivered, the last one put first',
           querystring: Type.Object({
             prefix: Type.Optional(Type.String({ maxLength: 4096 })),
-            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-            cursor: Type.Optional(Type.String()),
+            ...paging,
           }),
-          response: { 200: RepositoryFiles },
+          response: { 200: RepositoryPage },
         },
       },
-      (request) => {
-        const { limit = 50, ...rest } = request.query
-        return transfers.files({ projectId: projectOf(request), limit, ...rest })
-      },
+      (request) => transfers.files({ projectId: projectOf(request), ...wanted(request.query, 'prefix') }),
     )
 
     app.get(
@@ -81,7 +79,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         schema: {
           tags,
           summary: 'How one request stands',
-          params: Type.Object({ task_id: Type.String() }),
+          params: OneTask,
           response: { 200: TransferTask },
         },
       },
@@ -99,22 +97,13 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           tags,
           summary: 'Deliveries and windows that still collect, newest first',
           querystring: Type.Object({
-            status: Type.Optional(Status),
-            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-            cursor: Type.Optional(Type.String()),
+            status: Type.Optional(TransferState),
+            ...paging,
           }),
-          response: { 200: TransferJobs },
+          response: { 200: TransferPage },
         },
       },
-      (request) => {
-        const { status, limit = 50, cursor } = request.query
-        return transfers.jobs({
-          limit,
-          ...projectScope(request.principal),
-          ...(status !== undefined && { status }),
-          ...(cursor !== undefined && { cursor }),
-        })
-      },
+      (request) => transfers.jobs({ ...projectScope(request.principal), ...wanted(request.query, 'status') }),
     )
 
     app.get(
@@ -158,14 +147,13 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         schema: {
           tags,
           summary: 'The agents that are connected now; to a project, those it may send to',
-          response: { 200: ConnectedAgents },
+          response: { 200: Type.Array(ConnectedAgent) },
         },
       },
       async ({ principal }) =>
         transfers.connectedAgents(principal?.role === 'project' ? principal.project.id : null),
     )
 
-    const OneProject = Type.Object({ project_id: Type.String() })
     app.get(
       '/api/projects/:project_id/agents',
       {

@@ -1,8 +1,7 @@
 import { type CompiledQuery, type Selectable, sql } from 'kysely'
-import { type Engine, type Ledger, now, type Schema, type Tx } from '../../engine/index.ts'
+import { type Engine, Gather, type Ledger, now, type Schema, type Tx } from '../../engine/index.ts'
 import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
 import { type NewTask, type TaskDetails, type TaskRecord, type TaskStatus, TEXT } from '../task.ts'
-import { Batcher } from './batcher.ts'
 import { InsertTasks } from './insert-tasks.ts'
 
 export type TaskRow = Selectable<Schema['processing_tasks']>
@@ -24,7 +23,7 @@ export class TaskRows {
   readonly #deps: TaskRowsDeps
   readonly #ttlMs: number
   readonly #insert: InsertTasks
-  readonly #inserts: Batcher<NewTask, boolean>
+  readonly #inserts: Gather<NewTask, boolean>
   /** Built once: this is asked for with every call, and building it costs more than running it. */
   readonly #get: CompiledQuery
 
@@ -40,7 +39,7 @@ export class TaskRows {
       .where('expires_at', '>', now)
       .compile()
     this.#insert = new InsertTasks(this.ledger, { ttlMs })
-    this.#inserts = new Batcher((tasks) => this.#insertAll(tasks))
+    this.#inserts = new Gather((tasks) => this.#insertAll(tasks), { batches: 1, maxBatch: 200 })
   }
 
   /** Answers false when the id is taken. */

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import type { ExportView } from '../../../src/exports/index.ts'
-import { availableBackends } from '../../support/backends.ts'
+import { availableBackends, scaledOut } from '../../support/backends.ts'
 import { ExportClient, problemOf, startExports } from '../../support/export-client.ts'
 import { FastClock } from '../../support/fast-clock.ts'
 import { newProject } from '../../support/http.ts'
@@ -44,6 +45,40 @@ test.each(availableBackends())(
     const accepted = answers.filter(({ status }) => status === 202)
     expect(accepted).toHaveLength(2)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(22)
+    source.release()
+  },
+)
+
+test.runIf(availableBackends().includes('postgres + redis'))(
+  'of two requests that have both seen the last place only one takes it',
+  async () => {
+    const backend = await scaledOut({ postgresUrl: inject('postgresUrl') as string })
+    onTestFinished(() => backend.remove())
+    const env = { WHARF_EXPORT_PROJECT_LIMIT: '3' }
+    const { business, client, ledger } = await startExports('postgres + redis', { env, backend })
+    const source = business.source({ total: 1 })
+    source.holdFrom(0)
+    // They share different fetches, so that nothing but the project is common to them.
+    const bodies = [1, 2].map((n) => ({ source_url: `${source.url}?n=${n}` }))
+    for (const body of bodies) await client.start(body)
+    // From here on whoever makes a task is held in the middle of the commit, until the test lets go of the lock.
+    await sql`create function hold() returns trigger language plpgsql
+      as 'begin perform pg_advisory_xact_lock_shared(1); return null; end'`.execute(ledger.db)
+    await sql`create constraint trigger hold after insert on tasks deferrable initially deferred
+      for each row execute function hold()`.execute(ledger.db)
+    // Workers that want to write to the same jobs are held up as well, and do not count.
+    const waiting = sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0
+        and (query ilike 'commit%' or query ilike '%for no key update%')`
+    const asked = await ledger.transaction(async ({ db }) => {
+      await sql`select pg_advisory_xact_lock(1)`.execute(db)
+      const asked = bodies.map((body) => client.post(body))
+      // Not within the transaction, which would be told the same each time.
+      await until('both are held', async () => (await waiting.execute(ledger.db)).rows[0]?.count === 2)
+      return { answers: Promise.all(asked) }
+    })
+    const statuses = (await asked.answers).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([202, 429])
     source.release()
   },
 )

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { type Delivery, type ExportTask, listDeliveries } from '../../api/exports.ts'
+import { type ExportDelivery, type ExportTask, listDeliveries } from '../../api/exports.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
@@ -19,7 +19,7 @@ export function DeliveriesPanel({ task }: { task: ExportTask }) {
     refetchInterval: task.stage === 'notifying' ? AGAIN_MS : false,
   })
   if (data.length === 0) return null
-  const columns: Column<Delivery>[] = [
+  const columns: Column<ExportDelivery>[] = [
     { key: 'at', title: t('exports.detail.at'), draw: ({ at }) => format.exact(at) },
     {
       key: 'url',

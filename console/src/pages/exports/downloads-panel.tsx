@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { type Download, type ExportTask, listDownloads } from '../../api/exports.ts'
+import { type ExportDownload, type ExportTask, listDownloads } from '../../api/exports.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
@@ -19,7 +19,7 @@ export function DownloadsPanel({ task }: { task: ExportTask }) {
     refetchInterval: AGAIN_MS,
   })
   if (!data) return null
-  const columns: Column<Download>[] = [
+  const columns: Column<ExportDownload>[] = [
     { key: 'at', title: t('exports.detail.at'), draw: ({ at }) => format.exact(at) },
     { key: 'who', title: t('exports.detail.who'), draw: ({ who }) => who },
     { key: 'address', title: t('exports.detail.address'), draw: ({ address }) => <code>{address}</code> },

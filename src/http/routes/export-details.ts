@@ -1,0 +1,108 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { ExportView } from '../../exports/index.ts'
+import { eventHistory } from '../../notify/index.ts'
+import type { Principal } from '../auth.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { sendArtifact } from '../send-artifact.ts'
+import { Deliveries, Downloads, Place } from './export-schemas.ts'
+import { OneTask, Ticket } from './schemas.ts'
+
+const tags = ['exports']
+
+/** What belongs to one export: its history, its callbacks, its place, its file. `find` throws for strangers. */
+export function exportDetailRoutes(
+  { exports, callbacks, engine }: HttpDeps,
+  find: (request: FastifyRequest) => Promise<ExportView>,
+): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/api/exports/:task_id/events',
+      {
+        config: { access: 'ticket' },
+        schema: {
+          tags,
+          summary: 'Everything that happened to it',
+          params: OneTask,
+          response: { 200: Type.Object({ items: Type.Array(Type.Any()) }) },
+        },
+      },
+      async (request) => {
+        const { task_id } = await find(request)
+        return { items: await eventHistory(engine, { taskId: task_id }) }
+      },
+    )
+
+    app.get(
+      '/api/exports/:task_id/deliveries',
+      { schema: { tags, summary: 'Attempts to call back', params: OneTask, response: { 200: Deliveries } } },
+      async (request) => ({ items: await callbacks.deliveries((await find(request)).task_id) }),
+    )
+
+    app.get(
+      '/api/exports/:task_id/downloads',
+      {
+        schema: {
+          tags,
+          summary: 'Who fetched the file, and when',
+          params: OneTask,
+          response: { 200: Downloads },
+        },
+      },
+      async (request) => ({ items: await exports.downloads((await find(request)).task_id) }),
+    )
+
+    app.get(
+      '/api/exports/:task_id/position',
+      {
+        schema: {
+          tags,
+          summary: 'Its place in the queue, and which limit holds it',
+          params: OneTask,
+          response: { 200: Place },
+        },
+      },
+      async (request) => exports.position((await find(request)).task_id),
+    )
+
+    app.post(
+      '/api/exports/:task_id/ticket',
+      {
+        schema: {
+          tags,
+          summary: "Permission for a browser: this task's events and file only",
+          params: OneTask,
+          response: { 200: Ticket },
+        },
+      },
+      async (request) => exports.ticket((await find(request)).task_id),
+    )
+
+    app.get(
+      '/api/exports/:task_id/file',
+      { config: { access: 'ticket' }, schema: { tags, summary: 'The file', params: OneTask } },
+      async (request, reply) => {
+        const view = await find(request)
+        const who = nameOf(request.principal)
+        const elsewhere = await exports.publicFileUrl(view.task_id)
+        if (elsewhere !== null) {
+          // How much of it is fetched there is not known here.
+          await exports.recordDownload(view.task_id, { who, address: request.ip, bytes: 0, complete: false })
+          return reply.redirect(elsewhere, 302)
+        }
+        return sendArtifact(request, reply, {
+          open: (range) => exports.openFile(view.task_id, range),
+          fileName: view.file?.name ?? 'export',
+          size: view.file?.size ?? 0,
+          onSent: (sent) => void exports.recordDownload(view.task_id, { ...sent, who, address: request.ip }),
+        })
+      },
+    )
+  }
+}
+
+function nameOf(principal: Principal | null): string {
+  if (principal?.role === 'project') return `project ${principal.project.name}`
+  return principal?.role ?? 'nobody'
+}

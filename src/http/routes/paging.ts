@@ -1,0 +1,24 @@
+import { type TSchema, Type } from 'typebox'
+import { nullable } from './schemas.ts'
+
+const PAGE_SIZE = 50
+
+/** What every list takes beside its own filters. */
+export const paging = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+  cursor: Type.Optional(Type.String({ maxLength: 200 })),
+}
+
+/** How every list answers. */
+export const pageOf = <T extends TSchema>(item: T) =>
+  Type.Object({ items: Type.Array(item), next_cursor: nullable(Type.String()) })
+
+/** What a list was asked for. By name: a query may have more in it than its schema tells of. */
+export function wanted<Q extends { limit?: number; cursor?: string }, K extends keyof Q>(
+  query: Q,
+  ...filters: K[]
+): { limit: number; cursor?: string } & Pick<Q, K> {
+  const given = ['limit' as const, 'cursor' as const, ...filters].filter((name) => query[name] !== undefined)
+  const values = Object.fromEntries(given.map((name) => [name, query[name]])) as Pick<Q, K>
+  return { limit: PAGE_SIZE, ...values }
+}

@@ -1,0 +1,13 @@
+import { type TSchema, Type } from 'typebox'
+
+/** Shapes that more than one domain has. */
+export const Time = Type.String({ format: 'date-time' })
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const Failure = Type.Object({ code: Type.String(), message: Type.String() })
+
+export const Ticket = Type.Object({ ticket: Type.String(), expires_at: Time })
+
+export const OneTask = Type.Object({ task_id: Type.String() })
+export const OneProject = Type.Object({ project_id: Type.String() })

@@ -1,0 +1,42 @@
+// What the API answers with, as types: out of the very schemas that the server writes its answers by. Nothing of this
+// exists at run time, so that the console can take it without a line of the server.
+import type { Static } from 'typebox'
+import type { TablePreview } from '../exports/index.ts'
+import type { EventMessage } from '../notify/index.ts'
+import type * as exported from './routes/export-schemas.ts'
+import type * as overview from './routes/overview-schemas.ts'
+import type * as processing from './routes/processing-schemas.ts'
+import type * as projects from './routes/project-schemas.ts'
+import type * as runs from './routes/run-schemas.ts'
+import type * as shared from './routes/schemas.ts'
+import type * as transfers from './routes/transfer-schemas.ts'
+
+export type { EventMessage, TablePreview }
+
+export type ExportTask = Static<typeof exported.ExportTask>
+export type ExportPage = Static<typeof exported.ExportPage>
+export type ExportPlace = Static<typeof exported.Place>
+export type ExportDelivery = Static<typeof exported.Deliveries>['items'][number]
+export type ExportDownload = Static<typeof exported.Downloads>['items'][number]
+
+export type TransferJob = Static<typeof transfers.TransferJob>
+export type TransferItem = Static<typeof transfers.TransferItem>
+export type TransferPage = Static<typeof transfers.TransferPage>
+export type TransferRequest = Static<typeof transfers.TransferRequestBody>
+export type TransferAccepted = Static<typeof transfers.TransferAccepted>
+export type ConnectedAgent = Static<typeof transfers.ConnectedAgent>
+export type RepositoryFile = Static<typeof transfers.RepositoryFileView>
+export type RepositoryPage = Static<typeof transfers.RepositoryPage>
+
+export type Account = Static<typeof runs.Account>
+export type RunsState = Static<typeof runs.RunsState>
+export type AcceptedRun = Static<typeof runs.ShortRun>
+export type RunKind = Static<typeof runs.RunKind>
+
+export type Task = Static<typeof processing.TaskView>
+export type TaskPage = Static<typeof processing.TaskPage>
+
+export type Overview = Static<typeof overview.OverviewAnswer>
+export type Project = Static<typeof projects.ProjectView>
+export type Session = Static<typeof projects.Session>
+export type Ticket = Static<typeof shared.Ticket>

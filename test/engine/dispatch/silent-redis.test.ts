@@ -1,0 +1,74 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { BullMqDispatcher } from '../../../src/engine/dispatch/bullmq-dispatcher.ts'
+import { silentLog } from '../../support/backends.ts'
+import { gate } from '../../support/engines.ts'
+import { startRedis } from '../../support/redis-server.ts'
+import { startProxy } from '../../support/silent-proxy.ts'
+import { until } from '../../support/until.ts'
+
+const wake = (id: string) => ({ id, pool: 'default', delayMs: 0 })
+
+describe('BullMQ on a Redis that falls silent and closes nothing', () => {
+  function open(url: string) {
+    const dispatcher = new BullMqDispatcher(silentLog, { url, answerMs: 500 })
+    onTestFinished(() => dispatcher.close())
+    const published = (id: string) =>
+      dispatcher.publish([wake(id)]).then(
+        () => true,
+        () => false,
+      )
+    return { dispatcher, published }
+  }
+
+  test('it counts as away, and when it goes on everything flows again', async ({ skip }) => {
+    const redis = await startRedis()
+    if (!redis) return skip('needs the program redis-server')
+    onTestFinished(() => redis.remove())
+    const { dispatcher, published } = open(redis.url)
+    const seen: string[] = []
+    dispatcher.consume('default', 2, async (id) => void seen.push(id))
+    await until('publishing works', () => published('before'))
+    await until('the consumer is up', () => seen.length > 0)
+
+    redis.hang()
+    await expect(dispatcher.publish([wake('lost')])).rejects.toThrow()
+    // Nobody waits for it a second time.
+    await expect(dispatcher.forgot()).rejects.toThrow('Redis is away')
+    await expect(dispatcher.publish([wake('lost')])).rejects.toThrow('Redis is away')
+
+    redis.goOn()
+    await until('publishing works again', () => published('after'))
+    await until('the consumer has it', () => seen.includes('after'))
+  })
+
+  test('it can be closed meanwhile, and be found hanging from the start', async ({ skip }) => {
+    const redis = await startRedis()
+    if (!redis) return skip('needs the program redis-server')
+    onTestFinished(() => redis.remove())
+    redis.hang()
+    const { dispatcher } = open(redis.url)
+    dispatcher.consume('default', 2, async () => undefined)
+    await expect(dispatcher.publish([wake('lost')])).rejects.toThrow()
+    await dispatcher.close()
+  })
+
+  test('a consumer whose connection is dead takes a new one', async ({ skip }) => {
+    const redis = await startRedis()
+    if (!redis) return skip('needs the program redis-server')
+    onTestFinished(() => redis.remove())
+    const proxy = await startProxy(Number(new URL(redis.url).port))
+    const { dispatcher, published } = open(`redis://127.0.0.1:${proxy.port}/0`)
+    const seen: string[] = []
+    const { open: finish, passed } = gate()
+    dispatcher.consume('default', 1, async (id) => {
+      seen.push(id)
+      await passed
+    })
+    await until('publishing works', () => published('held'))
+    await until('its only slot is taken', () => seen.length === 1)
+    proxy.fallSilent()
+    await until('publishing has a new connection', () => published('next'))
+    finish()
+    await until('the consumer has one, too', () => seen.includes('next'))
+  })
+})
