@@ -1,5 +1,5 @@
 import { RelayPlan, SOURCE } from '../../src/transfers/engines/swarm/relay-plan.ts'
-import { PIECE_BYTES } from '../../src/transfers/engines/swarm/wire/manifest.ts'
+import { BLOCK_BYTES } from '../../src/transfers/engines/swarm/wire/manifest.ts'
 
 export interface SimulationOptions {
   agents: number
@@ -10,7 +10,7 @@ export interface SimulationOptions {
   serverLine: number
   /** Most chains; the server's line can feed no more than it is times as fast as an agent's. */
   maxChains?: number
-  /** Seconds a piece needs at every hop besides its bytes: round trip, check, write. */
+  /** Seconds a block needs at every hop besides its bytes: round trip, check, write. */
   hopSeconds?: number
   /** Seconds before the first byte and after the last: manifest, connections, fsync. */
   startSeconds?: number
@@ -26,7 +26,7 @@ export interface Simulated {
   egress: number
 }
 
-/** An assumption, not a measurement: a piece is checked in 0.2 ms and written in as much; the rest is the round trip. */
+/** An assumption, not a measurement: a block is checked in 0.05 ms; the rest is the round trip and a busy agent. */
 const HOP_SECONDS = 0.004
 const START_SECONDS = 0.2
 /** A packet's 1,448 bytes of the stream travel as 1,514 on the line. */
@@ -35,7 +35,7 @@ const WIRE_BYTES = 1514 / 1448
 const MIN_DEPTH = 50
 
 /**
- * The relay plan as the server makes it, with pieces as the unit: a piece leaves a parent when the one before it has
+ * The relay plan as the server makes it, with blocks as the unit: a block leaves a parent when the one before it has
  * left and when it is there, and all children of one parent share its line. Exact for equal lines without faults.
  */
 export function simulate(options: SimulationOptions): Simulated {
@@ -45,22 +45,22 @@ export function simulate(options: SimulationOptions): Simulated {
   const plan = new RelayPlan({ depth: Math.max(MIN_DEPTH, Math.ceil(agents / wanted)), maxChains: wanted })
   plan.addAll(Array.from({ length: agents }, (_, at) => `a${at}`))
   const { heads } = plan
-  const pieces = Math.ceil(bytes / PIECE_BYTES)
-  const pieceBits = PIECE_BYTES * 8 * WIRE_BYTES
-  const pieceSeconds = pieceBits / line
-  const fromServer = Math.max(pieceSeconds, (pieceBits * heads.length) / serverLine)
+  const blocks = Math.ceil(bytes / BLOCK_BYTES)
+  const blockBits = BLOCK_BYTES * 8 * WIRE_BYTES
+  const blockSeconds = blockBits / line
+  const fromServer = Math.max(blockSeconds, (blockBits * heads.length) / serverLine)
   const longest = Math.max(...chainLengths(plan))
-  // When each piece is whole at the agent in question, along the longest chain.
-  let arrived = Float64Array.from({ length: pieces }, (_, piece) => (piece + 1) * fromServer + hopSeconds)
+  // When each block is whole at the agent in question, along the longest chain.
+  let arrived = Float64Array.from({ length: blocks }, (_, block) => (block + 1) * fromServer + hopSeconds)
   for (let hop = 1; hop < longest; hop++) {
     let free = 0
     arrived = arrived.map((at) => {
-      free = Math.max(free, at) + pieceSeconds
+      free = Math.max(free, at) + blockSeconds
       return free + hopSeconds
     })
   }
   return {
-    seconds: startSeconds + (arrived[pieces - 1] ?? 0),
+    seconds: startSeconds + (arrived[blocks - 1] ?? 0),
     lineLimit: (bytes * 8) / line,
     chains: heads.length,
     longest,

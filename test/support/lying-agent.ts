@@ -1,10 +1,24 @@
-// An agent that takes good pieces and gives bad ones: every byte it reads for a child is turned over.
+// An agent that takes good pieces and gives bad ones: bytes that it has for a child are turned over, from memory and from disk.
 import { PartFile } from '../../src/transfers/agent/part-file.ts'
+import type { LivePiece } from '../../src/transfers/engines/swarm/wire/holding.ts'
 
-const read = PartFile.prototype.read
+const { live, read } = PartFile.prototype
+
+PartFile.prototype.live = function (this: PartFile, index: number): LivePiece | undefined {
+  const piece = live.call(this, index)
+  if (!piece) return undefined
+  const { blockHashes, checked } = piece
+  return { index, blockHashes, checked, bytes: turnedOver(Buffer.from(piece.bytes)) }
+}
+
 PartFile.prototype.read = async function (this: PartFile, index: number, into: Buffer): Promise<void> {
   await read.call(this, index, into)
-  for (let at = 0; at < into.length; at += 4096) into[at] = (into[at] ?? 0) ^ 0xff
+  turnedOver(into)
+}
+
+function turnedOver(bytes: Buffer): Buffer {
+  for (let at = 0; at < bytes.length; at += 4096) bytes[at] = (bytes[at] ?? 0) ^ 0xff
+  return bytes
 }
 
 await import('../../src/main.ts')

@@ -38,6 +38,7 @@ export class AgentTask {
   readonly #stop = new AbortController()
   readonly #follower: ParentFollower
   readonly #running: Promise<void>
+  #opening: Promise<unknown> = Promise.resolve()
   #part: PartFile | undefined
   #outcome: { code: number; message: string } | undefined
 
@@ -48,8 +49,9 @@ export class AgentTask {
     this.#running = this.#run()
   }
 
-  /** What others may take, as soon as there is something. */
-  get holding(): Holding | undefined {
+  /** What others may take, once it is open; undefined when it is not to be had. */
+  async holding(): Promise<Holding | undefined> {
+    await this.#opening
     return this.#part
   }
 
@@ -80,7 +82,9 @@ export class AgentTask {
     try {
       if (!first) throw new Error('a task without a place')
       const { roots } = this.#deps
-      this.#part = await PartFile.open(roots, { ...this.#order, place: first })
+      const opening = PartFile.open(roots, { ...this.#order, place: first })
+      this.#opening = opening.catch(() => undefined)
+      this.#part = await opening
       await this.#follower.fill(this.#part)
       await this.#part.finish()
       for (const place of others) await copyToPlace(roots, this.#part, { ...this.#order, place })

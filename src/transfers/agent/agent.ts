@@ -1,7 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import { type Clock, type Log, messageOf } from '../../kernel/index.ts'
 import { type FromAgent, REPORT_MS, type ToAgent } from '../engines/swarm/wire/control-message.ts'
 import { type Credentials, readVerifyKey } from '../engines/swarm/wire/credentials.ts'
+import type { Holding } from '../engines/swarm/wire/holding.ts'
 import { Manifest } from '../engines/swarm/wire/manifest.ts'
 import { agentPeerId } from '../engines/swarm/wire/peer-id.ts'
 import { PieceServer } from '../engines/swarm/wire/piece-server.ts'
@@ -29,6 +31,9 @@ export interface AgentOptions {
   downloadLimit?: number | null
 }
 
+/** How much later than its child a parent may hear of a file; a refused child would wait longer. */
+const JOB_WITHIN_MS = 1_000
+
 /** `wharf agent`: takes files from its peers, checks them, puts them below its roots, and passes them on. */
 export class Agent {
   readonly #clock: Clock
@@ -40,6 +45,7 @@ export class Agent {
   readonly #pieces: PieceServer
   readonly #download: RateLimit
   readonly #tasks = new Map<string, AgentTask>()
+  readonly #jobs = new EventEmitter()
   readonly #manifests = new Map<string, Manifest>()
   readonly #stop = new AbortController()
   #credentials: Credentials | undefined
@@ -55,7 +61,7 @@ export class Agent {
     this.#download = new RateLimit(clock, options.downloadLimit ?? null)
     this.#pieces = new PieceServer({
       credentials: undefined,
-      find: (task) => this.#tasks.get(task)?.holding,
+      find: (task) => this.#find(task),
       now: () => clock.now() + this.#clockAhead,
       upload: new RateLimit(clock, options.uploadLimit ?? null),
       log,
@@ -131,10 +137,20 @@ export class Agent {
       this.#manifests.set(job.task, manifest)
       const order = { task: job.task, fileName: job.file_name, manifest, places: job.places }
       this.#tasks.set(job.task, new AgentTask(this.#taskDeps(), order))
+      this.#jobs.emit(job.task)
     } catch (error) {
       const code = RESULT.SIGNATURE_MISMATCH
       this.#link.send({ type: 'done', task: job.task, code, message: messageOf(error) })
     }
+  }
+
+  /** A child may have heard of the file first. */
+  async #find(task: string): Promise<Holding | undefined> {
+    if (!this.#tasks.has(task)) {
+      const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(JOB_WITHIN_MS)])
+      await once(this.#jobs, task, { signal }).catch(() => undefined)
+    }
+    return this.#tasks.get(task)?.holding()
   }
 
   #taskDeps() {

@@ -1,4 +1,5 @@
 import { backoffDelay, type Clock, type Log, messageOf } from '../../kernel/index.ts'
+import { BadPiece } from '../engines/swarm/wire/arriving-piece.ts'
 import type { FromAgent } from '../engines/swarm/wire/control-message.ts'
 import type { Credentials } from '../engines/swarm/wire/credentials.ts'
 import type { PeerId } from '../engines/swarm/wire/peer-id.ts'
@@ -6,12 +7,13 @@ import {
   connectParent,
   type ParentLine,
   ParentRefused,
-  readPieces,
+  receivePiece,
 } from '../engines/swarm/wire/piece-client.ts'
-import { ackFrame } from '../engines/swarm/wire/piece-frame.ts'
+import { requestLine } from '../engines/swarm/wire/piece-frame.ts'
 import type { RateLimit } from '../engines/swarm/wire/rate-limit.ts'
-import { TargetFailure, toTargetFailure } from '../engines/swarm/wire/result-code.ts'
-import { BadPiece, type PartFile } from './part-file.ts'
+import { toTargetFailure } from '../engines/swarm/wire/result-code.ts'
+import { Acknowledgements } from './acknowledgements.ts'
+import type { PartFile } from './part-file.ts'
 
 export interface FollowerDeps {
   credentials(): Credentials
@@ -67,16 +69,16 @@ export class ParentFollower {
       const assignment = await this.#current()
       const { over, parent } = assignment
       const signal = AbortSignal.any([this.#signal, over.signal])
-      const before = part.have
+      const before = part.next
       try {
         await this.#take(part, assignment, signal)
       } catch (error) {
-        if (error instanceof TargetFailure) throw error
+        await writtenBy(part)
         if (over.signal.aborted || this.#signal.aborted) {
           failures = 0
           continue
         }
-        failures = part.have > before ? 1 : failures + 1
+        failures = part.next > before ? 1 : failures + 1
         this.#complain(parent.id, error, failures)
         await this.#deps.clock.sleep(backoffDelay(failures, RETRY), signal).catch(() => undefined)
       }
@@ -89,17 +91,17 @@ export class ParentFollower {
     const abort = () => socket.destroy()
     signal.addEventListener('abort', abort, { once: true })
     try {
-      const request = { ticket, from: part.have, count: null }
-      const { manifest } = part
-      const shape = { pieces: manifest.pieces, lengthOf: (index: number) => manifest.lengthOf(index) }
-      for await (const { bytes } of readPieces(line, request, shape)) {
+      const { pieces } = part.manifest
+      const told = new Acknowledgements({ socket, clock: this.#deps.clock }, { have: part.next, pieces })
+      socket.write(requestLine({ ticket, from: part.next, blocks: null }))
+      while (part.next < pieces) {
+        const piece = await part.expectNext()
+        await receivePiece(line.input, piece, () => part.grown())
         signal.throwIfAborted()
-        await this.#deps.download.take(bytes.length, signal)
-        await part.append(bytes).catch((error) => {
-          throw error instanceof BadPiece ? error : toTargetFailure(error)
-        })
-        socket.write(ackFrame(part.have))
+        await this.#deps.download.take(piece.bytes.length, signal)
+        part.keep(piece).then(() => told.arrived(part.have), abort)
       }
+      await part.written()
     } finally {
       signal.removeEventListener('abort', abort)
       socket.destroy()
@@ -124,4 +126,11 @@ export class ParentFollower {
     }
     return this.#assignment
   }
+}
+
+/** A disk that does not take a piece ends the task, whatever became of the line. */
+async function writtenBy(part: PartFile): Promise<void> {
+  await part.written().catch((error) => {
+    throw toTargetFailure(error)
+  })
 }

@@ -1,20 +1,17 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { type ArrivingPiece, BadPiece } from '../engines/swarm/wire/arriving-piece.ts'
 import type { Place } from '../engines/swarm/wire/control-message.ts'
-import { Growth, type Holding } from '../engines/swarm/wire/holding.ts'
+import type { Holding, HoldingWatcher, LivePiece } from '../engines/swarm/wire/holding.ts'
 import type { Manifest } from '../engines/swarm/wire/manifest.ts'
 import { RESULT, TargetFailure } from '../engines/swarm/wire/result-code.ts'
 import { checkFileName, GuardedDirectory, type Roots } from './guarded-directory.ts'
 import { findOwner, type Owner } from './owner.ts'
+import { RECENT_PIECES, RecentPieces } from './recent-pieces.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_RDONLY } = constants
 const FILE_MODE = 0o644
-
-/** What a peer sent is not what the manifest says. */
-export class BadPiece extends Error {
-  override readonly name = 'BadPiece'
-}
 
 export interface PartFileOrder {
   task: string
@@ -24,8 +21,8 @@ export interface PartFileOrder {
 }
 
 /**
- * A file on its way: pieces are appended to a `.part` in the target directory, checked before they count, and the name
- * appears only when all of them are proved and on disk. The `.part` belongs to one task, so a restarted agent that is
+ * A file on its way: pieces are checked, passed on from memory and appended to a `.part` in the target directory, and the
+ * name appears only when all of them are proved and on disk. The `.part` belongs to one task, so a restarted agent that is
  * given the task again finds it, checks what it holds and goes on from there.
  */
 export class PartFile implements Holding {
@@ -35,7 +32,15 @@ export class PartFile implements Holding {
   readonly #file: FileHandle
   readonly #owner: Owner | undefined
   readonly #names: { part: string; final: string }
-  readonly #growth = new Growth()
+  readonly #recent: RecentPieces
+  readonly #watchers = new Set<HoldingWatcher>()
+  #have = 0
+  /** Pieces from the start that are checked, on disk or on their way there. */
+  #received = 0
+  /** The last of the writes that are under way, one after the other. */
+  #writing: Promise<void> = Promise.resolve()
+  /** By the place in memory that each of them frees. */
+  readonly #freeing: Promise<void>[] = []
   /** True when the file already stood under its final name. */
   #finished: boolean
 
@@ -49,6 +54,7 @@ export class PartFile implements Holding {
     this.#file = opened.file
     this.#owner = opened.owner
     this.#finished = opened.finished
+    this.#recent = new RecentPieces(manifest)
     this.#names = { part: partName(task), final: fileName }
   }
 
@@ -73,7 +79,12 @@ export class PartFile implements Holding {
   }
 
   get have(): number {
-    return this.#growth.count
+    return this.#have
+  }
+
+  /** The next piece to ask for. */
+  get next(): number {
+    return this.#received
   }
 
   get isWhole(): boolean {
@@ -85,18 +96,47 @@ export class PartFile implements Holding {
     if (bytesRead !== into.length) throw new Error(`piece ${index} cannot be read`)
   }
 
-  beyond(count: number, signal: AbortSignal): Promise<void> {
-    return this.#growth.beyond(count, signal)
+  live(index: number): LivePiece | undefined {
+    return this.#recent.find(index)
   }
 
-  /** Takes the next piece, if it is what it should be. Others see it only after it was written. */
+  watch(watcher: HoldingWatcher): () => void {
+    this.#watchers.add(watcher)
+    return () => this.#watchers.delete(watcher)
+  }
+
+  /** Room in memory for the next piece, as soon as the disk has taken what was there. */
+  async expectNext(): Promise<ArrivingPiece> {
+    await this.#freeing[this.next % RECENT_PIECES]
+    return this.#recent.expect(this.next)
+  }
+
+  /** To be called when more of the expected piece was checked. */
+  grown(): void {
+    for (const watcher of this.#watchers) watcher.grown()
+  }
+
+  /** Writes the piece that was expected and is whole now. Resolves when it is written, and all before it. */
+  keep({ index, bytes }: ArrivingPiece): Promise<void> {
+    this.#received = index + 1
+    this.#writing = this.#writing.then(() => this.#write(index, bytes))
+    // Whoever waits next is told.
+    this.#writing.catch(() => undefined)
+    this.#freeing[index % RECENT_PIECES] = this.#writing
+    return this.#writing
+  }
+
+  /** Resolves when nothing is being written any more; rejects if something could not be. */
+  written(): Promise<void> {
+    return this.#writing
+  }
+
+  /** Takes the next piece, if it is what it should be. */
   async append(piece: Buffer): Promise<void> {
-    if (!this.manifest.matches(this.have, piece))
-      throw new BadPiece(`piece ${this.have} is not what it should be`)
-    const offset = this.have * this.manifest.pieceBytes
-    const { bytesWritten } = await this.#file.write(piece, 0, piece.length, offset)
-    if (bytesWritten !== piece.length) throw new TargetFailure(RESULT.DISK_FULL, 'the disk took half a piece')
-    this.#growth.grow(this.have + 1)
+    if (!this.manifest.matches(this.next, piece))
+      throw new BadPiece(`piece ${this.next} is not what it should be`)
+    await this.#write(this.next, piece)
+    this.#received++
   }
 
   /**
@@ -117,7 +157,8 @@ export class PartFile implements Holding {
 
   /** Lets go of the file; one that is not finished stays as a `.part` unless `remove` says otherwise. */
   async close({ remove = false }: { remove?: boolean } = {}): Promise<void> {
-    this.#growth.end(new Error('this file is no longer served'))
+    for (const watcher of this.#watchers) watcher.ended()
+    await this.#writing.catch(() => undefined)
     await this.#file.close()
     if (remove && !this.#finished) await rm(this.#directory.child(this.#names.part), { force: true })
     await this.#directory.close()
@@ -136,7 +177,15 @@ export class PartFile implements Holding {
       if (!this.manifest.matches(have, piece)) break
     }
     if (!this.#finished) await this.#file.truncate(Math.min(size, have * this.manifest.pieceBytes))
-    this.#growth.grow(have)
+    this.#have = have
+    this.#received = have
+  }
+
+  async #write(index: number, piece: Buffer): Promise<void> {
+    const offset = index * this.manifest.pieceBytes
+    const { bytesWritten } = await this.#file.write(piece, 0, piece.length, offset)
+    if (bytesWritten !== piece.length) throw new TargetFailure(RESULT.DISK_FULL, 'the disk took half a piece')
+    this.#have = index + 1
   }
 }
 

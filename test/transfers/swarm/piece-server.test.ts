@@ -6,10 +6,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../src/kernel/index.ts'
 import { SwarmAuthority } from '../../../src/transfers/engines/swarm/authority.ts'
 import { SourceFile } from '../../../src/transfers/engines/swarm/source-file.ts'
+import { ArrivingPiece } from '../../../src/transfers/engines/swarm/wire/arriving-piece.ts'
 import { makeManifest } from '../../../src/transfers/engines/swarm/wire/manifest.ts'
 import { agentPeerId } from '../../../src/transfers/engines/swarm/wire/peer-id.ts'
-import { connectParent, readPieces } from '../../../src/transfers/engines/swarm/wire/piece-client.ts'
-import { ackFrame } from '../../../src/transfers/engines/swarm/wire/piece-frame.ts'
+import { connectParent, receivePiece } from '../../../src/transfers/engines/swarm/wire/piece-client.ts'
+import { ackFrame, requestLine } from '../../../src/transfers/engines/swarm/wire/piece-frame.ts'
 import { PieceServer } from '../../../src/transfers/engines/swarm/wire/piece-server.ts'
 import { RateLimit } from '../../../src/transfers/engines/swarm/wire/rate-limit.ts'
 import { silentLog } from '../../support/backends.ts'
@@ -28,7 +29,7 @@ async function setup() {
   const source = await SourceFile.open('task', manifest, path)
   const server = new PieceServer({
     credentials: authority.credentials(PARENT),
-    find: (task) => (task === 'task' ? source : undefined),
+    find: async (task) => (task === 'task' ? source : undefined),
     now: () => Date.now(),
     upload: new RateLimit(systemClock, null),
     log: silentLog,
@@ -44,11 +45,14 @@ async function setup() {
   /** All bytes from piece `from` on, or whatever was thrown. */
   async function take(text: string, { as = CHILD, from = 0, expected = PARENT, by = authority } = {}) {
     const line = await connectParent(by.credentials(as), { id: expected, host: '127.0.0.1', port }, signal)
-    const shape = { pieces: manifest.pieces, lengthOf: (index: number) => manifest.lengthOf(index) }
+    const piece = new ArrivingPiece(manifest)
     const whole = createHash('sha256')
+    line.socket.write(requestLine({ ticket: text, from, blocks: null }))
     try {
-      for await (const { index, bytes } of readPieces(line, { ticket: text, from, count: null }, shape)) {
-        whole.update(bytes)
+      for (let index = from; index < manifest.pieces; index++) {
+        piece.expect(index)
+        await receivePiece(line.input, piece, () => undefined)
+        whole.update(piece.bytes)
         line.socket.write(ackFrame(index + 1))
       }
       return whole.digest('hex')

@@ -45,8 +45,12 @@ export class SourceFile implements Holding {
     return true
   }
 
-  async beyond(_count: number, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
+  live(): undefined {
+    return undefined
+  }
+
+  watch(): () => void {
+    return () => undefined
   }
 
   async close(): Promise<void> {

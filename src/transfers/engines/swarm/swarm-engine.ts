@@ -92,7 +92,7 @@ export class SwarmEngine implements TransferEngine {
     this.#distrust = new Distrust(clock)
     this.#pieces = new PieceServer({
       credentials: authority.credentials(serverPeerId(instance)),
-      find: (task) => this.#running.get(task)?.source,
+      find: async (task) => this.#running.get(task)?.source,
       now: () => clock.now(),
       upload: new RateLimit(clock, options.uploadLimit ?? null),
       log,

@@ -1,7 +1,8 @@
 import type { TLSSocket } from 'node:tls'
-import { Growth, type Holding } from './holding.ts'
+import type { Holding } from './holding.ts'
+import { HASH_BYTES, hashBlocks } from './manifest.ts'
 import type { PeerId } from './peer-id.ts'
-import { ACK_BYTES, frameHead, HEAD_BYTES, type PieceRequest } from './piece-frame.ts'
+import { ACK_BYTES, HEAD_BYTES, type PieceRequest, writeHead } from './piece-frame.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 /**
@@ -10,67 +11,128 @@ import type { RateLimit } from './rate-limit.ts'
  */
 const WINDOW_PIECES = 8
 
-/** One child being served: pieces go out as soon as they are here, and come back as numbers when they have arrived. */
+/**
+ * One child being served: blocks go out as soon as they are here and checked, and come back as numbers of pieces when
+ * they have arrived. One write at a time leaves this process; the kernel's buffer keeps the line busy meanwhile. No
+ * promise is made for a block that comes from memory: an agent passes on thousands, mostly in code that runs for the
+ * first time.
+ */
 export class Feed {
   readonly task: string
   readonly child: PeerId
   readonly #holding: Holding
   readonly #socket: TLSSocket
   readonly #upload: RateLimit
-  readonly #acknowledged: Growth
+  readonly #end: number
+  /** Bytes of a piece that are wanted. */
+  readonly #most: number
+  readonly #frame: Buffer
+  readonly #over = new AbortController()
+  #unwatch: (() => void) | undefined
+  #busy = false
+  /** What is sent next: the piece, and how much of it has gone. */
+  #index: number
+  #sent = 0
+  #acknowledged: number
   #ackBytes: Buffer = Buffer.alloc(0)
 
   constructor(
     { holding, socket, upload }: { holding: Holding; socket: TLSSocket; upload: RateLimit },
-    { child, from }: { child: PeerId; from: number },
+    { child, request: { from, blocks } }: { child: PeerId; request: PieceRequest },
   ) {
+    const { manifest } = holding
     this.task = holding.task
     this.child = child
     this.#holding = holding
     this.#socket = socket
     this.#upload = upload
-    this.#acknowledged = new Growth(from)
+    this.#index = from
+    this.#acknowledged = from
+    this.#end = blocks === null ? manifest.pieces : Math.min(manifest.pieces, from + 1)
+    this.#most = blocks === null ? manifest.pieceBytes : blocks * manifest.blockBytes
+    const hashes = Math.ceil(manifest.pieceBytes / manifest.blockBytes) * HASH_BYTES
+    this.#frame = Buffer.allocUnsafe(HEAD_BYTES + hashes + manifest.pieceBytes)
   }
 
   /** Pieces that lie here and have not arrived there. */
   get waiting(): number {
-    return Math.max(0, this.#holding.have - this.#acknowledged.count)
+    return Math.max(0, this.#holding.have - this.#acknowledged)
   }
 
-  async run({ from, count }: PieceRequest, signal: AbortSignal): Promise<void> {
-    const { manifest } = this.#holding
-    const end = count === null ? manifest.pieces : Math.min(manifest.pieces, from + count)
-    // One piece at a time leaves this process; the kernel's buffer keeps the line busy meanwhile.
-    const frame = Buffer.allocUnsafe(HEAD_BYTES + manifest.pieceBytes)
-    for (let index = from; index < end; index++) {
-      await this.#holding.beyond(index, signal)
-      await this.#acknowledged.beyond(index - WINDOW_PIECES, signal)
-      const length = manifest.lengthOf(index)
-      frameHead(index, length).copy(frame)
-      await this.#holding.read(index, frame.subarray(HEAD_BYTES, HEAD_BYTES + length))
-      await this.#upload.take(length, signal)
-      await this.#write(frame.subarray(0, HEAD_BYTES + length), signal)
+  start(): void {
+    const ended = () => {
+      if (this.#index < this.#end) this.#socket.destroy()
     }
+    this.#unwatch = this.#holding.watch({ grown: () => this.#pump(), ended })
+    this.#pump()
+  }
+
+  stop(): void {
+    this.#unwatch?.()
+    this.#over.abort(new Error('the child is gone'))
   }
 
   acknowledged(bytes: Buffer): void {
     const all = this.#ackBytes.length === 0 ? bytes : Buffer.concat([this.#ackBytes, bytes])
     const whole = all.length - (all.length % ACK_BYTES)
     const latest = whole > 0 ? all.readUInt32BE(whole - ACK_BYTES) : 0
-    if (latest > this.#acknowledged.count) this.#acknowledged.grow(latest)
     this.#ackBytes = Buffer.from(all.subarray(whole))
+    if (latest <= this.#acknowledged) return
+    this.#acknowledged = latest
+    this.#pump()
   }
 
-  async #write(frame: Buffer, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    await new Promise<void>((resolve, reject) => {
-      const abort = () => reject(signal.reason)
-      signal.addEventListener('abort', abort, { once: true })
-      this.#socket.write(frame, (error) => {
-        signal.removeEventListener('abort', abort)
-        if (error) reject(error)
-        else resolve()
-      })
-    })
+  /** Sends whatever can be sent now; to be called whenever that may have changed. */
+  #pump(): void {
+    if (this.#busy || this.#over.signal.aborted || this.#index >= this.#end) return
+    if (this.#index >= this.#acknowledged + WINDOW_PIECES) return
+    const live = this.#holding.live(this.#index)
+    if (live) {
+      if (live.checked <= this.#sent) return
+      if (this.#sent === 0) live.blockHashes.copy(this.#frame, HEAD_BYTES)
+      live.bytes.copy(this.#frame, this.#bytesAt + this.#sent, this.#sent, live.checked)
+      this.#send(live.checked)
+    } else if (this.#index < this.#holding.have) this.#sendStored()
+  }
+
+  /** Where the piece's bytes begin in its frame. */
+  get #bytesAt(): number {
+    return HEAD_BYTES + this.#holding.manifest.blocksOf(this.#index) * HASH_BYTES
+  }
+
+  #sendStored(): void {
+    const { manifest } = this.#holding
+    const length = manifest.lengthOf(this.#index)
+    const bytes = this.#frame.subarray(this.#bytesAt, this.#bytesAt + length)
+    this.#busy = true
+    this.#holding.read(this.#index, bytes).then(
+      () => {
+        hashBlocks(bytes, manifest.blockBytes).copy(this.#frame, HEAD_BYTES)
+        this.#send(length)
+      },
+      () => this.#socket.destroy(),
+    )
+  }
+
+  /** Sends the piece from where it stands up to here. */
+  #send(upTo: number): void {
+    const length = this.#holding.manifest.lengthOf(this.#index)
+    if (this.#sent === 0) writeHead(this.#frame, this.#index, length)
+    const from = this.#sent === 0 ? 0 : this.#bytesAt + this.#sent
+    const bytes = this.#frame.subarray(from, this.#bytesAt + Math.min(upTo, this.#most))
+    this.#busy = true
+    const write = () => this.#socket.write(bytes, (error) => this.#written(error))
+    if (this.#upload.isOpen) write()
+    else this.#upload.take(upTo - this.#sent, this.#over.signal).then(write, () => undefined)
+    this.#sent = upTo
+    if (upTo < length) return
+    this.#index++
+    this.#sent = 0
+  }
+
+  #written(error: Error | null | undefined): void {
+    this.#busy = false
+    if (error) this.#socket.destroy()
+    else this.#pump()
   }
 }

@@ -8,57 +8,24 @@ export interface Holding {
   readonly have: number
   /** Fills `into` with the piece; it is one of the first `have`. */
   read(index: number, into: Buffer): Promise<void>
-  /** Resolves when there are more than `count`; rejects when it will never be so, or on abort. */
-  beyond(count: number, signal: AbortSignal): Promise<void>
+  /** A piece that is still in memory. One that is not is either on disk or not here at all. */
+  live(index: number): LivePiece | undefined
+  /** Until the function that comes back is called. */
+  watch(watcher: HoldingWatcher): () => void
 }
 
-/** Wakes whoever waits for a number to grow. */
-export class Growth {
-  readonly #waiting = new Set<{ resolve(): void; reject(reason: unknown): void; count: number }>()
-  #count: number
-  #over: { reason: unknown } | undefined
+/** A piece in memory, perhaps not all of it. What it holds is good for as long as nobody waits for anything. */
+export interface LivePiece {
+  readonly index: number
+  readonly blockHashes: Buffer
+  readonly bytes: Buffer
+  /** So many bytes from the start are here and checked; from the first of them on, so are the hashes. */
+  readonly checked: number
+}
 
-  constructor(count = 0) {
-    this.#count = count
-  }
-
-  get count(): number {
-    return this.#count
-  }
-
-  grow(count: number): void {
-    this.#count = count
-    for (const waiter of this.#waiting) {
-      if (waiter.count >= count) continue
-      this.#waiting.delete(waiter)
-      waiter.resolve()
-    }
-  }
-
-  end(reason: unknown): void {
-    this.#over ??= { reason }
-    for (const waiter of this.#waiting) waiter.reject(reason)
-    this.#waiting.clear()
-  }
-
-  async beyond(count: number, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    if (this.#count > count) return
-    if (this.#over) throw this.#over.reason
-    await new Promise<void>((resolve, reject) => {
-      const waiter = { resolve: done(resolve), reject: done(reject), count }
-      const abort = () => {
-        this.#waiting.delete(waiter)
-        reject(signal.reason)
-      }
-      function done<A extends unknown[]>(action: (...args: A) => void): (...args: A) => void {
-        return (...args) => {
-          signal.removeEventListener('abort', abort)
-          action(...args)
-        }
-      }
-      this.#waiting.add(waiter)
-      signal.addEventListener('abort', abort, { once: true })
-    })
-  }
+export interface HoldingWatcher {
+  /** There is more than before. */
+  grown(): void
+  /** There will never be more. */
+  ended(): void
 }

@@ -1,9 +1,10 @@
 import type { OnReadOpts } from 'node:net'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import type { ArrivingPiece } from './arriving-piece.ts'
 import { type Credentials, tlsOptions } from './credentials.ts'
 import { ExactReader } from './exact-reader.ts'
 import { type PeerId, peerIdOf } from './peer-id.ts'
-import { HEAD_BYTES, MAX_REFUSAL_BYTES, type PieceRequest, REFUSAL } from './piece-frame.ts'
+import { HEAD_BYTES, MAX_REFUSAL_BYTES, REFUSAL } from './piece-frame.ts'
 
 export interface ParentLine {
   id: PeerId
@@ -66,37 +67,37 @@ export function connectParent(
   })
 }
 
-export interface Piece {
-  index: number
-  bytes: Buffer
+/** Takes the next piece, block by block, each checked before `grown` is told of it. */
+export async function receivePiece(
+  input: ExactReader,
+  piece: ArrivingPiece,
+  grown: () => void,
+): Promise<void> {
+  await receiveHead(input, piece)
+  while (!piece.isWhole) {
+    await receiveBlock(input, piece)
+    grown()
+  }
 }
 
-/**
- * The pieces that a parent sends, from `request.from` on. A piece's bytes are good until the next one is asked for:
- * one buffer serves the whole line. Throws when the parent breaks off before the last piece.
- */
-export async function* readPieces(
-  { socket, input }: PieceLine,
-  request: PieceRequest,
-  { pieces, lengthOf }: { pieces: number; lengthOf(index: number): number },
-): AsyncGenerator<Piece> {
-  socket.write(`${JSON.stringify(request)}\n`)
-  const end = request.count === null ? pieces : Math.min(pieces, request.from + request.count)
+/** Throws when the parent breaks off, refuses, or sends what the manifest does not say. */
+export async function receiveHead(input: ExactReader, piece: ArrivingPiece): Promise<void> {
   const head = Buffer.allocUnsafe(HEAD_BYTES)
-  const buffer = Buffer.allocUnsafe(request.from < end ? lengthOf(request.from) : 0)
-  for (let wanted = request.from; wanted < end; wanted++) {
-    await input.fill(head)
-    const index = head.readUInt32BE(0)
-    const length = head.readUInt32BE(4)
-    if (index === REFUSAL) {
-      const reason = Buffer.alloc(Math.min(length, MAX_REFUSAL_BYTES))
-      await input.fill(reason)
-      throw new ParentRefused(reason.toString('utf8'))
-    }
-    if (index !== wanted || length !== lengthOf(index))
-      throw new ParentRefused(`the parent sent piece ${index} of ${length} bytes where ${wanted} was next`)
-    const bytes = buffer.subarray(0, length)
-    await input.fill(bytes)
-    yield { index, bytes }
+  await input.fill(head)
+  const index = head.readUInt32BE(0)
+  const length = head.readUInt32BE(4)
+  if (index === REFUSAL) {
+    const reason = Buffer.alloc(Math.min(length, MAX_REFUSAL_BYTES))
+    await input.fill(reason)
+    throw new ParentRefused(reason.toString('utf8'))
   }
+  if (index !== piece.index || length !== piece.bytes.length)
+    throw new ParentRefused(`the parent sent piece ${index} of ${length} bytes where ${piece.index} was next`)
+  await input.fill(piece.blockHashes)
+  piece.checkHashes()
+}
+
+export async function receiveBlock(input: ExactReader, piece: ArrivingPiece): Promise<void> {
+  await input.fill(piece.nextBlock)
+  piece.checkBlock()
 }

@@ -11,7 +11,8 @@ import { openTicket } from './ticket.ts'
 export interface PieceServerDeps {
   /** Undefined: not known yet; until `renew` nobody is let in. */
   credentials: Credentials | undefined
-  find(task: string): Holding | undefined
+  /** May take a moment: a child can ask before its parent has opened the file. */
+  find(task: string): Promise<Holding | undefined>
   /** The server's clock, by which tickets end. */
   now(): number
   upload: RateLimit
@@ -42,7 +43,7 @@ export class PieceServer {
         rejectUnauthorized: true,
         noDelay: true,
       },
-      (socket) => void this.#serve(socket),
+      (socket) => this.#serve(socket),
     )
     this.#server.on('tlsClientError', (error) => deps.log.debug({ err: error }, 'a peer was not let in'))
   }
@@ -95,8 +96,7 @@ export class PieceServer {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  async #serve(socket: TLSSocket): Promise<void> {
-    const gone = new AbortController()
+  #serve(socket: TLSSocket): void {
     this.#sockets.add(socket)
     socket.setKeepAlive(true, 10_000)
     socket.on('error', () => undefined)
@@ -107,34 +107,36 @@ export class PieceServer {
       const task = this.#taskOf.get(socket)
       this.#taskOf.delete(socket)
       if (task !== undefined) this.#sentFor.set(task, (this.#sentFor.get(task) ?? 0) + socket.bytesWritten)
-      gone.abort(new Error('the child is gone'))
+      feed?.stop()
     })
     const late = setTimeout(() => socket.destroy(), REQUEST_WITHIN_MS)
     let head: Buffer = Buffer.alloc(0)
+    let request: PieceRequest | undefined
     let feed: Feed | undefined
+    const refuse = (error: Error) => socket.end(refusalFrame(error.message))
     socket.on('data', (bytes: Buffer) => {
-      if (feed) return feed.acknowledged(bytes)
+      // Nobody acknowledges anything before there is a feed.
+      if (request) return feed?.acknowledged(bytes)
       head = Buffer.concat([head, bytes])
       try {
-        const opened = readRequest(head)
-        if (!opened) return
+        request = readRequest(head)
+        if (!request) return
         clearTimeout(late)
-        feed = this.#open(socket, opened.request)
-        feed.acknowledged(opened.rest)
-        feed.run(opened.request, gone.signal).then(
-          () => undefined,
-          () => socket.destroy(),
-        )
+        this.#open(socket, request).then((opened) => {
+          feed = opened
+          feed?.start()
+        }, refuse)
       } catch (error) {
         clearTimeout(late)
-        socket.end(refusalFrame((error as Error).message))
+        refuse(error as Error)
       }
     })
     socket.on('end', () => clearTimeout(late))
     socket.on('close', () => clearTimeout(late))
   }
 
-  #open(socket: TLSSocket, request: PieceRequest): Feed {
+  /** Undefined when the child has gone meanwhile. */
+  async #open(socket: TLSSocket, request: PieceRequest): Promise<Feed | undefined> {
     const self = this.#credentials
     if (!self) throw new Error('this peer is not ready')
     const child = peerIdOf(socket.getPeerX509Certificate()?.subjectAltName)
@@ -142,17 +144,15 @@ export class PieceServer {
     if (!ticket) throw new Error('the ticket is not good, or no longer')
     if (ticket.parent !== self.id) throw new Error('the ticket is for another parent')
     if (ticket.child !== child) throw new Error('the ticket is for another child')
-    const holding = this.#deps.find(ticket.task)
+    const holding = await this.#deps.find(ticket.task)
+    if (socket.destroyed) return undefined
     if (!holding) throw new Error('this file is not here')
     if (holding.manifest.sha256 !== ticket.sha256) throw new Error('the ticket is for another file')
     this.#drop(ticket.task, child)
     this.#taskOf.set(socket, ticket.task)
-    const feed = new Feed(
-      { holding, socket, upload: this.#deps.upload },
-      { child: child as PeerId, from: request.from },
-    )
+    const feed = new Feed({ holding, socket, upload: this.#deps.upload }, { child: child as PeerId, request })
     // A question about speed is no child.
-    if (request.count === null) this.#feeds.set(socket, feed)
+    if (request.blocks === null) this.#feeds.set(socket, feed)
     return feed
   }
 

@@ -12,6 +12,11 @@ export class RateLimit {
     this.#bytesPerSecond = bytesPerSecond
   }
 
+  /** True when nobody ever waits. */
+  get isOpen(): boolean {
+    return this.#bytesPerSecond === null
+  }
+
   /** How long so many bytes take at least. */
   millisecondsFor(bytes: number): number {
     return this.#bytesPerSecond === null ? 0 : (bytes / this.#bytesPerSecond) * 1000
