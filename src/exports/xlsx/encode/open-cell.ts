@@ -1,12 +1,13 @@
+import { XML_VIEW } from '../deflate/xml-buffer.ts'
 import { BLANK, type CompiledColumn, KINDS } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
 
+const view = XML_VIEW
 /** `</v></c>` as one word. */
 const CLOSE = Buffer.from('</v></c>').readDoubleLE(0)
 
 /** Everything of a cell that stands before its value. */
 export function openCell(c: Cursor, column: CompiledColumn, slot: number): void {
-  const { view } = c
   const { words } = column
   let o = c.o
   view.setFloat64(o, words[0]!, true)
@@ -14,6 +15,7 @@ export function openCell(c: Cursor, column: CompiledColumn, slot: number): void 
   o += column.headLength
   view.setFloat64(o, c.rowWord[0]!, true)
   o += c.rowDigits
+  c.mark(o, o + column.lengths[slot]!, column.marks[slot]!)
   const word = 2 + slot * 3
   view.setFloat64(o, words[word]!, true)
   view.setFloat64(o + 8, words[word + 1]!, true)
@@ -22,8 +24,19 @@ export function openCell(c: Cursor, column: CompiledColumn, slot: number): void 
 }
 
 export function closeCell(c: Cursor, o: number): void {
-  c.view.setFloat64(o, CLOSE, true)
+  view.setFloat64(o, CLOSE, true)
+  c.valueEnd = o
   c.o = o + 8
+}
+
+/** A text that begins or ends with a blank, which readers would drop from a value. */
+export function blankKeepingCell(c: Cursor, column: CompiledColumn, variant: number, xml: string): void {
+  const numberEnd = c.o + column.headLength + c.rowDigits
+  c.writeText(`<c r="${column.letters}${c.row}${column.keepingOpenings[variant]}`)
+  c.mark(numberEnd, c.o, column.keepingMarks[variant]!)
+  c.writeText(xml)
+  c.valueEnd = c.o
+  c.writeText('</t></is></c>')
 }
 
 /** An empty cell is left out, unless its background shows. */
@@ -42,7 +55,7 @@ export function copyCell(c: Cursor, column: CompiledColumn, slot: number, start:
  * what is written next covers them. Valid UTF-8 holds no word that is a NaN, so none is changed on its way.
  */
 export function copyWords(c: Cursor, from: number, to: number, at: number): number {
-  const { inputView, view } = c
+  const { inputView } = c
   for (let i = from, o = at; i < to; i += 8, o += 8) view.setFloat64(o, inputView.getFloat64(i, true), true)
   return at + to - from
 }

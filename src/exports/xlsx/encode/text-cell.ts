@@ -1,9 +1,12 @@
+import { XML } from '../deflate/xml-buffer.ts'
 import { cutToCell, escapeCellText, hasOuterBlank, MAX_TEXT } from '../xml-text.ts'
 import { AMPERSAND, GREATER, LESS, PLAIN, QUOTE, QUOTE_CLASS, UNDERSCORE } from './byte-classes.ts'
 import { type CompiledColumn, KINDS, TEXT } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
-import { blankCell, closeCell, copyWords, openCell } from './open-cell.ts'
+import { blankCell, blankKeepingCell, closeCell, copyWords, openCell } from './open-cell.ts'
 import { readText } from './text-variants.ts'
+
+const out = XML
 
 /** Where the quoted text that starts at `from` ends: the place of its closing quote. */
 export function findTextEnd(input: Buffer, from: number, end: number): number {
@@ -23,7 +26,7 @@ export function findTextEnd(input: Buffer, from: number, end: number): number {
  * more than an entity sends the whole text the slow way.
  */
 export function textCell(c: Cursor, column: CompiledColumn): void {
-  const { input, classes, out } = c
+  const { input, classes } = c
   const start = c.i + 1
   if (input[start] === QUOTE && input[start + 1] !== QUOTE) {
     c.i = start + 1
@@ -56,7 +59,7 @@ export function textCell(c: Cursor, column: CompiledColumn): void {
       o += 1
       i += 2
     } else if (kind <= GREATER) {
-      o = writeEntity(out, o, kind)
+      o = writeEntity(o, kind)
       i += 1
     } else if (kind === UNDERSCORE && input[i + 1] !== 0x78) {
       out[o] = 0x5f
@@ -86,8 +89,7 @@ export function slowText(c: Cursor, column: CompiledColumn, variant: number, tex
   }
   const xml = escapeCellText(kept)
   if (hasOuterBlank(kept)) {
-    const opening = `<c r="${column.letters}${c.row}"${column.styles[variant]} t="inlineStr"><is><t xml:space="preserve">`
-    c.writeText(`${opening}${xml}</t></is></c>`)
+    blankKeepingCell(c, column, variant, xml)
     return
   }
   openCell(c, column, variant * KINDS + TEXT)
@@ -95,7 +97,7 @@ export function slowText(c: Cursor, column: CompiledColumn, variant: number, tex
   closeCell(c, c.o)
 }
 
-function writeEntity(out: Uint8Array, at: number, kind: number): number {
+function writeEntity(at: number, kind: number): number {
   out[at] = 0x26
   if (kind === AMPERSAND) {
     out[at + 1] = 0x61
