@@ -27,7 +27,10 @@ export class BlockCodes {
   fit(end: number, count: number): void {
     for (let n = 0; n < LITERAL_SYMBOLS; n += 1) literals[n] = Math.min(1, this.literals[n]!)
     for (let n = 0; n < DISTANCE_SYMBOLS; n += 1) distances[n] = Math.min(1, this.distances[n]!)
+    lengths.fill(0)
     countSymbols(end, count)
+    for (let n = 0; n < 256; n += 1) literals[LENGTH_SYMBOL[n]!]! += lengths[n]!
+    literals[END_OF_BLOCK] = 1
     setCodeLengths(this.literals, literals, LONGEST_LITERAL)
     setCodeLengths(this.distances, distances, LONGEST_DISTANCE)
   }
@@ -38,8 +41,11 @@ export class BlockCodes {
   }
 }
 
+/**
+ * Nothing may follow the loop here, nor in the other loops over tokens: compiled while it runs for the first time, it would
+ * be thrown away at its end, where the compiler has not been yet.
+ */
 function countSymbols(end: number, count: number): void {
-  lengths.fill(0)
   let at = 0
   for (let n = 0; n <= count; n = (n + 1) | 0) {
     const word = words[n]!
@@ -57,6 +63,4 @@ function countSymbols(end: number, count: number): void {
     distances[symbol] = (distances[symbol]! + 1) | 0
     at = (at + length + 3) | 0
   }
-  for (let n = 0; n < 256; n += 1) literals[LENGTH_SYMBOL[n]!]! += lengths[n]!
-  literals[END_OF_BLOCK] = 1
 }

@@ -77,7 +77,7 @@ export function writeBlock(start: number, end: number, count: number): number {
   position = start >>> 3
   held = start & 7
   bits = view.getUint8(position) & ((1 << held) - 1)
-  if (!writeTokens(end, count)) return -1
+  if (writeTokens(end, count) < 0) return -1
   put(literals[END_OF_BLOCK]! >>> 4, literals[END_OF_BLOCK]! & 15)
   put(STORED, 3)
   put(0, -held & 7)
@@ -96,9 +96,9 @@ function put(value: number, size: number): void {
 
 /**
  * Nearly all of the time goes here and into finding the tokens. Whatever is put fits the word of 32 bits together with the
- * 7 that may be left in it. A symbol without a code makes `lacking` negative.
+ * 7 that may be left in it. Gives a negative number when a symbol has no code.
  */
-function writeTokens(end: number, count: number): boolean {
+function writeTokens(end: number, count: number): number {
   let o = position
   let b = bits
   let h = held
@@ -162,5 +162,5 @@ function writeTokens(end: number, count: number): boolean {
   position = o
   bits = b
   held = h
-  return lacking >= 0
+  return lacking
 }

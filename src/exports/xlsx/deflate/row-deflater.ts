@@ -11,7 +11,7 @@ const SAMPLE = 1 << 16
 /** zlib does better on more bytes than it does on the sample, so what we make may be no larger than this times that. */
 const MARGIN = 1.05
 const BLOCKS_A_JUDGEMENT = 16
-const BLOCKS_A_CODE = 4
+const BLOCKS_A_CODE = 16
 /** Codes are made anew, and the judgement too, when a block comes out larger than expected by more than this. */
 const DRIFT = 1.03
 
