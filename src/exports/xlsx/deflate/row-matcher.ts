@@ -96,6 +96,14 @@ export function matchRows(end: number, marked: number): number {
         at = Math.max(done, numberEnd)
         from = (numberEnds[column]! + at - numberEnd) | 0
         length = matchLength(from, at, end)
+        if (length < value - at) {
+          const other = (openingStarts[opening]! + at - numberEnd) | 0
+          const otherLength = matchLength(other, at, end)
+          if (otherLength > length) {
+            from = other
+            length = otherLength
+          }
+        }
       }
       if (length >= WORTHWHILE) {
         count = put(count, (at - done) | 0, length, (at - from) | 0)

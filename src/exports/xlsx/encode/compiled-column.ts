@@ -48,7 +48,7 @@ export class CompiledColumn {
   /** By slot: how a cell is marked for compression. */
   readonly marks: Int32Array
   /** By variant: what stands behind the row number where a text's outer blanks are to be kept, and its mark. */
-  readonly keepingOpenings: string[]
+  readonly keepingOpenings: Uint8Array[]
   readonly keepingMarks: Int32Array
   readonly filled: boolean[]
   readonly conditions: TextVariants | null
@@ -76,10 +76,11 @@ export class CompiledColumn {
     this.lengths = Uint8Array.from(openings, (opening) => opening.length)
     const mark = (opening: string) => markKind(index + 1, numberOf(openingNumbers, opening))
     this.marks = Int32Array.from(openings, mark)
-    this.keepingOpenings = recipe.variants.map(
+    const keeping = recipe.variants.map(
       ({ style }) => `"${styleAttribute(style)} t="inlineStr"><is><t xml:space="preserve">`,
     )
-    this.keepingMarks = Int32Array.from(this.keepingOpenings, mark)
+    this.keepingOpenings = keeping.map((opening) => Uint8Array.from(Buffer.from(opening)))
+    this.keepingMarks = Int32Array.from(keeping, mark)
     this.words = toWords(
       [head.padEnd(16, ' '), ...openings.map((opening) => opening.padEnd(24, ' '))].join(''),
     )

@@ -1,20 +1,28 @@
-import { XML_VIEW } from '../deflate/xml-buffer.ts'
+import { XML, XML_VIEW } from '../deflate/xml-buffer.ts'
 import { BLANK, type CompiledColumn, KINDS } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
 
+const out = XML
 const view = XML_VIEW
 /** `</v></c>` as one word. */
 const CLOSE = Buffer.from('</v></c>').readDoubleLE(0)
+const KEEPING_CLOSE = Uint8Array.from(Buffer.from('</t></is></c>'))
 
-/** Everything of a cell that stands before its value. */
-export function openCell(c: Cursor, column: CompiledColumn, slot: number): void {
+/** `<c r="AB12`. Gives the place behind it. */
+function openReference(c: Cursor, column: CompiledColumn): number {
   const { words } = column
   let o = c.o
   view.setFloat64(o, words[0]!, true)
   if (column.headLength > 8) view.setFloat64(o + 8, words[1]!, true)
   o += column.headLength
   view.setFloat64(o, c.rowWord[0]!, true)
-  o += c.rowDigits
+  return o + c.rowDigits
+}
+
+/** Everything of a cell that stands before its value. */
+export function openCell(c: Cursor, column: CompiledColumn, slot: number): void {
+  const { words } = column
+  const o = openReference(c, column)
   c.mark(o, o + column.lengths[slot]!, column.marks[slot]!)
   const word = 2 + slot * 3
   view.setFloat64(o, words[word]!, true)
@@ -29,14 +37,19 @@ export function closeCell(c: Cursor, o: number): void {
   c.o = o + 8
 }
 
-/** A text that begins or ends with a blank, which readers would drop from a value. */
-export function blankKeepingCell(c: Cursor, column: CompiledColumn, variant: number, xml: string): void {
-  const numberEnd = c.o + column.headLength + c.rowDigits
-  c.writeText(`<c r="${column.letters}${c.row}${column.keepingOpenings[variant]}`)
+/** The same for a text with blanks at its ends, which readers would drop from a value. */
+export function openKeepingCell(c: Cursor, column: CompiledColumn, variant: number): void {
+  const opening = column.keepingOpenings[variant]!
+  const numberEnd = openReference(c, column)
+  c.o = numberEnd + opening.length
   c.mark(numberEnd, c.o, column.keepingMarks[variant]!)
-  c.writeText(xml)
-  c.valueEnd = c.o
-  c.writeText('</t></is></c>')
+  out.set(opening, numberEnd)
+}
+
+export function closeKeepingCell(c: Cursor, o: number): void {
+  out.set(KEEPING_CLOSE, o)
+  c.valueEnd = o
+  c.o = o + KEEPING_CLOSE.length
 }
 
 /** An empty cell is left out, unless its background shows. */
