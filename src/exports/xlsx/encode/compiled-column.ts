@@ -1,4 +1,5 @@
 import { type CompileCondition, conditionPicker } from '../condition-styles.ts'
+import { markKind } from '../deflate/row-marks.ts'
 import type { CellType } from '../sheet-plan.ts'
 import type { ColumnRecipe } from '../sheet-recipe.ts'
 import { TextVariants } from './text-variants.ts'
@@ -44,12 +45,21 @@ export class CompiledColumn {
   readonly words: Float64Array
   readonly lengths: Uint8Array
   readonly headLength: number
-  readonly styles: string[]
+  /** By slot: how a cell is marked for compression. */
+  readonly marks: Int32Array
+  /** By variant: what stands behind the row number where a text's outer blanks are to be kept, and its mark. */
+  readonly keepingOpenings: Uint8Array[]
+  readonly keepingMarks: Int32Array
   readonly filled: boolean[]
   readonly conditions: TextVariants | null
   readonly nullVariant: number
 
-  constructor(recipe: ColumnRecipe, compile: CompileCondition) {
+  constructor(
+    recipe: ColumnRecipe,
+    index: number,
+    openingNumbers: Map<string, number>,
+    compile: CompileCondition,
+  ) {
     this.field = recipe.field ?? -1
     this.letters = recipe.letters
     this.mode = MODES[recipe.type]
@@ -64,15 +74,28 @@ export class CompiledColumn {
     ])
     this.headLength = head.length
     this.lengths = Uint8Array.from(openings, (opening) => opening.length)
+    const mark = (opening: string) => markKind(index + 1, numberOf(openingNumbers, opening))
+    this.marks = Int32Array.from(openings, mark)
+    const keeping = recipe.variants.map(
+      ({ style }) => `"${styleAttribute(style)} t="inlineStr"><is><t xml:space="preserve">`,
+    )
+    this.keepingOpenings = keeping.map((opening) => Uint8Array.from(Buffer.from(opening)))
+    this.keepingMarks = Int32Array.from(keeping, mark)
     this.words = toWords(
       [head.padEnd(16, ' '), ...openings.map((opening) => opening.padEnd(24, ' '))].join(''),
     )
-    this.styles = recipe.variants.map(({ style }) => styleAttribute(style))
     this.filled = recipe.variants.map(({ filled }) => filled)
     this.conditions =
       recipe.conditions.length > 0 ? new TextVariants(conditionPicker(recipe.conditions, compile)) : null
     this.nullVariant = this.conditions?.pick(null) ?? 0
   }
+}
+
+/** 1 for the first, then counting; 0 is for rows. */
+function numberOf(numbers: Map<string, number>, opening: string): number {
+  const number = numbers.get(opening) ?? numbers.size + 1
+  numbers.set(opening, number)
+  return number
 }
 
 export function styleAttribute(style: number): string {

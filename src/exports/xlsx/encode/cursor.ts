@@ -1,10 +1,9 @@
-import { type DeflatedBlock, deflateInto, emptyBlock } from '../zip/deflate-block.ts'
+import { RowDeflater } from '../deflate/row-deflater.ts'
+import { MARK_WORDS, MARKS } from '../deflate/row-marks.ts'
+import { FILL, XML } from '../deflate/xml-buffer.ts'
+import { type DeflatedBlock, emptyBlock } from '../zip/deflate-block.ts'
 import type { Timezone } from './timezone.ts'
 
-/** XML is compressed whenever this much has come together: it fits a processor's cache, and memory stays bounded. */
-const FILL = 1 << 20
-/** More than one cell can take: 32,767 units, each at most 7 bytes long once escaped, and the markup around them. */
-const SLACK = 1 << 18
 /** Words are read whole, so that many bytes behind the input's end must be readable. */
 export const PADDING = 8
 
@@ -20,9 +19,11 @@ export class Cursor {
   i = 0
   end = 0
 
-  readonly out = new Uint8Array(FILL + SLACK)
-  readonly view = new DataView(this.out.buffer)
+  /** Place in `XML`. */
   o = 0
+  /** Words in use of `MARKS`, and where the last value ended. */
+  marked = 0
+  valueEnd = 0
 
   /** Digits of the present row number as one 8-byte word. */
   readonly rowWord = new Float64Array(1)
@@ -38,6 +39,7 @@ export class Cursor {
   firstCut: string | null = null
 
   #block = emptyBlock()
+  readonly #deflater = new RowDeflater()
   readonly #digits = new DataView(new ArrayBuffer(8))
 
   constructor(zone: Timezone) {
@@ -51,10 +53,11 @@ export class Cursor {
     this.end = end
     this.classes = classes
     this.zone = zone
-    this.o = 0
+    this.#clear()
     this.cuts = 0
     this.firstCut = null
     this.#block = emptyBlock()
+    this.#deflater.begin()
   }
 
   setRow(row: number): void {
@@ -80,12 +83,29 @@ export class Cursor {
 
   /** Called before every cell, so that a cell never meets the buffer's end. */
   makeRoom(): void {
-    if (this.o > FILL) this.flush()
+    if (this.o > fill || this.marked === marks.length) this.flush()
   }
 
   flush(): void {
-    deflateInto(this.#block, this.out.subarray(0, this.o))
+    this.#deflater.deflateInto(this.#block, this.o, this.marked)
+    this.#clear()
+  }
+
+  #clear(): void {
     this.o = 0
+    this.marked = 0
+    this.valueEnd = 0
+  }
+
+  /** Tells compression about a cell, see `MARKS`. */
+  mark(numberEnd: number, valueStart: number, kind: number): void {
+    const { marked } = this
+    marks[marked] = this.valueEnd
+    marks[marked + 1] = numberEnd
+    marks[marked + 2] = valueStart
+    marks[marked + 3] = kind
+    this.marked = marked + MARK_WORDS
+    this.valueEnd = valueStart
   }
 
   finish(): DeflatedBlock {
@@ -95,9 +115,11 @@ export class Cursor {
 
   /** Slow and general: for markup that is not worth a path of its own. */
   writeText(text: string): void {
-    const { written } = encoder.encodeInto(text, this.out.subarray(this.o))
+    const { written } = encoder.encodeInto(text, XML.subarray(this.o))
     this.o += written
   }
 }
 
+const fill = FILL
+const marks = MARKS
 const encoder = new TextEncoder()

@@ -66,7 +66,8 @@ export class PieceEncoder {
   #sheet(recipe: SheetRecipe): CompiledSheet {
     const known = this.#sheets.get(recipe.id)
     if (known) return known
-    const columns = recipe.columns.map((column) => new CompiledColumn(column, this.#compile))
+    const openings = new Map<string, number>()
+    const columns = recipe.columns.map((column, n) => new CompiledColumn(column, n, openings, this.#compile))
     const fields = columns.map((column) => column.field).filter((field) => field >= 0)
     const height =
       recipe.rowHeight === null ? '' : ` ht="${Math.min(recipe.rowHeight, 409)}" customHeight="1"`

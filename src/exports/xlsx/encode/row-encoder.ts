@@ -1,3 +1,4 @@
+import { XML, XML_VIEW } from '../deflate/xml-buffer.ts'
 import { escapeCellText } from '../xml-text.ts'
 import { COMMA, NEWLINE, QUOTE } from './byte-classes.ts'
 import { AS_TEXT, type CompiledColumn, styleAttribute } from './compiled-column.ts'
@@ -59,6 +60,8 @@ export function encodeBlankRows(
   }
 }
 
+const out = XML
+const view = XML_VIEW
 const NO_HEADS: HeadCell[] = []
 
 function encodeInOrder(c: Cursor, columns: CompiledColumn[], heads: HeadCell[]): void {
@@ -166,18 +169,18 @@ function openRow(c: Cursor, { rowEnd }: SheetColumns, row: number): void {
   c.makeRoom()
   if (row === 0) c.nextRow()
   else c.setRow(row)
-  const { out, view } = c
   let o = c.o
   view.setFloat64(o, ROW_OPEN, true)
   o += 8
   view.setFloat64(o, c.rowWord[0]!, true)
   o += c.rowDigits
+  c.mark(o, o + rowEnd.length, 0)
   for (let n = 0; n < rowEnd.length; n += 1) out[o + n] = rowEnd[n]!
   c.o = o + rowEnd.length
 }
 
 function closeRow(c: Cursor): void {
-  c.view.setFloat64(c.o, ROW_CLOSE, true)
+  view.setFloat64(c.o, ROW_CLOSE, true)
   c.o += 6
 }
 

@@ -1,9 +1,12 @@
+import { XML } from '../deflate/xml-buffer.ts'
 import { cutToCell, escapeCellText, hasOuterBlank, MAX_TEXT } from '../xml-text.ts'
 import { AMPERSAND, GREATER, LESS, PLAIN, QUOTE, QUOTE_CLASS, UNDERSCORE } from './byte-classes.ts'
 import { type CompiledColumn, KINDS, TEXT } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
-import { blankCell, closeCell, copyWords, openCell } from './open-cell.ts'
+import { blankCell, closeCell, closeKeepingCell, copyWords, openCell, openKeepingCell } from './open-cell.ts'
 import { readText } from './text-variants.ts'
+
+const out = XML
 
 /** Where the quoted text that starts at `from` ends: the place of its closing quote. */
 export function findTextEnd(input: Buffer, from: number, end: number): number {
@@ -18,12 +21,9 @@ export function findTextEnd(input: Buffer, from: number, end: number): number {
   return end
 }
 
-/**
- * Writes the quoted text at the cursor. Stretches of plain bytes are copied as they are, eight at a time; a byte that needs
- * more than an entity sends the whole text the slow way.
- */
+/** Writes the quoted text at the cursor. */
 export function textCell(c: Cursor, column: CompiledColumn): void {
-  const { input, classes, out } = c
+  const { input } = c
   const start = c.i + 1
   if (input[start] === QUOTE && input[start + 1] !== QUOTE) {
     c.i = start + 1
@@ -34,12 +34,34 @@ export function textCell(c: Cursor, column: CompiledColumn): void {
     column.conditions === null
       ? 0
       : column.conditions.forBytes(input, start, findTextEnd(input, start, c.end))
-  const rewind = c.o
-  openCell(c, column, variant * KINDS + TEXT)
+  let outcome = input[start]! <= BLANK ? ENDS_BLANK : copyText(c, column, variant, false)
+  if (outcome === ENDS_BLANK) outcome = copyText(c, column, variant, true)
+  if (outcome === COPIED) return
+  const end = findTextEnd(input, start, c.end)
+  c.i = end + 1
+  slowText(c, column, variant, readText(input, start, end))
+}
+
+const COPIED = 0
+/** Nothing was written: the text ends with a blank, which has to be kept. */
+const ENDS_BLANK = 1
+/** Nothing was written: a byte needs more than an entity, or the text may be too long for a cell. */
+const NEEDS_CARE = 2
+
+/** The last byte that is a blank, or worse. */
+const BLANK = 0x20
+
+/** Stretches of plain bytes are copied as they are, eight at a time. */
+function copyText(c: Cursor, column: CompiledColumn, variant: number, keepBlanks: boolean): number {
+  const { input, classes, o: before, marked, valueEnd } = c
+  const start = c.i + 1
+  if (keepBlanks) openKeepingCell(c, column, variant)
+  else openCell(c, column, variant * KINDS + TEXT)
   let o = c.o
   let i = start
+  let outcome = NEEDS_CARE
   const limit = Math.min(c.end, start + MAX_TEXT)
-  while (input[start]! > 0x20 && i < limit) {
+  while (i < limit) {
     const from = i
     while (i < limit && classes[input[i]!] === PLAIN) i += 1
     o = copyWords(c, from, i, o)
@@ -47,16 +69,14 @@ export function textCell(c: Cursor, column: CompiledColumn): void {
     const kind = classes[input[i]!]!
     if (kind === QUOTE_CLASS) {
       if (input[i + 1] !== QUOTE) {
-        if (input[i - 1]! <= 0x20) break
-        c.i = i + 1
-        closeCell(c, o)
-        return
+        outcome = keepBlanks || input[i - 1]! > BLANK ? COPIED : ENDS_BLANK
+        break
       }
       out[o] = QUOTE
       o += 1
       i += 2
     } else if (kind <= GREATER) {
-      o = writeEntity(out, o, kind)
+      o = writeEntity(o, kind)
       i += 1
     } else if (kind === UNDERSCORE && input[i + 1] !== 0x78) {
       out[o] = 0x5f
@@ -66,10 +86,16 @@ export function textCell(c: Cursor, column: CompiledColumn): void {
       break
     }
   }
-  c.o = rewind
-  const end = findTextEnd(input, start, c.end)
-  c.i = end + 1
-  slowText(c, column, variant, readText(input, start, end))
+  if (outcome !== COPIED) {
+    c.o = before
+    c.marked = marked
+    c.valueEnd = valueEnd
+    return outcome
+  }
+  c.i = i + 1
+  if (keepBlanks) closeKeepingCell(c, o)
+  else closeCell(c, o)
+  return COPIED
 }
 
 /** Bytes that are a number, a boolean or the like in the spool, kept as text. */
@@ -86,8 +112,9 @@ export function slowText(c: Cursor, column: CompiledColumn, variant: number, tex
   }
   const xml = escapeCellText(kept)
   if (hasOuterBlank(kept)) {
-    const opening = `<c r="${column.letters}${c.row}"${column.styles[variant]} t="inlineStr"><is><t xml:space="preserve">`
-    c.writeText(`${opening}${xml}</t></is></c>`)
+    openKeepingCell(c, column, variant)
+    c.writeText(xml)
+    closeKeepingCell(c, c.o)
     return
   }
   openCell(c, column, variant * KINDS + TEXT)
@@ -95,7 +122,7 @@ export function slowText(c: Cursor, column: CompiledColumn, variant: number, tex
   closeCell(c, c.o)
 }
 
-function writeEntity(out: Uint8Array, at: number, kind: number): number {
+function writeEntity(at: number, kind: number): number {
   out[at] = 0x26
   if (kind === AMPERSAND) {
     out[at + 1] = 0x61

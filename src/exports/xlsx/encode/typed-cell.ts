@@ -1,3 +1,4 @@
+import { XML } from '../deflate/xml-buffer.ts'
 import {
   AS_BOOLEAN,
   AS_DATE,
@@ -13,6 +14,7 @@ import { numericText } from './number-cell.ts'
 import { blankCell, closeCell, openCell } from './open-cell.ts'
 import { findTextEnd, rawTextCell, textCell } from './text-cell.ts'
 
+const out = XML
 const DAY = 86_400_000
 
 /** The quoted text at the cursor, in a column whose type may make something else of it. What does not fit stays text. */
@@ -35,8 +37,7 @@ function dateText(c: Cursor, column: CompiledColumn, start: number, end: number)
   const variant = column.conditions?.forBytes(c.input, start, end) ?? 0
   openCell(c, column, variant * KINDS + NUMBER)
   const day = Math.floor(serial / DAY)
-  const { out } = c
-  let o = writeDigits(out, c.o, day, digitsOf(day))
+  let o = writeDigits(c.o, day, digitsOf(day))
   const rest = serial - day * DAY
   if (column.keepTime && rest > 0) {
     // With the five digits before the point these are the 17 that a double needs.
@@ -44,7 +45,7 @@ function dateText(c: Cursor, column: CompiledColumn, start: number, end: number)
     let length = 12
     for (; fraction % 10 === 0; fraction /= 10) length -= 1
     out[o] = 0x2e
-    o = writeDigits(out, o + 1, fraction, length)
+    o = writeDigits(o + 1, fraction, length)
   }
   closeCell(c, o)
   return true
@@ -56,7 +57,7 @@ function digitsOf(value: number): number {
   return count
 }
 
-function writeDigits(out: Uint8Array, at: number, value: number, length: number): number {
+function writeDigits(at: number, value: number, length: number): number {
   let rest = value
   for (let n = at + length - 1; n >= at; n -= 1) {
     const tenth = Math.floor(rest / 10)
@@ -89,6 +90,6 @@ export function literalCell(c: Cursor, column: CompiledColumn): void {
 
 export function writeBoolean(c: Cursor, column: CompiledColumn, value: boolean): void {
   openCell(c, column, (column.conditions?.pick(value) ?? 0) * KINDS + BOOLEAN)
-  c.out[c.o] = value ? 0x31 : 0x30
+  out[c.o] = value ? 0x31 : 0x30
   closeCell(c, c.o + 1)
 }

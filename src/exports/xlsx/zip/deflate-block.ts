@@ -22,7 +22,11 @@ const SHARED = 1 << 16
 
 /** Adds plain bytes to a block. They are compressed before this returns, so their buffer may be used again. */
 export function deflateInto(block: DeflatedBlock, plain: Uint8Array): void {
-  if (plain.length === 0) return
+  if (plain.length > 0) addChunk(block, plain, deflateChunk(plain))
+}
+
+/** Plain bytes by zlib, ending on a byte boundary. */
+export function deflateChunk(plain: Uint8Array): Uint8Array {
   const chunk = deflateRawSync(plain, {
     level: 1,
     memLevel: 9,
@@ -32,7 +36,12 @@ export function deflateInto(block: DeflatedBlock, plain: Uint8Array): void {
   })
   // Chunks travel to another thread with the memory under them. Small ones may lie in memory that Node shares out among
   // many buffers, so they get their own.
-  block.chunks.push(chunk.length < SHARED ? new Uint8Array(chunk) : chunk)
+  return chunk.length < SHARED ? new Uint8Array(chunk) : chunk
+}
+
+/** Adds what became of some plain bytes. */
+export function addChunk(block: DeflatedBlock, plain: Uint8Array, chunk: Uint8Array): void {
+  block.chunks.push(chunk)
   block.bytes += chunk.length
   block.crc = crc32(plain, block.crc)
   block.plainBytes += plain.length
