@@ -1,4 +1,4 @@
-import { chmod, copyFile, link, mkdir, rm } from 'node:fs/promises'
+import { copyFile, link, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Log } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
@@ -92,7 +92,7 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   options.onProgress({ stage: 'building', ...totals })
   const out = join(options.directory, 'out')
   await rm(out, { recursive: true, force: true })
-  await mkdir(out, { recursive: true })
+  await mkdir(out, { recursive: true, mode: 0o700 })
   const built =
     options.request.type === 'csv'
       ? await buildCsv(options, tables, out)
@@ -158,7 +158,6 @@ async function buildCsv({ request, signal }: ProduceOptions, tables: FetchedTabl
 
 /** The spool keeps the file too: should this worker die before the file is safe, another goes on from there. */
 async function shareFile(spooled: string, path: string): Promise<void> {
-  await chmod(spooled, 0o666 & ~process.umask())
   await link(spooled, path).catch(() => copyFile(spooled, path)) // not every disk has hard links
 }
 

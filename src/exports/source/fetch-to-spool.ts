@@ -1,5 +1,6 @@
 import { AppError, type Backoff, type Clock, DEFAULT_BACKOFF, ERRORS, type Log } from '../../kernel/index.ts'
 import type { ThreadPool } from '../threads/index.ts'
+import { type CsvRecords, hashOfRecords } from './csv-records.ts'
 import { planFetch } from './fetch-plan.ts'
 import { PageBody } from './page-body.ts'
 import { PageGetter } from './page-getter.ts'
@@ -11,7 +12,7 @@ import { SLICE_BYTES } from './segment-buffer.ts'
 import type { Spool } from './spool.ts'
 import { SpoolFetch, tooLarge } from './spool-fetch.ts'
 import { SpoolFolder } from './spool-folder.ts'
-import type { CsvRecords, RangeMeta, SpoolMeta } from './spool-meta.ts'
+import type { RangeMeta, SpoolMeta } from './spool-meta.ts'
 
 export interface FetchDeps {
   source: PageSource
@@ -81,10 +82,16 @@ export async function fetchToSpool(deps: FetchDeps, options: FetchOptions): Prom
     throw tooLarge(`the source has ${probe.total} rows, an export may have ${limits.maxRows}`)
 
   const folder = new SpoolFolder(options.directory)
-  const expected: ExpectedSpool = { total: probe.total, pageSize, fields, rowNames, csv }
+  const expected: ExpectedSpool = {
+    total: probe.total,
+    pageSize,
+    fields,
+    rowNames,
+    csv: csv && hashOfRecords(csv),
+  }
   const { meta, resumed } = await openFolder({ folder, clock: deps.clock }, expected)
   deps.log?.info({ total: probe.total, fetchers: meta.ranges.length, ...resumed }, 'fetching pages')
-  const fetch = new SpoolFetch({ ...deps, getter, folder }, { ...settings, probe, meta })
+  const fetch = new SpoolFetch({ ...deps, getter, folder }, { ...settings, probe, meta, csv })
   await fetch.run(signal)
   return fetch.spool(resumed)
 }

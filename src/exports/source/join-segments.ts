@@ -26,8 +26,9 @@ export async function joinSegments(
       }
       end += bytes
     }
-    if ((await file.stat()).size < end) throw cutOff()
-    await file.truncate(end)
+    const { size } = await file.stat()
+    if (size < end) throw cutOff()
+    if (size > end) await file.truncate(end)
     return first.path
   } finally {
     await file.close()
@@ -63,5 +64,5 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
 }
 
 function cutOff(): AppError {
-  return new AppError(ERRORS.SPOOL_DAMAGED, 'a segment of the spool is cut off', { retryable: false })
+  return new AppError(ERRORS.SPOOL_DAMAGED, 'a segment of the spool is cut off')
 }

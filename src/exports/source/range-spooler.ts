@@ -1,10 +1,11 @@
+import type { CsvRecords } from './csv-records.ts'
 import type { PageBody } from './page-body.ts'
 import { pageError } from './page-error.ts'
 import { type ExpectedPage, PageReader } from './page-reader.ts'
 import { RowTranscoder } from './row-transcoder.ts'
 import { SegmentBuffer } from './segment-buffer.ts'
 import { SpoolFolder } from './spool-folder.ts'
-import type { CsvRecords, RangeMeta } from './spool-meta.ts'
+import type { RangeMeta } from './spool-meta.ts'
 
 /** Plain data: it travels to other threads. */
 export interface RangeSpoolerOptions {

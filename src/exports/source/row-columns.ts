@@ -20,9 +20,11 @@ export class RowColumns {
   /** A field that is null has a slot that no key fills. */
   constructor(fields: readonly (string | null)[], rowNames: readonly string[] | undefined) {
     const names: (string | null)[] = []
+    const known = new Map<string, number>()
     const slotOf = (name: string | null) => {
-      const known = name === null ? -1 : names.indexOf(name)
-      return known < 0 ? names.push(name) - 1 : known
+      const slot = (name === null ? undefined : known.get(name)) ?? names.push(name) - 1
+      if (name !== null) known.set(name, slot)
+      return slot
     }
     this.count = fields.length
     this.slotOf = Int32Array.from(fields, slotOf)

@@ -20,7 +20,7 @@ export class RowShape {
   /** `gaps` stand before the values, `closing` behind the last one. `columns` is missing when values must be routed. */
   constructor(gaps: Buffer[], closing: Buffer, slots: number[], columns: number | undefined) {
     this.closing = Buffer.from(closing)
-    const code: number[] = []
+    const code: number[][] = []
     let last = 0
     let seen = -1
     let ascending = columns !== undefined
@@ -28,13 +28,13 @@ export class RowShape {
       const slot = slots[index]!
       const words: number[] = []
       for (let at = 0; at + 4 < gap.length; at += 4) words.push(gap.readInt32LE(at))
-      code.push(gap.length, words.length, ...words, gap.readInt32LE(gap.length - 4), slot, slot - last)
+      code.push([gap.length, words.length], words, [gap.readInt32LE(gap.length - 4), slot, slot - last])
       if (slot < 0) return
       if (slot <= seen) ascending = false
       seen = slot
       last = slot
     })
-    this.code = Int32Array.from([...code, 0])
+    this.code = Int32Array.from([...code, [0]].flat())
     this.direct = ascending
     this.trailing = Math.max(0, (columns ?? 0) - 1 - last)
   }

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { AppError, ERRORS } from '../../kernel/index.ts'
 import { Memory } from './memory.ts'
 
 /** A run of whole records in a segment, for readers that work on several at once. */
@@ -9,6 +10,8 @@ export interface Slice {
 }
 
 export const SLICE_BYTES = 4 * 1024 * 1024
+/** Of one page in one segment: columns that show the same long value can make far more of it than came. */
+export const MAX_WAITING = 256 * 1024 * 1024
 
 /** What is known of the bytes that a segment's file holds. */
 export interface SegmentState {
@@ -69,7 +72,15 @@ export class SegmentBuffer {
   reserve(extra: number): void {
     const { bytes } = this.memory
     if (bytes.length - this.length >= extra) return
-    this.memory = Memory.ofSize(Math.max(64 * 1024, this.length + extra, bytes.length * 2))
+    if (this.length + extra > MAX_WAITING)
+      throw new AppError(
+        ERRORS.SOURCE_PAGE_TOO_LARGE,
+        `its records take more than ${MAX_WAITING} bytes, a smaller page_size may help`,
+        { retryable: false },
+      )
+    this.memory = Memory.ofSize(
+      Math.max(64 * 1024, this.length + extra, Math.min(bytes.length * 2, MAX_WAITING)),
+    )
     bytes.copy(this.memory.bytes, 0, 0, this.length)
   }
 

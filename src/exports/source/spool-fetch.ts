@@ -1,6 +1,7 @@
 import { AppError, type Clock, ERRORS, type Log } from '../../kernel/index.ts'
 import type { ThreadPool } from '../threads/index.ts'
 import { Checkpointer } from './checkpointer.ts'
+import type { CsvRecords } from './csv-records.ts'
 import type { PageGetter } from './page-getter.ts'
 import type { RetryOptions } from './page-retry.ts'
 import type { Probe } from './probe.ts'
@@ -30,6 +31,7 @@ export interface SpoolFetchOptions extends RetryOptions {
   probe: Probe
   /** Where to start: a fresh plan, or what an earlier fetch left. */
   meta: SpoolMeta
+  csv: CsvRecords | null
   checkpointEveryMs: number
   sliceBytes: number
   limits?: { maxBytes?: number }
@@ -144,8 +146,8 @@ export class SpoolFetch implements RangeWatcher {
 
   #sink(range: RangeMeta, index: number): PageSink {
     const { folder, threads } = this.#deps
-    const { meta, probe, sliceBytes } = this.#options
-    const { fields, rowNames, csv } = meta
+    const { meta, probe, csv, sliceBytes } = this.#options
+    const { fields, rowNames } = meta
     const { directory } = folder
     const firstSegment = index * range.segments.length
     const options = { directory, fields, rowNames, csv, wrapped: probe.wrapped, firstSegment, sliceBytes }

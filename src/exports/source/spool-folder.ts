@@ -32,7 +32,7 @@ export class SpoolFolder {
 
   /** Makes the folder, or empties it of what an earlier fetch left. Files that are not ours stay. */
   async clear(): Promise<void> {
-    await mkdir(this.directory, { recursive: true })
+    await mkdir(this.directory, { recursive: true, mode: 0o700 })
     this.#dirty.clear()
     const names = (await readdir(this.directory)).filter((name) => OURS.test(name))
     // The meta goes first: without it nothing here counts any more.
@@ -100,6 +100,10 @@ export class SpoolFolder {
     if (whole && !complete) return false
     return withFile(whole ? this.whole(segment) : this.growing(segment), 'r+', async (file) => {
       if ((await checksum(file, 0, state.bytes)) !== state.crc) return false
+      const { size, nlink } = await file.stat()
+      if (size === keep) return true
+      // A file that has another name as well has been handed over: it is no longer ours to change.
+      if (nlink > 1) return false
       await file.truncate(keep)
       return true
     })
@@ -117,7 +121,7 @@ async function withFile<T>(
   flags: string | number,
   use: (file: FileHandle) => Promise<T>,
 ): Promise<T> {
-  const file = await open(path, flags, 0o600)
+  const file = await open(path, flags)
   try {
     return await use(file)
   } finally {

@@ -11,14 +11,6 @@ export interface RangeMeta extends PageRange {
   widths: number[]
 }
 
-/** Records as a CSV file has them. */
-export interface CsvRecords {
-  /** What the file begins with. */
-  head: string
-  /** What each record begins with, by row header. */
-  leads: string[]
-}
-
 /** What is needed to go on after a crash. Everything it counts is on disk before it is. */
 export interface SpoolMeta {
   version: 2
@@ -26,8 +18,8 @@ export interface SpoolMeta {
   pageSize: number
   fields: (string | null)[]
   rowNames: string[] | null
-  /** Null: typed records. */
-  csv: CsvRecords | null
+  /** Null: typed records. Of CSV records, what is written around the values, as a hash. */
+  csv: string | null
   ranges: RangeMeta[]
   warnings: string[]
   /** Milliseconds since 1970. */

@@ -17,3 +17,4 @@ export {
   type TemplateOptions,
   templateFromKeys,
 } from './template.ts'
+export { templateError } from './template-error.ts'

@@ -111,6 +111,28 @@ test('row headers are found by their names, also by those that look like formula
   )
 })
 
+test('row headers without a name have no records, and one that is the only column ends the record', () => {
+  const template = parseTemplate({
+    ceil: [{ name: '__row__', title: 'Area' }],
+    row: [{ title: 'Empty' }, { name: 's', title: 'S' }],
+  })!
+  expect(file(template, '[{"_row_head_":"s"}]')).toBe('"Area"\r\n"S"\r\n')
+  const nameless = parseTemplate({ ceil: [{ name: 'v' }], row: [{ title: 'Empty' }] })!
+  expect(() => csvColumns(nameless, { bom: true })).toThrow('row headers must have names')
+})
+
+test('labels that would fill the memory are refused', () => {
+  const children = Array.from({ length: 100 }, (_, index) => ({ name: `n${index}` }))
+  const template = parseTemplate({ ceil: [{ name: 'v' }], row: [{ title: 'x'.repeat(50_000), children }] })!
+  expect(() => csvColumns(template, { bom: true })).toThrow('the labels take more than')
+})
+
+test('records that would fill the memory are refused', () => {
+  const nodes = Array.from({ length: 70 }, (_, index) => ({ name: 'x', title: `t${index}` }))
+  const page = JSON.stringify([{ x: 'y'.repeat(4 * 1024 * 1024) }])
+  expect(() => file(parseTemplate(nodes)!, page)).toThrow('a smaller page_size may help')
+})
+
 test('a long value that many columns show fits into the record', () => {
   const long = 'long, "text" '.repeat(20_000)
   const nodes = Array.from({ length: 40 }, (_, index) => ({ name: 'x', title: `t${index}` }))

@@ -1,4 +1,5 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { joinSegments } from '../../../src/exports/source/index.ts'
@@ -69,6 +70,16 @@ test.each([
   expect(readFileSync(await joinSegments(spool.segments, signal), 'utf8').split('\r\n')).toHaveLength(
     SIZE.total + 2,
   )
+})
+
+test('a file that was handed over and then changed is left alone', async () => {
+  const { clock, directory, first } = await killedWhileJoining(3, 0)
+  const file = join(await temporaryFolder(), 'file.csv')
+  linkSync(first.path, file)
+  appendFileSync(file, 'a note of its owner')
+  const handedOver = readFileSync(file, 'utf8')
+  expect((await fetched(directory, clock)).spool.resumed.resumed).toBe(false)
+  expect(readFileSync(file, 'utf8')).toBe(handedOver)
 })
 
 function garbled(bytes: Buffer): Buffer {

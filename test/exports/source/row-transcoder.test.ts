@@ -50,6 +50,11 @@ describe('keys', () => {
     expect(transcode(['a', 'b'], rows)).toBe('1,2\n3,4\n5,6\n')
   })
 
+  test('a key may be longer than anybody would think', () => {
+    const row = (value: number) => `{"a":${value},"${'k'.repeat(2_000_000)}":0,"b":2}`
+    expect(transcode(['a', 'b'], `[${row(1)},${row(3)}]`)).toBe('1,2\n3,2\n')
+  })
+
   test('a field asked for twice is written twice', () => {
     expect(transcode(['a', 'b', 'a'], '[{"a":1,"b":2},{"a":3,"b":4}]')).toBe('1,2,1\n3,4,3\n')
   })

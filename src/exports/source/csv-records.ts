@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto'
+
+/** Records as a CSV file has them: what is written around the values. */
+export interface CsvRecords {
+  /** What the file begins with. */
+  head: string
+  /** What each record begins with, by row header. */
+  leads: string[]
+}
+
+/** Equal for equal records; the leads of many row headers are too long to be noted with every checkpoint. */
+export function hashOfRecords({ head, leads }: CsvRecords): string {
+  const hash = createHash('sha256')
+  for (const text of [head, ...leads]) hash.update(`${text.length}:${text}`)
+  return hash.digest('hex')
+}
