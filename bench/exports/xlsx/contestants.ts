@@ -28,11 +28,11 @@ const node = (script: string, ...args: string[]): [string, ...string[]] => [
 
 export const PLAIN: Contestant = {
   name: 'wharf, plain',
-  command: ({ index }, target) => node('ours.ts', index, target, 'plain'),
+  command: ({ index }, target) => node('ours.mjs', index, target, 'plain'),
 }
 export const STYLED: Contestant = {
   name: 'wharf, styled',
-  command: ({ index }, target) => node('ours.ts', index, target, 'styled'),
+  command: ({ index }, target) => node('ours.mjs', index, target, 'styled'),
 }
 export const PEERS: Contestant[] = [
   {
