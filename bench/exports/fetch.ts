@@ -109,7 +109,11 @@ async function measure({ run }: Contender): Promise<Speed> {
 /** The whole stage, from a source in memory to files on disk, checkpoints included. */
 async function measureStage(input: Buffer[], totalRows: number): Promise<Speed> {
   const bodies = input.map((page) =>
-    Buffer.concat([Buffer.from(`{"total":${totalRows},"data":`), page.subarray(0, -1), Buffer.from('}')]),
+    Buffer.concat([
+      Buffer.from(`{"total":${totalRows},"data":`),
+      page.subarray(0, -PAGE_MARGIN),
+      Buffer.from('}'),
+    ]),
   )
   const first = Buffer.from(JSON.stringify({ total: totalRows, data: [orderRow(0)] }))
   const source: PageSource = {
