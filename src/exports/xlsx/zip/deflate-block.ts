@@ -1,5 +1,4 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
-import { combineCrc32 } from './crc32-combine.ts'
 
 /** A stretch of one zip entry, deflated on its own and ending on a byte boundary, so that stretches can be joined. */
 export interface DeflatedBlock {
@@ -45,13 +44,4 @@ export function addChunk(block: DeflatedBlock, plain: Uint8Array, chunk: Uint8Ar
   block.bytes += chunk.length
   block.crc = crc32(plain, block.crc)
   block.plainBytes += plain.length
-}
-
-export function joinBlocks(first: DeflatedBlock, second: DeflatedBlock): DeflatedBlock {
-  return {
-    chunks: [...first.chunks, ...second.chunks],
-    bytes: first.bytes + second.bytes,
-    crc: combineCrc32(first.crc, second.crc, second.plainBytes),
-    plainBytes: first.plainBytes + second.plainBytes,
-  }
 }
