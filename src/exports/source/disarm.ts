@@ -1,8 +1,11 @@
 const APOSTROPHE = 0x27
 
-/** 1 = as a text's first byte it makes a spreadsheet take the text for a formula. */
+/** First characters by which a spreadsheet takes a text for a formula. */
+export const FORMULA_CHARACTERS = '=+-@\t\r'
+
+/** 1 = a byte that is one of them. */
 export const FORMULA_START = new Uint8Array(256)
-for (const char of '=+-@\t\r') FORMULA_START[char.charCodeAt(0)] = 1
+for (const char of FORMULA_CHARACTERS) FORMULA_START[char.charCodeAt(0)] = 1
 
 /** Puts an apostrophe before the bytes from `at` to `end`, and returns where they end now. */
 export function disarm(out: Uint8Array, at: number, end: number): number {

@@ -1,6 +1,7 @@
 import { type FileHandle, open, rm } from 'node:fs/promises'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, ERRORS, isErrno } from '../../kernel/index.ts'
 import type { SpoolSegment } from './spool.ts'
+import { writeWhole } from './write-whole.ts'
 
 const CHUNK = 1024 * 1024
 
@@ -46,9 +47,7 @@ async function append(
     signal.throwIfAborted()
     const { bytesRead } = await segment.read(chunk, 0, Math.min(chunk.length, bytes - done), done)
     if (bytesRead === 0) throw cutOff()
-    // A single write may take less than it is given.
-    for (let written = 0; written < bytesRead; )
-      written += (await file.write(chunk, written, bytesRead - written, at + done + written)).bytesWritten
+    await writeWhole(file, chunk.subarray(0, bytesRead), at + done)
     done += bytesRead
   }
 }
@@ -58,7 +57,7 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, 'r')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (isErrno(error, 'ENOENT')) return undefined
     throw error
   }
 }

@@ -2,8 +2,10 @@ import { constants } from 'node:fs'
 import { access, type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { isErrno } from '../../kernel/index.ts'
 import type { SegmentState } from './segment-buffer.ts'
 import { decodeMeta, encodeMeta, type SpoolMeta } from './spool-meta.ts'
+import { writeWhole } from './write-whole.ts'
 
 const META = '.meta'
 const OURS = /^(segment-\d+\.(tmp|source)\.csv|\.meta(\.tmp)?)$/
@@ -44,18 +46,14 @@ export class SpoolFolder {
     try {
       return decodeMeta(await readFile(join(this.directory, META), 'utf8')) ?? 'damaged'
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing'
+      if (isErrno(error, 'ENOENT')) return 'missing'
       throw error
     }
   }
 
   async write(segment: number, bytes: Buffer, offset: number): Promise<void> {
-    await withFile(this.growing(segment), constants.O_RDWR | constants.O_CREAT, async (file) => {
-      for (let done = 0; done < bytes.length; ) {
-        const { bytesWritten } = await file.write(bytes, done, bytes.length - done, offset + done)
-        done += bytesWritten
-      }
-    })
+    const flags = constants.O_RDWR | constants.O_CREAT
+    await withFile(this.growing(segment), flags, (file) => writeWhole(file, bytes, offset))
   }
 
   /**
@@ -134,7 +132,7 @@ async function exists(path: string): Promise<boolean> {
     await access(path)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    if (isErrno(error, 'ENOENT')) return false
     throw error
   }
 }

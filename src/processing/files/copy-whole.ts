@@ -32,7 +32,3 @@ export async function syncFolder(folder: string): Promise<void> {
     await handle.close()
   }
 }
-
-export function isErrno(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && codes.includes((error as NodeJS.ErrnoException).code ?? '')
-}

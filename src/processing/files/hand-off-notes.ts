@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { lstat, lutimes, readdir, readlink, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { isErrno } from './copy-whole.ts'
+import { isErrno } from '../../kernel/index.ts'
 
 /** Says that the file at `from` is being taken over for the task `id`. */
 export interface Note {

@@ -1,9 +1,9 @@
 import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs'
 import { link, lstat, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { AppError, ERRORS, isAppError, type Log, messageOf } from '../../kernel/index.ts'
+import { AppError, ERRORS, isAppError, isErrno, type Log, messageOf } from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
-import { copyWhole, isErrno } from './copy-whole.ts'
+import { copyWhole } from './copy-whole.ts'
 import { HandOffNotes, type Note } from './hand-off-notes.ts'
 import { badPath, extensionOf, resolveTempPath } from './temp-path.ts'
 

@@ -1,7 +1,6 @@
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { basename, extname, sep } from 'node:path'
-import { AppError, ERRORS } from '../../kernel/index.ts'
-import { isErrno } from './copy-whole.ts'
+import { AppError, ERRORS, isErrno } from '../../kernel/index.ts'
 
 export interface ResultFile {
   /** To be closed by whoever asked, or by the stream that is made of it. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { copyFile, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, ERRORS, isErrno } from '../../kernel/index.ts'
 import { type PartName, partName, readPartName } from './part-name.ts'
 
 /** The folder of one account. Every name it is given has gone through `safeName`; links are never followed. */
@@ -77,6 +77,5 @@ export class AccountFolder {
 }
 
 function isMissing(error: unknown): boolean {
-  const { code } = error as { code?: string }
-  return code === 'ENOENT' || code === 'ENOTDIR'
+  return isErrno(error, 'ENOENT', 'ENOTDIR')
 }

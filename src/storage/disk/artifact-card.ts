@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, ERRORS } from '../../kernel/index.ts'
-import { isErrno } from './disk-error.ts'
+import { AppError, ERRORS, isErrno } from '../../kernel/index.ts'
 import { cardName, isBlobOf } from './disk-layout.ts'
 
 /** What is known of an artifact besides its bytes, and which blob holds them. */

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isErrno } from '../../kernel/index.ts'
 import type { ArtifactSource, PutOptions } from '../artifact-store.ts'
 import { Hashed } from '../hashed.ts'
-import { isErrno } from './disk-error.ts'
 import { blobName, temporaryName } from './disk-layout.ts'
 
 /** Opens a file for writing; a collaborator, so that a full disk can be had without one. */

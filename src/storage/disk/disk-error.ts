@@ -1,8 +1,4 @@
-import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
-
-export function isErrno(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
-}
+import { AppError, ERRORS, isErrno, messageOf } from '../../kernel/index.ts'
 
 /** The error that callers know for whatever the file system threw; others pass as they are. */
 export function toStorageError(error: unknown, what: string): unknown {

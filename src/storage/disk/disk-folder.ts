@@ -1,7 +1,6 @@
 import { lstat, mkdir, open, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, ERRORS } from '../../kernel/index.ts'
-import { isErrno } from './disk-error.ts'
+import { AppError, ERRORS, isErrno } from '../../kernel/index.ts'
 
 /** Makes a rename or unlink inside the folder survive a power cut. */
 export async function syncFolder(path: string): Promise<void> {

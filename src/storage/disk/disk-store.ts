@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { mkdir, open, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, type Clock, ERRORS, messageOf, systemClock } from '../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, isErrno, messageOf, systemClock } from '../../kernel/index.ts'
 import { checkKey } from '../artifact-key.ts'
 import type {
   ArtifactSource,
@@ -17,7 +17,7 @@ import type {
 import { clampRange } from '../byte-range.ts'
 import { type ArtifactCard, etagOf, readCard } from './artifact-card.ts'
 import { type OpenFile, openFile, type Reserved, reserve, writeBlob, writeSmall } from './blob-writer.ts'
-import { isErrno, toStorageError } from './disk-error.ts'
+import { toStorageError } from './disk-error.ts'
 import { enterFolder, pruneFolders, syncFolder } from './disk-folder.ts'
 import { cardName, folderParts, leafOf } from './disk-layout.ts'
 import { listCards, sweepFolder } from './disk-walk.ts'

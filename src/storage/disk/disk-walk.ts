@@ -1,7 +1,7 @@
 import { lstat, opendir, rm } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
+import { isErrno } from '../../kernel/index.ts'
 import { type ArtifactCard, readCard } from './artifact-card.ts'
-import { isErrno } from './disk-error.ts'
 import { readName } from './disk-layout.ts'
 
 /** Every file below, links left aside. What vanishes meanwhile is passed over. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { isErrno } from '../../kernel/index.ts'
 import { type ArrivingPiece, BadPiece } from '../engines/swarm/wire/arriving-piece.ts'
 import type { Place } from '../engines/swarm/wire/control-message.ts'
 import type { Holding, HoldingWatcher, LivePiece } from '../engines/swarm/wire/holding.ts'
@@ -197,7 +198,7 @@ function partName(task: string): string {
 /** A `.part` of an earlier life. Anything that is not a plain file of our own is not touched. */
 async function reopen(path: string): Promise<FileHandle | undefined> {
   const file = await open(path, O_RDWR | O_NOFOLLOW).catch((error) => {
-    if (error.code === 'ENOENT') return undefined
+    if (isErrno(error, 'ENOENT')) return undefined
     throw error
   })
   if (!file) return undefined
