@@ -4,9 +4,11 @@ import {
   type Clock,
   type Duty,
   ERRORS,
+  endsWithin,
   isAppError,
   type Log,
   messageOf,
+  orAborted,
 } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
 import { Gather } from './gather.ts'
@@ -143,12 +145,7 @@ export class Worker implements Duty {
    */
   async drain(graceMs: number): Promise<void> {
     this.#draining = 'waits'
-    const over = new AbortController()
-    await Promise.race([
-      Promise.all(this.#taking),
-      this.#deps.clock.sleep(graceMs, over.signal).catch(() => undefined),
-    ])
-    over.abort()
+    await endsWithin(this.#deps.clock, graceMs, Promise.all(this.#taking))
     this.#draining = 'aborts'
     for (const { abort } of this.#running) abort.abort(shuttingDown())
     await Promise.all(this.#taking)
@@ -200,7 +197,7 @@ export class Worker implements Duty {
     const finished = new AbortController()
     if (kind.timeoutMs !== undefined) this.#abortAfter(kind.timeoutMs, abort, finished.signal)
     try {
-      const result = await Promise.race([
+      const result = await orAborted(
         kind.run({
           job,
           signal,
@@ -212,19 +209,17 @@ export class Worker implements Duty {
               return work(tx)
             }),
         }),
-        this.#graceAfterAbort(signal, finished.signal),
-      ])
-      if (result === NEVER_SETTLED) {
-        log.error(
-          { reason: messageOf(signal.reason) },
-          'the handler did not stop when told to; its job goes on without it',
-        )
-        throw signal.reason
-      }
+        this.#stuckAfter(signal, finished.signal),
+      )
       if (result instanceof Completed)
         return { what: 'succeeded', result: result.result, commit: result.commit }
       return { what: 'succeeded', result }
     } catch (error) {
+      if (error === NEVER_SETTLED)
+        log.error(
+          { reason: messageOf(signal.reason) },
+          'the handler did not stop when told to; its job goes on without it',
+        )
       return outcomeOf(signal.aborted ? signal.reason : error)
     } finally {
       finished.abort()
@@ -239,10 +234,16 @@ export class Worker implements Duty {
     this.#deps.clock.sleep(ms, finished).then(timedOut, () => undefined)
   }
 
-  async #graceAfterAbort(signal: AbortSignal, finished: AbortSignal): Promise<typeof NEVER_SETTLED> {
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-    await this.#deps.clock.sleep(this.#abortGraceMs, finished).catch(() => undefined)
-    return NEVER_SETTLED
+  /** Aborts once a handler that was told to stop has had its grace and has not finished. */
+  #stuckAfter(signal: AbortSignal, finished: AbortSignal): AbortSignal {
+    const stuck = new AbortController()
+    const grace = () =>
+      this.#deps.clock.sleep(this.#abortGraceMs, finished).then(
+        () => stuck.abort(NEVER_SETTLED),
+        () => undefined,
+      )
+    signal.addEventListener('abort', grace, { once: true })
+    return stuck.signal
   }
 
   /** The work is done; losing that to a short outage of the ledger would be a waste. */

@@ -1,4 +1,4 @@
-import { AppError, type Clock, ERRORS } from '../kernel/index.ts'
+import { AppError, type Clock, ERRORS, follow } from '../kernel/index.ts'
 
 /** One reason for all: making a new one for each request costs a stack trace. */
 const DONE = new Error('the exchange is over')
@@ -19,8 +19,12 @@ export function startDeadline(clock: Clock, totalMs: number, host: string, outer
       late.abort(new AppError(ERRORS.HTTP_TIMEOUT, `${host} did not finish its answer within ${totalMs} ms`)),
     () => undefined,
   )
+  const unfollow = outer && follow(outer, late)
   return {
-    signal: outer ? AbortSignal.any([outer, late.signal]) : late.signal,
-    clear: () => over.abort(DONE),
+    signal: late.signal,
+    clear() {
+      over.abort(DONE)
+      unfollow?.()
+    },
   }
 }

@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import type { buildConnector } from 'undici'
-import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
+import { AppError, ERRORS, messageOf, orAborted } from '../kernel/index.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { bareHost } from './host-name.ts'
 import type { ResolvedAddress, Resolver } from './resolver.ts'
@@ -41,7 +41,7 @@ async function open(
   target: Target,
   timeoutMs: number,
 ): Promise<Socket> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
+  const late = new AbortController()
   let socket: Socket | undefined
   const timer = setTimeout(() => {
     const error = new AppError(
@@ -49,12 +49,12 @@ async function open(
       `no connection to ${target.host}:${target.port} within ${timeoutMs} ms`,
     )
     socket?.destroy(error)
-    reject(error)
+    late.abort(error)
   }, timeoutMs)
   try {
-    const addresses = await Promise.race([judged(deps, target), late])
+    const addresses = await orAborted(judged(deps, target), late.signal)
     socket = dial(target, addresses)
-    return await Promise.race([connected(socket, target), late])
+    return await orAborted(connected(socket, target), late.signal)
   } finally {
     clearTimeout(timer)
   }

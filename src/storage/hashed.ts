@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { orAborted } from '../kernel/index.ts'
 import type { ArtifactSource } from './artifact-store.ts'
 
 /** Bytes on their way, counted and hashed as they pass. */
@@ -43,20 +44,14 @@ async function* untilAborted<T>(
     yield* source
     return
   }
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  aborted.catch(() => undefined)
-  const abort = () => reject(signal.reason)
-  if (signal.aborted) abort()
-  signal.addEventListener('abort', abort)
   const iterator = source[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const step = await Promise.race([aborted, iterator.next()])
+      const step = await orAborted(iterator.next(), signal)
       if (step.done) break
       yield step.value
     }
   } finally {
-    signal.removeEventListener('abort', abort)
     // Not awaited: a generator that hangs in its own await would never come back.
     iterator.return?.()?.catch(() => undefined)
   }

@@ -1,8 +1,15 @@
 import type { JobContext, Ledger } from '../engine/index.ts'
-import { AppError, type Backoff, backoffDelay, type Clock, ERRORS, isAppError } from '../kernel/index.ts'
+import {
+  AppError,
+  type Backoff,
+  backoffDelay,
+  type Clock,
+  ERRORS,
+  isAppError,
+  orAborted,
+} from '../kernel/index.ts'
 import { withRetry } from '../net/index.ts'
 import { changesBy, ended } from './apply-result.ts'
-import { orAborted } from './or-aborted.ts'
 import { ENGINE_REFUSED, SIGNATURE_MISMATCH, SOURCE_MISSING, TIMED_OUT } from './target-codes.ts'
 import type { TransferEngine, TransferOrder, TransferResult } from './transfer-engine.ts'
 import { endOf, hasEnded, type TransferWindow, type WindowTarget } from './transfer-window.ts'

@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, type Clock, type Duty, ERRORS } from '../kernel/index.ts'
+import { AppError, type Clock, type Duty, ERRORS, orAborted } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
-import { orAborted } from './or-aborted.ts'
 
 export interface CachedFile {
   path: string

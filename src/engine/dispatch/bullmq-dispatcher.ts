@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Job as BullJob, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import type { Log } from '../../kernel/index.ts'
+import { endsWithin, type Log, systemClock } from '../../kernel/index.ts'
 import { ANSWER_MS, connectRedis, reconnectSoon } from '../redis-connection.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
 import { Slots } from './slots.ts'
@@ -70,12 +70,7 @@ export class BullMqDispatcher implements Dispatcher {
         worker.interrupt()
         // The loop hands out nothing from here on. Usually it ends at once, but a fetch that was under way when Redis
         // went away may never be answered.
-        const over = new AbortController()
-        await Promise.race([
-          loop,
-          delay(LAST_ANSWER_MS, undefined, { signal: over.signal }).catch(() => undefined),
-        ])
-        over.abort()
+        await endsWithin(systemClock, LAST_ANSWER_MS, loop)
         await worker.end()
       },
     }

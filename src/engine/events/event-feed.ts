@@ -1,4 +1,4 @@
-import type { Clock, Log } from '../../kernel/index.ts'
+import { type Clock, follow, type Log } from '../../kernel/index.ts'
 import type { Signal } from '../signal/signal.ts'
 import type { Event, EventFilter, EventLog } from './event-log.ts'
 
@@ -103,11 +103,10 @@ class Alarm {
   async wait(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     if (this.#rung) return
     const over = new AbortController()
-    await Promise.race([
-      new Promise<void>((resolve) => (this.#waiter = resolve)),
-      clock.sleep(ms, AbortSignal.any([signal, over.signal])).catch(() => undefined),
-    ])
-    over.abort()
+    const unfollow = follow(signal, over)
+    this.#waiter = () => over.abort()
+    await clock.sleep(ms, over.signal).catch(() => undefined)
+    unfollow()
     this.#waiter = undefined
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.ts'
+import { type Clock, follow, orAborted } from '../../kernel/index.ts'
 
 /** One reason for all: making a new one for each page costs a stack trace. */
 const DONE = new Error('the work is done')
@@ -12,22 +12,17 @@ export async function withDeadline<T>(
   signal.throwIfAborted()
   const cut = new AbortController()
   const timer = new AbortController()
-  const onAbort = () => cut.abort(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
+  const unfollow = follow(signal, cut)
   clock.sleep(ms, timer.signal).then(
     () => cut.abort(late()),
     () => undefined,
   )
-  // Work that does not listen to its signal must not hold us up.
-  const aborted = new Promise<never>((_, reject) => {
-    cut.signal.addEventListener('abort', () => reject(cut.signal.reason), { once: true })
-  })
   try {
-    return await Promise.race([work(cut.signal), aborted])
+    return await orAborted(work(cut.signal), cut.signal)
   } catch (error) {
     throw cut.signal.aborted ? cut.signal.reason : error
   } finally {
-    signal.removeEventListener('abort', onAbort)
+    unfollow()
     timer.abort(DONE)
     cut.abort(DONE)
   }

@@ -1,4 +1,4 @@
-import { AppError, type Clock, ERRORS, type Log } from '../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, follow, type Log } from '../../kernel/index.ts'
 import type { ThreadPool } from '../threads/index.ts'
 import { Checkpointer } from './checkpointer.ts'
 import type { CsvRecords } from './csv-records.ts'
@@ -71,16 +71,14 @@ export class SpoolFetch implements RangeWatcher {
   async run(signal: AbortSignal): Promise<void> {
     this.#report()
     const stop = new AbortController()
-    const onAbort = () => stop.abort(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    if (signal.aborted) onAbort()
+    const unfollow = follow(signal, stop)
     try {
       const ends = this.#fetchers.map((fetcher, index) => this.#runOne(fetcher, index, stop))
       const failed = (await Promise.allSettled(ends)).find((end) => end.status === 'rejected')
       if (stop.signal.aborted) throw stop.signal.reason
       if (failed) throw failed.reason
     } finally {
-      signal.removeEventListener('abort', onAbort)
+      unfollow()
       stop.abort()
       for (const sink of this.#sinks) sink.close()
     }

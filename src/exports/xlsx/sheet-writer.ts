@@ -1,3 +1,4 @@
+import { orAborted } from '../../kernel/index.ts'
 import { craft, type ThreadPool } from '../threads/index.ts'
 import { MAX_ROWS } from './cell-reference.ts'
 import type { EncodedPiece, PieceTask } from './encode/encode-piece.ts'
@@ -84,7 +85,8 @@ export class SheetWriter {
       while (this.#sent.length < window && this.#pending.length > 0) this.#send()
       const next = this.#sent.shift()
       if (!next) break
-      const encoded = await abortable(next.result, this.#signal)
+      // Ends at once with the signal; the thread ends its piece for nobody.
+      const encoded = await orAborted(next.result, this.#signal)
       if (await this.#take(next, encoded)) onRows(next.piece.source === null ? 0 : next.piece.rows)
     }
     await this.#endSheet(true)
@@ -219,17 +221,5 @@ export class SheetWriter {
   /** What the sheet's end may take: footer and merges, as if they did not compress. */
   #closingBytes(): number {
     return this.#sheet.closingBytes + this.#sheet.labels.count * 32
-  }
-}
-
-/** Waiting for a thread ends at once with the signal; the thread ends its piece for nobody. */
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }

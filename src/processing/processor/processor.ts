@@ -3,6 +3,7 @@ import {
   type Clock,
   DutyLoop,
   ERRORS,
+  endsWithin,
   isAppError,
   type Log,
   messageOf,
@@ -55,10 +56,8 @@ export class Processor implements Part {
   async stop(): Promise<void> {
     const { clock, queue } = this.#deps
     this.#stopClaiming.abort()
-    const over = new AbortController()
     const all = Promise.all(this.#slots)
-    await Promise.race([all, clock.sleep(this.#options.drainMs, over.signal).catch(() => undefined)])
-    over.abort()
+    await endsWithin(clock, this.#options.drainMs, all)
     this.#stopWorking.abort(new AppError(ERRORS.SHUTTING_DOWN, 'the processor is shutting down'))
     await all
     await this.#heartbeat.stop()

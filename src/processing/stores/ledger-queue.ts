@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { now, type Tx } from '../../engine/index.ts'
-import type { Clock } from '../../kernel/index.ts'
+import { type Clock, follow } from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
 import type { Claim, TaskEnd, TaskQueue } from './task-queue.ts'
 import type { TaskRows } from './task-rows.ts'
@@ -53,9 +53,9 @@ export class LedgerTaskQueue implements TaskQueue {
     try {
       const claim = await this.#take(slot)
       if (claim) return claim
-      await this.#deps.clock
-        .sleep(LOOK_AGAIN_MS, AbortSignal.any([signal, ring.signal]))
-        .catch(() => undefined)
+      const unfollow = follow(signal, ring)
+      await this.#deps.clock.sleep(LOOK_AGAIN_MS, ring.signal).catch(() => undefined)
+      unfollow()
       return undefined
     } finally {
       this.#waiting.delete(ring)

@@ -1,4 +1,4 @@
-import { backoffDelay, type Clock, type Log, messageOf } from '../../kernel/index.ts'
+import { backoffDelay, type Clock, type Log, messageOf, orAborted } from '../../kernel/index.ts'
 import { BadPiece } from '../engines/swarm/wire/arriving-piece.ts'
 import type { FromAgent } from '../engines/swarm/wire/control-message.ts'
 import type { Credentials } from '../engines/swarm/wire/credentials.ts'
@@ -119,10 +119,9 @@ export class ParentFollower {
 
   async #current(): Promise<Assignment> {
     while (!this.#assignment) {
-      await new Promise<void>((resolve, reject) => {
-        this.#assigned = resolve
-        this.#signal.addEventListener('abort', () => reject(this.#signal.reason), { once: true })
-      })
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#assigned = resolve
+      await orAborted(promise, this.#signal)
     }
     return this.#assignment
   }
