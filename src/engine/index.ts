@@ -4,7 +4,7 @@ export type { Event, EventFilter } from './events/event-log.ts'
 export { Gather } from './gather.ts'
 export { newId } from './id.ts'
 export { type Installation, keepSecret, openInstallation, readSecret } from './installation.ts'
-export { isActive, type Job } from './job.ts'
+export { activeIn, isActive, type Job } from './job.ts'
 export type { Enqueued, NewJob, NewTask, Task } from './job-store.ts'
 export {
   type Change,

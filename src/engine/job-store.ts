@@ -3,7 +3,7 @@ import { AppError, ERRORS } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
 import { type Telling, telling } from './events/telling.ts'
 import { newId } from './id.ts'
-import { ACTIVE_STATES, isActive, type Job, toJob } from './job.ts'
+import { activeIn, isActive, type Job, toJob } from './job.ts'
 import type { KindRegistry } from './kind.ts'
 import { type Lanes, wakeAt } from './lanes.ts'
 import { type Ledger, now, type Tx } from './ledger/ledger.ts'
@@ -183,7 +183,7 @@ export class JobStore {
       .updateTable('jobs')
       .set({ live_tasks: sql<number>`live_tasks + ${taskCount}` })
       .where('share_key', '=', shareKey)
-      .where('state', 'in', ACTIVE_STATES)
+      .where(activeIn())
       .where('cancel_requested', '=', 0)
       .returning('id')
       .executeTakeFirst()

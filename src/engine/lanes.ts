@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Wake } from './dispatch/dispatcher.ts'
+import { activeIn } from './job.ts'
 import type { KindRegistry, Lane } from './kind.ts'
 import { type Ledger, now, type Tx } from './ledger/ledger.ts'
 
@@ -62,10 +63,10 @@ export class Lanes {
       with ranked as (
         select id, row_number() over (order by rank, turn, created_at, id) as position from (
           select id, created_at, ${rankBy(await this.#policy(name), name)} as rank, ${turnOf(name)} as turn
-          from jobs where jobs.lane = ${name} and state = 'waiting'
+          from jobs where ${inLane(name)} and state = 'waiting'
         ) as waiting)
       select coalesce((select position from ranked where id = ${jobId}), 0) as position,
-        (select count(*) from jobs where jobs.lane = ${name} and state in ('pending', 'running')) as running,
+        (select count(*) from jobs where ${inLane(name)} and state in ('pending', 'running')) as running,
         (select max_running from lanes where lanes.name = ${name}) as max_running`.execute(this.#ledger.db)
     const row = rows[0]
     return {
@@ -79,13 +80,12 @@ export class Lanes {
   async admit(tx: Tx, name: string, locked?: LockedLane): Promise<Wake[]> {
     const lane = locked ?? (await this.lock(tx, name))
     if (!lane) return []
-    const inLane = sql`jobs.lane = ${name}`
     const rank = rankBy(lane.policy, name)
     const room =
       lane.limit === null
         ? sql`1000000`
         : sql`(select case when count(*) >= ${lane.limit} then 0 else ${lane.limit} - count(*) end
-            from jobs where ${inLane} and state in ('pending', 'running'))`
+            from jobs where ${inLane(name)} and state in ('pending', 'running'))`
     const { rows } = await sql<{
       id: string
       kind: string
@@ -97,7 +97,7 @@ export class Lanes {
         (case when due_at > wharf_now() then due_at else wharf_now() end) + ${WAKE_GRACE_MS}
       where state = 'waiting' and id in (
         select id from (
-          select id, created_at, ${rank} as rank, ${turnOf(name)} as turn from jobs where ${inLane} and state = 'waiting'
+          select id, created_at, ${rank} as rank, ${turnOf(name)} as turn from jobs where ${inLane(name)} and state = 'waiting'
         ) as ranked order by rank, turn, created_at, id limit ${room})
       returning id, kind, owner, created_at, due_at - wharf_now() as delay`.execute(tx.db)
     // An update returns rows in no particular order; the first admitted should also be the first to start.
@@ -147,11 +147,16 @@ export function wakeAt(dueAt: number | null) {
     : sql<number>`cast(${dueAt + WAKE_GRACE_MS} as bigint)`
 }
 
+/** Only unfinished jobs of a lane are ever looked at, however many have ended. */
+function inLane(name: string, table: 'jobs' | 'held' = 'jobs') {
+  return sql`${sql.ref(`${table}.lane`)} = ${name} and ${activeIn(table)}`
+}
+
 /** Orders waiting jobs: by arrival alone, or first by how many jobs their owner would then have admitted. */
 function rankBy(policy: string, lane: string) {
   if (policy !== 'fair') return sql`0`
   return sql`row_number() over (partition by coalesce(jobs.owner, '') order by created_at, id) + (
-    select count(*) from jobs as held where held.lane = ${lane} and held.state in ('pending', 'running')
+    select count(*) from jobs as held where ${inLane(lane, 'held')} and held.state in ('pending', 'running')
       and coalesce(held.owner, '') = coalesce(jobs.owner, ''))`
 }
 

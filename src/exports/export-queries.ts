@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Ledger, newId, now, readCursor, type Tx, writeCursor } from '../engine/index.ts'
+import { activeIn, type Ledger, newId, now, readCursor, type Tx, writeCursor } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import { EXPORT_KIND } from './export-job.ts'
 import type { ExportRow, ExportStatus } from './export-view.ts'
@@ -62,16 +62,17 @@ export class ExportQueries {
     await tx.db.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate().execute()
   }
 
-  /** In the caller's transaction: a second connection taken inside one can wait for itself. */
+  /**
+   * A project's exports that have not ended. A job counts its own tasks and has the project as its owner, so that only
+   * unfinished jobs are read. In the caller's transaction: a second connection taken inside one can wait for itself.
+   */
   async countActive(tx: Tx, projectId: string): Promise<number> {
     const row = await tx.db
-      .selectFrom('tasks')
-      .innerJoin('jobs', 'jobs.id', 'tasks.job_id')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('tasks.project_id', '=', projectId)
-      .where('tasks.kind', '=', EXPORT_KIND)
-      .where('tasks.cancelled_at', 'is', null)
-      .where('jobs.state', 'in', ['waiting', 'pending', 'running'])
+      .selectFrom('jobs')
+      .select(({ fn }) => fn.sum<number | null>('live_tasks').as('count'))
+      .where('owner', '=', projectId)
+      .where('kind', '=', EXPORT_KIND)
+      .where(activeIn())
       .executeTakeFirst()
     return Number(row?.count ?? 0)
   }

@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely'
-import { type Ledger, now, type Schema, type Tx } from '../engine/index.ts'
+import { activeIn, type Ledger, now, type Schema, type Tx } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { AccountParams } from './feed/item-filter.ts'
+import { RUN_KIND } from './run-kind.ts'
 
 export interface Account {
   handle: string
@@ -60,9 +61,9 @@ export class AccountStore {
     const job = await tx.db
       .selectFrom('jobs')
       .select('id')
-      .where('kind', '=', 'run')
       .where('owner', '=', handle)
-      .where('state', 'in', ['waiting', 'pending', 'running'])
+      .where('kind', '=', RUN_KIND)
+      .where(activeIn())
       .executeTakeFirst()
     return job !== undefined
   }

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { Schema } from '../engine/index.ts'
+import { activeIn, type Schema } from '../engine/index.ts'
 import type { AccountParams } from './feed/item-filter.ts'
 import { NO_PROGRESS, type RunProgress } from './run-progress.ts'
 import { type AccountState, accountState, isLocked, type RunState, runState } from './run-state.ts'
@@ -95,6 +95,7 @@ export async function readState(db: Kysely<Schema>, lane: string): Promise<State
     .innerJoin('runs', 'runs.job_id', 'jobs.id')
     .select('runs.id')
     .where('jobs.lane', '=', lane)
+    .where(activeIn())
     .where('jobs.state', 'in', ['waiting', 'pending'])
     // Those who have a place already come first; among the others, first come, first served.
     .orderBy(sql`case when jobs.state = 'pending' then 0 else 1 end`)
