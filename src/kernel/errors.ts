@@ -248,6 +248,12 @@ export const ERRORS = {
     ABORTED,
     'Another file has this name in the present window',
   ),
+  TRANSFER_PLACE_TAKEN: kind(
+    'TRANSFER_PLACE_TAKEN',
+    409,
+    ALREADY_EXISTS,
+    'The place belongs to another owner in this window',
+  ),
   TRANSFER_SOURCE_MISSING: kind(
     'TRANSFER_SOURCE_MISSING',
     404,

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError, type Clock, type Duty, ERRORS, orAborted } from '../kernel/index.ts'
@@ -16,11 +17,13 @@ interface Fetch {
 }
 
 const TEMPORARY = '.part'
+const READ_BYTES = 1024 * 1024
 const SIGNATURE = /^[0-9a-f]{64}$/
 
 /**
  * Files on this instance's own disk, named by their signature. Each is fetched once however many ask; it lands under a
- * temporary name and counts only when its bytes are the signature's and on disk, so a broken fetch leaves nothing.
+ * temporary name and counts only when its bytes are the signature's and on disk, so a broken fetch leaves nothing. One
+ * that was damaged since is fetched again.
  */
 export class FileCache implements Duty {
   readonly name = 'transfer-cache'
@@ -28,6 +31,8 @@ export class FileCache implements Duty {
   readonly #directory: string
   readonly #keepMs: number
   readonly #fetching = new Map<string, Fetch>()
+  /** Files that were proved, with what changes when anybody touches them. */
+  readonly #sound = new Map<string, string>()
 
   constructor(
     deps: { store: Pick<ArtifactStore, 'open'>; clock: Clock },
@@ -62,6 +67,7 @@ export class FileCache implements Duty {
       const found = await stat(path).catch(() => undefined)
       if (!found?.isFile() || found.mtimeMs > before) continue
       await rm(path, { force: true })
+      this.#sound.delete(name)
       removed++
     }
     return { removed }
@@ -79,41 +85,46 @@ export class FileCache implements Duty {
   async #find(signature: string, artifactKey: string, signal: AbortSignal): Promise<CachedFile> {
     if (!SIGNATURE.test(signature)) throw new Error('a signature is 64 hexadecimal digits')
     const path = join(this.#directory, signature)
-    const found = await stat(path).catch(() => undefined)
-    if (!found) return this.#fetch(signature, artifactKey, path, signal)
+    if (!(await this.#isSound(signature, path, signal))) {
+      await rm(path, { recursive: true, force: true })
+      await this.#fetch(signature, artifactKey, path, signal)
+    }
     const at = new Date(this.#deps.clock.now())
     await utimes(path, at, at)
-    return { path, size: found.size }
+    const { size, ctimeNs, ino } = await stat(path, { bigint: true })
+    this.#sound.set(signature, `${ino} ${size} ${ctimeNs}`)
+    return { path, size: Number(size) }
   }
 
-  async #fetch(
-    signature: string,
-    artifactKey: string,
-    path: string,
-    signal: AbortSignal,
-  ): Promise<CachedFile> {
+  /** Read in full, unless this process has done so and the file was not touched since. */
+  async #isSound(signature: string, path: string, signal: AbortSignal): Promise<boolean> {
+    const found = await stat(path, { bigint: true }).catch(() => undefined)
+    if (!found?.isFile()) return false
+    if (this.#sound.get(signature) === `${found.ino} ${found.size} ${found.ctimeNs}`) return true
+    const hash = createHash('sha256')
+    for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES, signal }))
+      hash.update(chunk)
+    return hash.digest('hex') === signature
+  }
+
+  async #fetch(signature: string, artifactKey: string, path: string, signal: AbortSignal): Promise<void> {
     await mkdir(this.#directory, { recursive: true })
     const temporary = `${path}-${randomUUID()}${TEMPORARY}`
     try {
-      const { size, sha256 } = await this.#write(temporary, artifactKey, signal)
+      const sha256 = await this.#write(temporary, artifactKey, signal)
       signal.throwIfAborted()
       if (sha256 !== signature) {
         const message = `the stored file has the signature ${sha256}, not ${signature}`
         throw new AppError(ERRORS.TRANSFER_SIGNATURE_MISMATCH, message, { retryable: false })
       }
       await rename(temporary, path)
-      return { path, size }
     } catch (error) {
       await rm(temporary, { force: true })
       throw error
     }
   }
 
-  async #write(
-    temporary: string,
-    artifactKey: string,
-    signal: AbortSignal,
-  ): Promise<{ size: number; sha256: string }> {
+  async #write(temporary: string, artifactKey: string, signal: AbortSignal): Promise<string> {
     const { stream, size: promised } = await this.#deps.store.open(artifactKey, { signal })
     // It may fail before anybody reads it; whoever reads it then is told.
     stream.on('error', () => undefined)
@@ -138,6 +149,6 @@ export class FileCache implements Duty {
     // Cut short on the way, which another try may cure; wrong bytes of the right length are another matter.
     if (size !== promised)
       throw new AppError(ERRORS.STORAGE_UNAVAILABLE, `the file broke off after ${size} of ${promised} bytes`)
-    return { size, sha256: hash.digest('hex') }
+    return hash.digest('hex')
   }
 }

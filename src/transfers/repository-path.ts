@@ -18,12 +18,20 @@ export function fullPathOf(directory: string, name: string): string {
   return path
 }
 
-/** A directory on a target. The agent decides whether it may write there; this only keeps nonsense out. */
+/**
+ * A directory on a target, in one form only: two ways to write it are one place. The agent decides whether it may write
+ * there.
+ */
 export function targetDirectory(path: string): string {
   if (path === '') throw invalid(path, 'is empty')
   checkText(path)
+  if (!/^(\/|[A-Za-z]:[\\/])/.test(path)) throw invalid(path, 'is no absolute path')
   if (/(^|[\\/])\.\.([\\/]|$)/.test(path)) throw invalid(path, 'has a part that leads elsewhere')
-  return path
+  return path.startsWith('/') ? `/${path.split('/').filter(isStep).join('/')}` : path
+}
+
+function isStep(part: string): boolean {
+  return part !== '' && part !== '.'
 }
 
 function checked(relative: string, shown: string): string {

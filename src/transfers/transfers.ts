@@ -9,7 +9,7 @@ import { type JobListOptions, TransferList } from './transfer-list.ts'
 import { TransferQueries } from './transfer-queries.ts'
 import { type ExportFile, type JoinRequest, readRequest, type TransferBody } from './transfer-request.ts'
 import type { TransferJobView, TransferTaskView } from './transfer-view.ts'
-import { WindowJoin, type WindowJoinDeps } from './window-join.ts'
+import { PlacesTaken, WindowJoin, type WindowJoinDeps } from './window-join.ts'
 import type { WindowStore } from './window-store.ts'
 import type { Joined } from './write-joins.ts'
 
@@ -43,9 +43,7 @@ export class Transfers {
   constructor(deps: TransfersDeps, options: TransfersOptions) {
     this.#deps = deps
     this.#join = new WindowJoin(deps, options)
-    this.#joins = new Gather((requests) => deps.ledger.transaction((tx) => this.#join.join(tx, requests)), {
-      maxBatch: JOINS_A_TRANSACTION,
-    })
+    this.#joins = new Gather((requests) => this.#joinAll(requests), { maxBatch: JOINS_A_TRANSACTION })
     this.#queries = new TransferQueries(deps.ledger)
     this.#list = new TransferList(deps.ledger, options)
   }
@@ -53,6 +51,23 @@ export class Transfers {
   /** Takes a request into the open window. Committed when it resolves; shares its transaction with others. */
   async request(projectId: string, body: TransferBody): Promise<Joined> {
     return this.#joins.add(await readRequest(projectId, body, this.#deps.exportFile))
+  }
+
+  /** Requests for a place that has another owner are refused, and the others are written without them. */
+  async #joinAll(requests: JoinRequest[]): Promise<(Joined | AppError)[]> {
+    const refused = new Map<JoinRequest, AppError>()
+    for (;;) {
+      const wanted = requests.filter((request) => !refused.has(request))
+      const join = (tx: Tx) => this.#join.join(tx, wanted)
+      try {
+        const joined = wanted.length === 0 ? [] : await this.#deps.ledger.transaction(join)
+        const outcomes = new Map(wanted.map((request, index) => [request, joined[index]]))
+        return requests.map((request) => refused.get(request) ?? (outcomes.get(request) as Joined | AppError))
+      } catch (error) {
+        if (!(error instanceof PlacesTaken)) throw error
+        for (const request of error.requests) refused.set(request, error)
+      }
+    }
   }
 
   /** The same in the caller's own transaction. */

@@ -26,6 +26,20 @@ interface OpenWindow {
   publicId: string
 }
 
+/** Some of the requests want a place that another user owns in the same window. Nothing may be committed then. */
+export class PlacesTaken extends AppError {
+  readonly requests: ReadonlySet<JoinRequest>
+
+  constructor(requests: JoinRequest[]) {
+    super(
+      ERRORS.TRANSFER_PLACE_TAKEN,
+      'this file goes to the same directory of the same target for another user already; one place has one owner',
+      { retryable: false },
+    )
+    this.requests = new Set(requests)
+  }
+}
+
 /** A clock that runs back may send a request through windows that have closed, but not for ever. */
 const MOST_WINDOWS = 20
 
@@ -147,7 +161,8 @@ export class WindowJoin {
   }
 
   async #write(tx: Tx, tasks: JoinedTask[]): Promise<void> {
-    await writeJoins(tx, this.#deps.ledger.dialect, tasks)
+    const taken = await writeJoins(tx, this.#deps.ledger.dialect, tasks)
+    if (taken.length > 0) throw new PlacesTaken(taken.map(({ request }) => request))
     tx.afterCommit(() => {
       this.#deps.engine.feed.notify()
       this.#deps.onJoined?.(tasks)

@@ -28,17 +28,45 @@ const COLUMNS = {
   directory: 'text',
 } as const
 
-/** Targets, tasks and their first events: one statement, where the ledger can write three tables with one. */
-export async function writeJoins(tx: Tx, dialect: Ledger['dialect'], tasks: JoinedTask[]): Promise<void> {
-  const rows = jsonRows(dialect, COLUMNS, tasks.map(rowOf))
-  if (dialect === 'postgres') {
-    await sql`with r as materialized (select * from ${rows}),
-      targets as (${insertTargets(sql`r`)}),
-      tasks as (${insertTasks(sql`r`)})
-      ${insertEvents(sql`r`)}`.execute(tx.db)
-    return
+/**
+ * Targets, tasks and their first events: one statement, where the ledger can write three tables with one. Returns the
+ * tasks whose place belongs to another owner in this window; the caller has to roll back then.
+ */
+export async function writeJoins(
+  tx: Tx,
+  dialect: Ledger['dialect'],
+  tasks: JoinedTask[],
+): Promise<JoinedTask[]> {
+  const values = tasks.map(rowOf)
+  const rows = jsonRows(dialect, COLUMNS, values)
+  const owners = new Map<string, string>()
+  const note = (targets: readonly Owned[]) => {
+    for (const { id, owner } of targets) owners.set(id, owner)
   }
-  for (const insert of [insertTargets, insertTasks, insertEvents]) await insert(rows).execute(tx.db)
+  if (dialect === 'postgres') {
+    const { rows: made } = await sql<Owned>`with r as materialized (select * from ${rows}),
+      targets as (${insertTargets(sql`r`)}),
+      tasks as (${insertTasks(sql`r`)}),
+      events as (${insertEvents(sql`r`)})
+      select id, owner from targets`.execute(tx.db)
+    note(made)
+  } else {
+    note((await insertTargets(rows).execute(tx.db)).rows)
+    for (const insert of [insertTasks, insertEvents]) await insert(rows).execute(tx.db)
+  }
+  // What was not made here was there before, perhaps by a request that was committed a moment ago.
+  const others = [...new Set(values.map(({ target_id }) => target_id))].filter((id) => !owners.has(id))
+  if (others.length > 0) note(await readOwners(tx, others))
+  return tasks.filter((_, index) => owners.get(values[index]!.target_id) !== values[index]!.owner)
+}
+
+interface Owned {
+  id: string
+  owner: string
+}
+
+function readOwners(tx: Tx, ids: string[]): Promise<Owned[]> {
+  return tx.db.selectFrom('transfer_targets').select(['id', 'owner']).where('id', 'in', ids).execute()
 }
 
 function rowOf({ taskId, windowId, request: { projectId, target } }: JoinedTask) {
@@ -47,7 +75,7 @@ function rowOf({ taskId, windowId, request: { projectId, target } }: JoinedTask)
     id: taskId.slice(-36),
     task_id: taskId,
     project_id: projectId,
-    target_id: hashOf(JSON.stringify([windowId, agentId, containerId, user, directory])),
+    target_id: hashOf(JSON.stringify([windowId, agentId, containerId, directory])),
     window_id: windowId,
     agent_id: agentId,
     container_id: containerId,
@@ -57,10 +85,10 @@ function rowOf({ taskId, windowId, request: { projectId, target } }: JoinedTask)
 }
 
 /** In one order: two joins with the same targets must not wait for each other in a circle. */
-function insertTargets(rows: RawBuilder<unknown>): RawBuilder<unknown> {
+function insertTargets(rows: RawBuilder<unknown>): RawBuilder<Owned> {
   return sql`insert into transfer_targets (id, window_id, agent_id, container_id, owner, directory, status)
     select distinct target_id, window_id, agent_id, container_id, owner, directory, 'Pending' from ${rows} where true
-    order by target_id on conflict (id) do nothing`
+    order by target_id on conflict (id) do nothing returning id, owner`
 }
 
 function insertTasks(rows: RawBuilder<unknown>): RawBuilder<unknown> {

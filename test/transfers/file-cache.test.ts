@@ -41,6 +41,17 @@ test('bytes that are not the signature’s never get its name', async () => {
   expect(readdirSync(directory)).toEqual([])
 })
 
+test('a file that was damaged on disk is removed and fetched again', async () => {
+  const { cache, directory, opened } = setup()
+  await cache.get(SIGNATURE, 'key', signal)
+  for (const damaged of [Buffer.from('cachet'), Buffer.from('cac'), Buffer.alloc(0)]) {
+    writeFileSync(join(directory, SIGNATURE), damaged)
+    await expect(cache.get(SIGNATURE, 'key', signal)).resolves.toMatchObject({ size: CONTENT.length })
+    expect(readFileSync(join(directory, SIGNATURE)).equals(CONTENT)).toBe(true)
+  }
+  expect(opened.count).toBe(4)
+})
+
 test('one who gives up does not take the fetch from the others; the last one does', async () => {
   const slow = new Readable({ read() {} })
   const { cache, opened, directory } = setup((count) => (count === 1 ? slow : Readable.from([CONTENT])))

@@ -64,15 +64,50 @@ describe.each(availableBackends())('the window on %s', (name) => {
 
   test('directory and user belong to the target', async () => {
     const { join, clock, carrier, first } = await setup()
-    await Promise.all([join(), join({ target_file_dir: '/srv' }), join({ target_user: 'www' })])
+    await Promise.all([
+      join(),
+      join({ target_file_dir: '/srv' }),
+      join({ target_file_dir: '/var/www', target_user: 'www' }),
+    ])
     await clock.move(WINDOW_MS)
     await runDue(first)
     const [order] = carrier.orders.values()
     expect(order?.targets.map(({ directory, user }) => `${directory} ${user}`).sort()).toEqual([
       '/opt/app root',
-      '/opt/app www',
       '/srv root',
+      '/var/www www',
     ])
+  })
+
+  test('one place has one owner in a window, however it is written; other requests are not held up', async () => {
+    const { join, clock, carrier, first } = await setup()
+    const together = await Promise.allSettled([
+      join(),
+      join({ target_file_dir: '/opt//app/./', target_user: 'www' }),
+      join({ target_agent_id: 'agent-2', target_user: 'www' }),
+    ])
+    expect(together.map(({ status }) => status).sort()).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+    const [refused] = together.filter((outcome) => outcome.status === 'rejected')
+    expect(refused?.reason).toMatchObject({ code: 'TRANSFER_PLACE_TAKEN' })
+    const owner = refused === together[0] ? 'www' : 'root'
+    const other = owner === 'www' ? 'root' : 'www'
+    await expect(join({ target_user: other })).rejects.toMatchObject({ code: 'TRANSFER_PLACE_TAKEN' })
+    await join({ target_user: owner, target_file_dir: '/opt/app/' })
+    await clock.move(WINDOW_MS)
+    const next = await join({ target_user: other })
+    await runDue(first)
+    const [order] = carrier.orders.values()
+    expect(order?.targets.map(({ agentId, user }) => `${agentId} ${user}`).sort()).toEqual([
+      `agent-1 ${owner}`,
+      'agent-2 www',
+    ])
+    expect((await first.transfers.task(next.taskId)).status).toBe('Pending')
+  })
+
+  test('a directory on a target must be absolute', async () => {
+    const { join } = await setup()
+    for (const target_file_dir of ['relative', './here', '~/files', 'opt/app'])
+      await expect(join({ target_file_dir })).rejects.toMatchObject({ code: 'REPOSITORY_PATH_INVALID' })
   })
 
   test('a window is fixed: it ends when it must, however late the last caller came', async () => {
