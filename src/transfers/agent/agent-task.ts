@@ -1,11 +1,17 @@
 import { type Clock, type Log, messageOf } from '../../kernel/index.ts'
-import type { FromAgent, PeerAddress, Place, TaskReport } from '../engines/swarm/wire/control-message.ts'
+import type {
+  FromAgent,
+  PeerAddress,
+  Place,
+  PlaceOutcome,
+  TaskReport,
+} from '../engines/swarm/wire/control-message.ts'
 import type { Credentials } from '../engines/swarm/wire/credentials.ts'
 import type { Holding } from '../engines/swarm/wire/holding.ts'
 import type { Manifest } from '../engines/swarm/wire/manifest.ts'
 import type { RateLimit } from '../engines/swarm/wire/rate-limit.ts'
 import { RESULT, type TargetFailure, toTargetFailure } from '../engines/swarm/wire/result-code.ts'
-import { copyToPlace } from './copy-to-place.ts'
+import { copyToPlace, notKept } from './copy-to-place.ts'
 import type { Roots } from './guarded-directory.ts'
 import { ParentFollower } from './parent-follower.ts'
 import { PartFile } from './part-file.ts'
@@ -28,6 +34,9 @@ export interface AgentTaskOrder {
   places: Place[]
 }
 
+/** How often a file whose pieces changed on disk is fetched before its place fails. */
+const MOST_TRIES = 3
+
 /**
  * One file on its way to this host. States: opening → following a parent → finishing → ended (done or failed); from
  * any of them `end` leads out. A task that is done goes on giving pieces to others until the server ends it.
@@ -38,9 +47,10 @@ export class AgentTask {
   readonly #stop = new AbortController()
   readonly #follower: ParentFollower
   readonly #running: Promise<void>
-  #opening: Promise<unknown> = Promise.resolve()
+  /** Resolves when there is something to take from, or never will be. */
+  readonly #opened = Promise.withResolvers<void>()
   #part: PartFile | undefined
-  #outcome: { code: number; message: string } | undefined
+  #outcome: (PlaceOutcome & { places: PlaceOutcome[] }) | undefined
 
   constructor(deps: AgentTaskDeps, order: AgentTaskOrder) {
     this.#deps = deps
@@ -51,7 +61,7 @@ export class AgentTask {
 
   /** What others may take, once it is open; undefined when it is not to be had. */
   async holding(): Promise<Holding | undefined> {
-    await this.#opening
+    await this.#opened.promise
     return this.#part
   }
 
@@ -72,39 +82,61 @@ export class AgentTask {
   /** `keep`: the agent stops, the task does not; its `.part` waits for the next start. */
   async end({ keep = false }: { keep?: boolean } = {}): Promise<void> {
     this.#stop.abort(new Error('the task has ended'))
+    this.#opened.resolve()
     await this.#running
     await this.#part?.close({ remove: !keep })
     this.#part = undefined
   }
 
+  /** Each place ends for itself. The first that the file can be written to takes the pieces, the others get a copy. */
   async #run(): Promise<void> {
-    const [first, ...others] = this.#order.places
-    try {
-      if (!first) throw new Error('a task without a place')
-      const { roots } = this.#deps
-      const opening = PartFile.open(roots, { ...this.#order, place: first })
-      this.#opening = opening.catch(() => undefined)
-      this.#part = await opening
-      await this.#follower.fill(this.#part)
-      await this.#part.finish()
-      for (const place of others) await copyToPlace(roots, this.#part, { ...this.#order, place })
-      this.#settle(RESULT.DONE, '')
-    } catch (error) {
-      if (this.#stop.signal.aborted) return
-      await this.#fail(toTargetFailure(error))
+    const places: PlaceOutcome[] = []
+    for (const place of this.#order.places) {
+      try {
+        const { roots } = this.#deps
+        if (this.#part) await copyToPlace(roots, this.#part, { ...this.#order, place })
+        else await this.#fetchTo(place)
+        places.push({ code: RESULT.DONE, message: '' })
+      } catch (error) {
+        if (this.#stop.signal.aborted) return
+        places.push(await this.#failedAt(place, toTargetFailure(error)))
+      }
     }
+    this.#opened.resolve()
+    this.#settle(places)
   }
 
-  async #fail(failure: TargetFailure): Promise<void> {
-    this.#deps.log.warn({ err: failure, task: this.#order.task }, 'a file could not be put here')
+  async #fetchTo(place: Place): Promise<void> {
+    const part = await PartFile.open(this.#deps.roots, { ...this.#order, place })
+    this.#part = part
+    this.#opened.resolve()
+    for (let tries = 1; ; tries++) {
+      await this.#follower.fill(part)
+      if (await part.recheck()) break
+      this.#deps.log.warn(
+        { task: this.#order.task, have: part.have },
+        'pieces changed on disk; fetched again',
+      )
+      if (tries === MOST_TRIES) throw notKept()
+    }
+    await part.finish()
+  }
+
+  /** A file that is whole but may not have its name here can still be copied to the other places. */
+  async #failedAt({ directory }: Place, failure: TargetFailure): Promise<PlaceOutcome> {
+    const { log } = this.#deps
+    log.warn({ err: failure, task: this.#order.task, directory }, 'a file could not be put here')
     const part = this.#part
-    this.#part = undefined
-    await part?.close({ remove: true }).catch((error) => this.#deps.log.warn(messageOf(error)))
-    this.#settle(failure.code, failure.message)
+    if (part && !part.isWhole) {
+      this.#part = undefined
+      await part.close({ remove: true }).catch((error) => log.warn(messageOf(error)))
+    }
+    return { code: failure.code, message: failure.message }
   }
 
-  #settle(code: number, message: string): void {
-    this.#outcome = { code, message }
+  #settle(places: PlaceOutcome[]): void {
+    const best = places.find(({ code }) => code === RESULT.DONE) ?? places[0]
+    this.#outcome = { ...(best ?? { code: RESULT.PATH_REFUSED, message: 'no place was named' }), places }
     this.repeatOutcome()
   }
 }

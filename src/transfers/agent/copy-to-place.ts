@@ -1,6 +1,12 @@
 import type { Holding } from '../engines/swarm/wire/holding.ts'
+import { RESULT, TargetFailure } from '../engines/swarm/wire/result-code.ts'
 import type { Roots } from './guarded-directory.ts'
 import { PartFile, type PartFileOrder } from './part-file.ts'
+
+/** The disk gives back other bytes than it was given. */
+export function notKept(): TargetFailure {
+  return new TargetFailure(RESULT.WRITE_FAILED, 'the disk does not keep what is written to it')
+}
 
 /** Puts a file that is here in full to a second place, by the same steps as the first. */
 export async function copyToPlace(roots: Roots, from: Holding, order: PartFileOrder): Promise<void> {
@@ -13,6 +19,7 @@ export async function copyToPlace(roots: Roots, from: Holding, order: PartFileOr
       await from.read(copy.have, piece)
       await copy.append(piece)
     }
+    if (!(await copy.recheck())) throw notKept()
     await copy.finish()
     finished = true
   } finally {

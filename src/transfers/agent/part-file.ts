@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { isErrno } from '../../kernel/index.ts'
 import { type ArrivingPiece, BadPiece } from '../engines/swarm/wire/arriving-piece.ts'
 import type { Place } from '../engines/swarm/wire/control-message.ts'
@@ -44,6 +45,8 @@ export class PartFile implements Holding {
   readonly #freeing: Promise<void>[] = []
   /** True when the file already stood under its final name. */
   #finished: boolean
+  /** True when every piece was read back since the last write. */
+  #proved = false
 
   private constructor(
     { task, manifest, fileName }: PartFileOrder,
@@ -65,13 +68,13 @@ export class PartFile implements Holding {
     const directory = await GuardedDirectory.open(roots, order.place.directory, owner)
     try {
       const part = directory.child(partName(order.task))
-      const kept = await reopen(part)
+      const kept = await reopen(part, directory.path)
       const delivered = kept
         ? undefined
         : await openDelivered(directory.child(order.fileName), order.manifest)
       const file = kept ?? delivered ?? (await open(part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600))
       const opened = new PartFile(order, { directory, file, owner, finished: delivered !== undefined })
-      if (kept || delivered) await opened.#recheck()
+      if (kept || delivered) await opened.recheck()
       return opened
     } catch (error) {
       await directory.close()
@@ -141,12 +144,12 @@ export class PartFile implements Holding {
   }
 
   /**
-   * Gives the file its owner and mode and lets the name appear; each step is on disk before the next. Every piece was
-   * proved by the signed manifest, which the server made in one reading with the hash of the whole: hashing that again
-   * would only prove the same bytes a second time.
+   * Gives the file its owner and mode and lets the name appear; each step is on disk before the next. `recheck` comes
+   * first: pieces were proved when they arrived, and the disk or anybody on the host may have changed them since.
    */
   async finish(): Promise<void> {
-    if (!this.isWhole) throw new TargetFailure(RESULT.WRITE_FAILED, 'the file is not whole')
+    if (!this.isWhole || !this.#proved)
+      throw new TargetFailure(RESULT.WRITE_FAILED, 'the file is not whole and read back')
     if (this.#owner) await this.#file.chown(this.#owner.uid, this.#owner.gid)
     await this.#file.chmod(FILE_MODE)
     await this.#file.sync()
@@ -165,8 +168,9 @@ export class PartFile implements Holding {
     await this.#directory.close()
   }
 
-  /** Counts the pieces from the start that are what they should be, and cuts off the rest. */
-  async #recheck(): Promise<void> {
+  /** Reads back what is on disk, and cuts off everything from the first wrong piece on. True if nothing is missing. */
+  async recheck(): Promise<boolean> {
+    if (this.#proved) return true
     const { size } = await this.#file.stat()
     const buffer = Buffer.allocUnsafe(this.manifest.pieceBytes)
     let have = 0
@@ -180,6 +184,8 @@ export class PartFile implements Holding {
     if (!this.#finished) await this.#file.truncate(Math.min(size, have * this.manifest.pieceBytes))
     this.#have = have
     this.#received = have
+    this.#proved = this.isWhole
+    return this.isWhole
   }
 
   async #write(index: number, piece: Buffer): Promise<void> {
@@ -187,6 +193,7 @@ export class PartFile implements Holding {
     const { bytesWritten } = await this.#file.write(piece, 0, piece.length, offset)
     if (bytesWritten !== piece.length) throw new TargetFailure(RESULT.DISK_FULL, 'the disk took half a piece')
     this.#have = index + 1
+    this.#proved = false
   }
 }
 
@@ -196,7 +203,7 @@ function partName(task: string): string {
 }
 
 /** A `.part` of an earlier life. Anything that is not a plain file of our own is not touched. */
-async function reopen(path: string): Promise<FileHandle | undefined> {
+async function reopen(path: string, directory: string): Promise<FileHandle | undefined> {
   const file = await open(path, O_RDWR | O_NOFOLLOW).catch((error) => {
     if (isErrno(error, 'ENOENT')) return undefined
     throw error
@@ -205,7 +212,7 @@ async function reopen(path: string): Promise<FileHandle | undefined> {
   const info = await file.stat()
   if (info.isFile() && info.nlink === 1 && info.uid === process.getuid?.()) return file
   await file.close()
-  throw new TargetFailure(RESULT.PATH_REFUSED, `${path} is in the way and not ours`)
+  throw new TargetFailure(RESULT.PATH_REFUSED, `${basename(path)} in ${directory} is in the way and not ours`)
 }
 
 /** The very file already under its name: a task whose end was not heard, or the same file sent again. */

@@ -1,14 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,6 +45,8 @@ describe('a file on its way', () => {
     const part = await open(join(root, 'a', 'b'))
     for (let index = 0; index < manifest.pieces; index++) await part.append(piece(index))
     expect(existsSync(join(root, 'a/b/file'))).toBe(false)
+    await expect(part.finish()).rejects.toMatchObject({ code: 206 })
+    expect(await part.recheck()).toBe(true)
     await part.finish()
     await part.close()
     expect(readdirSync(join(root, 'a/b'))).toEqual(['file'])
@@ -61,6 +66,7 @@ describe('a file on its way', () => {
     const after = await open(root)
     expect(after.have).toBe(2)
     for (let index = 2; index < manifest.pieces; index++) await after.append(piece(index))
+    expect(await after.recheck()).toBe(true)
     await after.finish()
     await after.close()
     expect(
@@ -68,6 +74,24 @@ describe('a file on its way', () => {
         .update(readFileSync(join(root, 'file')))
         .digest('hex'),
     ).toBe(manifest.sha256)
+  })
+
+  test('that was changed on disk while it came in has no name, and goes on from its good pieces', async () => {
+    const { root, content, manifest, open, piece } = await setup()
+    const part = await open(root)
+    for (let index = 0; index < manifest.pieces; index++) await part.append(piece(index))
+    const [name] = readdirSync(root)
+    const file = openSync(join(root, name!), 'r+')
+    writeSync(file, 'changed by somebody on the host', manifest.pieceBytes)
+    closeSync(file)
+    expect(await part.recheck()).toBe(false)
+    expect(part.have).toBe(1)
+    await expect(part.finish()).rejects.toMatchObject({ code: 206 })
+    for (let index = 1; index < manifest.pieces; index++) await part.append(piece(index))
+    expect(await part.recheck()).toBe(true)
+    await part.finish()
+    await part.close()
+    expect(readFileSync(join(root, 'file')).equals(content)).toBe(true)
   })
 
   test('takes no piece that the manifest does not name, and shows nothing before the last', async () => {
@@ -87,6 +111,7 @@ describe('a file on its way', () => {
     writeFileSync(join(root, 'file'), content)
     const part = await open(root)
     expect(part.have).toBe(manifest.pieces)
+    expect(await part.recheck()).toBe(true)
     await part.finish()
     await part.close()
     expect(readdirSync(root)).toEqual(['file'])

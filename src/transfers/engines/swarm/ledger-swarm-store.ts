@@ -1,6 +1,5 @@
 import { type Ledger, now } from '../../../engine/index.ts'
-import type { SwarmAgent, SwarmStore, SwarmTarget, SwarmTask } from './swarm-store.ts'
-import type { Place } from './wire/control-message.ts'
+import type { SwarmAgent, SwarmStore, SwarmTarget, SwarmTask, TargetEnd } from './swarm-store.ts'
 import { RESULT } from './wire/result-code.ts'
 
 /** Keeps one statement below the number of parameters that both dialects take. */
@@ -56,20 +55,24 @@ export class LedgerSwarmStore implements SwarmStore {
         key: target.target_key,
         agentId: target.agent_id,
         containerId: target.container_id,
-        places: JSON.parse(target.places) as Place[],
+        places: JSON.parse(target.places) as SwarmTarget['places'],
         code: target.error_code,
         message: target.error_message,
       })),
     }
   }
 
-  async keepResults(taskId: string, results: Pick<SwarmTarget, 'key' | 'code' | 'message'>[]): Promise<void> {
+  async keepResults(taskId: string, results: TargetEnd[]): Promise<void> {
     if (results.length === 0) return
     await this.#ledger.transaction(async (tx) => {
-      for (const { key, code, message } of results) {
+      for (const { key, code, message, places } of results) {
         await tx.db
           .updateTable('swarm_targets')
-          .set({ error_code: code, error_message: message })
+          .set({
+            error_code: code,
+            error_message: message,
+            ...(places && { places: JSON.stringify(places) }),
+          })
           .where('task_id', '=', taskId)
           .where('target_key', '=', key)
           .where('error_code', '=', RESULT.DOWNLOADING)

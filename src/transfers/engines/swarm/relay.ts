@@ -13,6 +13,7 @@ import {
   type ChildState,
   type FromAgent,
   type PeerAddress,
+  type PlaceOutcome,
   REPORT_MS,
   type TaskReport,
 } from './wire/control-message.ts'
@@ -136,7 +137,7 @@ export class Relay {
   look(): void {
     const now = this.#deps.clock.now()
     for (const key of this.#board.lost(now, this.#absentMs))
-      this.#end(key, RESULT.AGENT_LOST, 'the agent is not connected')
+      this.#end(key, { code: RESULT.AGENT_LOST, message: 'the agent is not connected' })
     const { pieces } = this.#deps.source.manifest
     for (const { id, waiting } of this.#deps.servedBySource()) this.#watch.arrived(id, now, pieces - waiting)
     this.#watch.looked(now, REPORT_MS)
@@ -147,7 +148,7 @@ export class Relay {
   }
 
   endOpen(keys: readonly string[], code: number, message: string): void {
-    for (const key of keys) this.#end(key, code, message)
+    for (const key of keys) this.#end(key, { code, message })
     this.#apply()
   }
 
@@ -186,9 +187,9 @@ export class Relay {
     this.#keys.delete(peer)
   }
 
-  #end(key: string, code: number, message: string): void {
-    if (!this.#board.end(key, code, message)) return
-    if (code === RESULT.DONE) return
+  #end(key: string, outcome: PlaceOutcome & { places?: PlaceOutcome[] }): void {
+    if (!this.#board.end(key, outcome)) return
+    if (outcome.code === RESULT.DONE) return
     for (const [peer, owner] of this.#keys) {
       if (owner !== key) continue
       this.#leave(peer)
@@ -201,9 +202,9 @@ export class Relay {
     this.#watch.report(peer, this.#deps.clock.now(), report.have, report.children)
   }
 
-  #done({ key }: KnownAgent, { code, message }: Extract<FromAgent, { type: 'done' }>): void {
-    if (code === RESULT.DONE) this.#board.progress(key, this.#deps.source.manifest.pieces)
-    this.#end(key, code, message)
+  #done({ key }: KnownAgent, done: Extract<FromAgent, { type: 'done' }>): void {
+    if (done.code === RESULT.DONE) this.#board.progress(key, this.#deps.source.manifest.pieces)
+    this.#end(key, done)
   }
 
   #orphaned({ key, peer }: KnownAgent, orphan: Extract<FromAgent, { type: 'orphan' }>): void {
@@ -226,7 +227,8 @@ export class Relay {
     this.#deps.log.warn({ child, parent, task: this.#task.id }, `bad bytes: set aside the ${judgement.blame}`)
     if (judgement.blame === 'complainer') {
       for (const cleared of judgement.cleared) this.#plan.restore(cleared)
-      this.#end(key, RESULT.SIGNATURE_MISMATCH, 'bad bytes from several peers: the trouble is here')
+      const message = 'bad bytes from several peers: the trouble is here'
+      this.#end(key, { code: RESULT.SIGNATURE_MISMATCH, message })
     } else {
       this.#deps.distrusted.add(parent)
       this.#plan.setAside(parent)
@@ -242,7 +244,8 @@ export class Relay {
     this.#stuckAtSource.set(peer, { have, times })
     const key = this.#keys.get(peer)
     if (times >= STUCK_TIMES && key !== undefined) {
-      this.#end(key, RESULT.NO_LINE, 'the agent can reach neither its peers nor the server')
+      const message = 'the agent can reach neither its peers nor the server'
+      this.#end(key, { code: RESULT.NO_LINE, message })
       return
     }
     if (reason !== 'bad_piece' || this.#checkingSource) return

@@ -16,6 +16,7 @@ import { AgentHub } from './agent-hub.ts'
 import type { SwarmAuthority } from './authority.ts'
 import { Distrust } from './distrust.ts'
 import { Relay, type RelayOptions } from './relay.ts'
+import { resultsOf } from './results-of.ts'
 import { SourceFile } from './source-file.ts'
 import type { SwarmAgent, SwarmStore, SwarmTask } from './swarm-store.ts'
 import { targetsOf } from './targets-of.ts'
@@ -301,13 +302,7 @@ export class SwarmEngine implements TransferEngine {
     const failed = targets.find(({ code }) => code === RESULT.SOURCE_FAILED)
     return {
       uploadError: failed ? { code: failed.code, message: failed.message } : null,
-      targets: targets.map(({ agentId, containerId, code, message }) => ({
-        agentId,
-        containerId,
-        errorCode: code,
-        errorMessage: message,
-        progress: code === RESULT.DONE ? 100 : 0,
-      })),
+      targets: targets.flatMap((target) => resultsOf(target, 0)),
       egress,
     }
   }

@@ -1,14 +1,18 @@
-import type { Place } from './wire/control-message.ts'
+import type { Place, PlaceOutcome } from './wire/control-message.ts'
 
+/** An agent with the places it puts the file to. A place without an outcome of its own ended as the agent did. */
 export interface SwarmTarget {
   key: string
   agentId: string
   containerId: string
-  places: Place[]
-  /** 115 while it is open. */
+  places: (Place & Partial<PlaceOutcome>)[]
+  /** 115 while it is open; 0 if the file is at one place at least. */
   code: number
   message: string
 }
+
+/** How a target ended, with the outcomes of its places where they differ. */
+export type TargetEnd = Pick<SwarmTarget, 'key' | 'code' | 'message'> & { places?: SwarmTarget['places'] }
 
 export interface SwarmTask {
   id: string
@@ -39,7 +43,7 @@ export interface SwarmStore {
   addTask(task: Omit<SwarmTask, 'deadline' | 'egress'>, timeoutMs: number): Promise<{ deadline: number }>
   task(id: string): Promise<SwarmTask | undefined>
   /** Keeps how targets ended; the first end of a target is the one that stays. */
-  keepResults(taskId: string, results: Pick<SwarmTarget, 'key' | 'code' | 'message'>[]): Promise<void>
+  keepResults(taskId: string, results: TargetEnd[]): Promise<void>
   keepEgress(taskId: string, bytes: number): Promise<void>
   now(): Promise<number>
   /** Forgets tasks whose deadline was this long ago. */

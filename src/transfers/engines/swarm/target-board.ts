@@ -1,5 +1,7 @@
 import type { TargetResult } from '../../transfer-engine.ts'
-import type { SwarmTarget } from './swarm-store.ts'
+import { resultsOf } from './results-of.ts'
+import type { SwarmTarget, TargetEnd } from './swarm-store.ts'
+import type { PlaceOutcome } from './wire/control-message.ts'
 import { RESULT } from './wire/result-code.ts'
 
 interface Standing extends SwarmTarget {
@@ -12,7 +14,7 @@ interface Standing extends SwarmTarget {
 export class TargetBoard {
   readonly #targets = new Map<string, Standing>()
   readonly #pieces: number
-  #unsaved: Pick<SwarmTarget, 'key' | 'code' | 'message'>[] = []
+  #unsaved: TargetEnd[] = []
 
   constructor(targets: SwarmTarget[], pieces: number, now: number) {
     this.#pieces = pieces
@@ -40,12 +42,14 @@ export class TargetBoard {
   }
 
   /** True if this was news: the target was open until now. */
-  end(key: string, code: number, message: string): boolean {
+  end(key: string, { code, message, places }: PlaceOutcome & { places?: PlaceOutcome[] }): boolean {
     const target = this.#targets.get(key)
     if (!target || target.code !== RESULT.DOWNLOADING) return false
     target.code = code
     target.message = message
-    this.#unsaved.push({ key, code, message })
+    if (places?.length === target.places.length)
+      target.places = target.places.map((place, index) => ({ ...place, ...places[index] }))
+    this.#unsaved.push({ key, code, message, ...(places && { places: target.places }) })
     return true
   }
 
@@ -73,23 +77,19 @@ export class TargetBoard {
   }
 
   /** Ends that were not yet taken to be kept. */
-  takeUnsaved(): Pick<SwarmTarget, 'key' | 'code' | 'message'>[] {
+  takeUnsaved(): TargetEnd[] {
     const taken = this.#unsaved
     this.#unsaved = []
     return taken
   }
 
-  putBack(results: Pick<SwarmTarget, 'key' | 'code' | 'message'>[]): void {
+  putBack(results: TargetEnd[]): void {
     this.#unsaved.unshift(...results)
   }
 
   results(): TargetResult[] {
-    return [...this.#targets.values()].map(({ agentId, containerId, code, message, have }) => ({
-      agentId,
-      containerId,
-      errorCode: code,
-      errorMessage: message,
-      progress: code === RESULT.DONE ? 100 : Math.floor((have * 100) / Math.max(1, this.#pieces)),
-    }))
+    return [...this.#targets.values()].flatMap((target) =>
+      resultsOf(target, Math.floor((target.have * 100) / Math.max(1, this.#pieces))),
+    )
   }
 }

@@ -20,6 +20,12 @@ export interface Place {
   directory: string
 }
 
+/** How one place ended; places are in the order of the job. */
+export interface PlaceOutcome {
+  code: number
+  message: string
+}
+
 /** How far one child is, seen from its parent. */
 export interface ChildState {
   id: PeerId
@@ -47,7 +53,8 @@ export type FromAgent =
       version: string
     }
   | { type: 'report'; tasks: TaskReport[] }
-  | { type: 'done'; task: string; code: number; message: string }
+  /** `code` is 0 as soon as one place has the file; `places` is left out where all of them ended as `code` says. */
+  | { type: 'done'; task: string; code: number; message: string; places?: PlaceOutcome[] }
   | {
       type: 'orphan'
       task: string

@@ -26,21 +26,24 @@ export class TargetFailure extends Error {
   }
 }
 
-const BY_ERRNO: Record<string, number> = {
-  ENOSPC: RESULT.DISK_FULL,
-  EDQUOT: RESULT.DISK_FULL,
-  EFBIG: RESULT.DISK_FULL,
-  EACCES: RESULT.PERMISSION,
-  EPERM: RESULT.PERMISSION,
-  EROFS: RESULT.PERMISSION,
-  ELOOP: RESULT.PATH_REFUSED,
-  ENOTDIR: RESULT.PATH_REFUSED,
-  EISDIR: RESULT.PATH_REFUSED,
-  ENAMETOOLONG: RESULT.PATH_REFUSED,
+const BY_ERRNO: Record<string, { code: number; message: string }> = {
+  ENOSPC: { code: RESULT.DISK_FULL, message: 'the disk is full' },
+  EDQUOT: { code: RESULT.DISK_FULL, message: 'the disk quota is used up' },
+  EFBIG: { code: RESULT.DISK_FULL, message: 'the file system takes no file of this size' },
+  EACCES: { code: RESULT.PERMISSION, message: 'the agent may not write there' },
+  EPERM: { code: RESULT.PERMISSION, message: 'the agent may not do that there' },
+  EROFS: { code: RESULT.PERMISSION, message: 'the file system is read-only' },
+  ELOOP: { code: RESULT.PATH_REFUSED, message: 'a symbolic link is in the way' },
+  ENOTDIR: { code: RESULT.PATH_REFUSED, message: 'a part of the directory is a file' },
+  EISDIR: { code: RESULT.PATH_REFUSED, message: 'there is a directory with the name of the file' },
+  ENAMETOOLONG: { code: RESULT.PATH_REFUSED, message: 'the path is too long' },
 }
 
+/** In words of its own: the message of a system error names paths inside the agent. */
 export function toTargetFailure(error: unknown): TargetFailure {
   if (error instanceof TargetFailure) return error
-  const { code = '', message } = error as NodeJS.ErrnoException
-  return new TargetFailure(BY_ERRNO[code] ?? RESULT.WRITE_FAILED, message, error)
+  const { code: errno, message } = error as NodeJS.ErrnoException
+  if (errno === undefined) return new TargetFailure(RESULT.WRITE_FAILED, message, error)
+  const known = BY_ERRNO[errno] ?? { code: RESULT.WRITE_FAILED, message: 'the file could not be written' }
+  return new TargetFailure(known.code, `${known.message} (${errno})`, error)
 }
