@@ -40,18 +40,22 @@ export class RetentionDuty implements Duty {
     let forgotten = 0
     for (let batch = EVENTS_BATCH; batch === EVENTS_BATCH && !signal.aborted; forgotten += batch)
       batch = await events.forget(this.#options.eventsMs, EVENTS_BATCH)
-    await ledger.db
-      .deleteFrom('idempotency')
-      .where('created_at', '<', sql<number>`wharf_now() - ${this.#options.idempotencyMs}`)
-      .execute()
+    await ledger.maintenance((db) =>
+      db
+        .deleteFrom('idempotency')
+        .where('created_at', '<', sql<number>`wharf_now() - ${this.#options.idempotencyMs}`)
+        .execute(),
+    )
     await ledger.db
       .deleteFrom('instances')
       .where('seen_at', '<', sql<number>`wharf_now() - ${this.#options.instancesMs}`)
       .execute()
-    await ledger.db
-      .deleteFrom('ended_work')
-      .where('at', '<', sql<number>`wharf_now() - ${this.#options.endedWorkMs}`)
-      .execute()
+    await ledger.maintenance((db) =>
+      db
+        .deleteFrom('ended_work')
+        .where('at', '<', sql<number>`wharf_now() - ${this.#options.endedWorkMs}`)
+        .execute(),
+    )
     return { jobs, events: forgotten }
   }
 

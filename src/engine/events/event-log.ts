@@ -93,21 +93,15 @@ export class EventLog {
     if (this.#ledger.dialect === 'sqlite') {
       return this.#ledger.snapshot(async (db) => ({ seq: await lastSeq(db), value: await read(db) }))
     }
-    // The lock is taken before the snapshot is: nobody else numbers until the snapshot is read.
-    return this.#ledger.db.connection().execute(async (connection) => {
-      await sql`select pg_advisory_lock(${NUMBERING_LOCK})`.execute(connection)
-      try {
-        return await connection
-          .transaction()
-          .setIsolationLevel('repeatable read')
-          .execute(async (db) => {
-            await numberCommitted(db)
-            return { seq: await lastSeq(db), value: await read(db) }
-          })
-      } finally {
-        await sql`select pg_advisory_unlock(${NUMBERING_LOCK})`.execute(connection)
-      }
-    })
+    return this.#ledger.db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (db) => {
+        // The lock is taken before the snapshot is: nobody else numbers until the snapshot is read.
+        await lockNumbering(db)
+        await numberCommitted(db)
+        return { seq: await lastSeq(db), value: await read(db) }
+      })
   }
 
   /** Deletes what is older than `ageMs`, but never the newest event: it holds the count. */
@@ -135,13 +129,15 @@ export class EventLog {
       select exists (select 1 from events where seq is null) as open`.execute(this.#ledger.db)
     if (!open.rows[0]?.open) return
     await this.#ledger.db.transaction().execute(async (db) => {
-      await sql`select pg_advisory_xact_lock(${NUMBERING_LOCK})`.execute(db)
+      await lockNumbering(db)
       await numberCommitted(db)
     })
   }
 }
 
-const NUMBERING_LOCK = 0x77_68_65_76
+async function lockNumbering(db: Kysely<Schema>): Promise<void> {
+  await sql`lock table event_numbering in exclusive mode`.execute(db)
+}
 
 async function lastSeq(db: Kysely<Schema>): Promise<number> {
   const row = await db

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { messageOf } from '../../kernel/index.ts'
+import { ERRORS, isAppError, messageOf } from '../../kernel/index.ts'
 import type { Schema } from './schema.ts'
 
 /** The ledger's clock in milliseconds: PostgreSQL's own, or the process' clock in SQLite. */
@@ -17,7 +17,11 @@ export interface Tx {
 }
 
 const DEADLOCK_OR_SERIALIZATION = new Set(['40P01', '40001'])
+const WAITED_TOO_LONG = new Set(['55P03', '57014'])
 const MAX_TRIES = 5
+/** A connection that breaks before the commit leaves nothing behind. Once more is enough: the next may be to a server that is away. */
+const MAX_CONNECTIONS = 2
+const MAINTENANCE_LIMIT_MS = 10 * 60_000
 
 /** The only truth: every state, lease, retry time and event lives here, and a reader never sees half a change. */
 export class Ledger {
@@ -37,26 +41,30 @@ export class Ledger {
   }
 
   /**
-   * Runs `work` in one transaction. PostgreSQL may end one of two transactions that wait for each other; then the
-   * work is simply done again, so it must have no effect besides the transaction and `afterCommit`.
+   * Runs `work` in one transaction. PostgreSQL may end one of two transactions that wait for each other, or the
+   * connection of a process that had stopped in the middle; then the work is simply done again, so it must have no
+   * effect besides the transaction and `afterCommit`.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const actions: (() => void)[] = []
       const locks: string[] = []
+      let atWork = false
       let result: T
       try {
-        result = await this.db.transaction().execute((db) =>
-          work({
+        result = await this.db.transaction().execute(async (db) => {
+          atWork = true
+          const done = await work({
             db,
             now: () => readClock(db),
             afterCommit: (action) => actions.push(action),
             tryLock: (name) => this.#tryLock(db, name, locks),
-          }),
-        )
+          })
+          atWork = false
+          return done
+        })
       } catch (error) {
-        const code = (error as { code?: string }).code ?? ''
-        if (attempt >= MAX_TRIES || !DEADLOCK_OR_SERIALIZATION.has(code)) throw error
+        if (attempt >= triesFor(error, atWork)) throw error
         continue
       } finally {
         for (const name of locks) this.#held.delete(name)
@@ -70,6 +78,15 @@ export class Ledger {
   async snapshot<T>(read: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
     if (this.dialect === 'sqlite') return this.db.transaction().execute(read)
     return this.db.transaction().setIsolationLevel('repeatable read').execute(read)
+  }
+
+  /** For statements that tidy up and may take minutes. They should lock nothing that others wait for. */
+  async maintenance<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
+    if (this.dialect === 'sqlite') return work(this.db)
+    return this.db.transaction().execute(async (db) => {
+      await allowTime(db, MAINTENANCE_LIMIT_MS)
+      return work(db)
+    })
   }
 
   /** True if a statement goes through; the reason otherwise. */
@@ -100,6 +117,26 @@ export class Ledger {
     }>`select pg_try_advisory_xact_lock(${key.toString()}::bigint) as locked`.execute(db)
     return rows[0]?.locked === true
   }
+}
+
+/** For the rest of a transaction on PostgreSQL, in place of the limits of its session. */
+export async function allowTime(db: Kysely<Schema>, ms: number): Promise<void> {
+  await sql`select set_config(name, ${String(ms)}, true)
+    from unnest(array['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']) as name`.execute(
+    db,
+  )
+}
+
+/** How often a transaction that failed with this error may be tried; `atWork`: its commit was not sent yet. */
+function triesFor(error: unknown, atWork: boolean): number {
+  if (DEADLOCK_OR_SERIALIZATION.has(codeOf(error))) return MAX_TRIES
+  const lost = atWork && isAppError(error, ERRORS.LEDGER_UNAVAILABLE)
+  // Whoever has waited for the longest time allowed is not made to wait again.
+  return lost && !WAITED_TOO_LONG.has(codeOf(error.cause)) ? MAX_CONNECTIONS : 1
+}
+
+function codeOf(error: unknown): string {
+  return (error as { code?: string } | undefined)?.code ?? ''
 }
 
 /** The transaction is committed: nothing that an action does may make it look as if it had failed. */

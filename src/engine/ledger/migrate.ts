@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import type { Ledger } from './ledger.ts'
+import { allowTime, type Ledger } from './ledger.ts'
 import type { Schema } from './schema.ts'
 
 const FOLDER = new URL('../migrations/', import.meta.url)
+/** A large table may take its time; an instance that was stopped in the middle must not keep others from starting. */
+const MIGRATION_LIMIT_MS = 15 * 60_000
 const MIGRATION_LOCK = 0x77_68_6d_67
 
 export interface Migration {
@@ -31,7 +33,10 @@ export function readMigrations(folder: URL = FOLDER): Migration[] {
  */
 export async function migrate(ledger: Ledger, migrations: Migration[] = readMigrations()): Promise<void> {
   await ledger.db.transaction().execute(async (db) => {
-    if (ledger.dialect === 'postgres') await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(db)
+    if (ledger.dialect === 'postgres') {
+      await allowTime(db, MIGRATION_LIMIT_MS)
+      await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(db)
+    }
     const current = await currentVersion(db)
     const known = migrations.at(-1)?.version ?? 0
     if (current > known) {

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Log } from '../../kernel/index.ts'
+import { SESSION_LIMITS, sessionSettings } from './session-settings.ts'
 
 const WHARF_LOCK = 0x77_68_61_72
 const RETRY_MS = 1_000
@@ -26,7 +27,7 @@ export class OnlyInstanceLock {
       connectionString: this.#url,
       application_name: 'wharf-only-instance',
       connectionTimeoutMillis: 5_000,
-      keepAlive: true,
+      ...sessionSettings(SESSION_LIMITS),
     })
     client.on('error', () => undefined)
     try {

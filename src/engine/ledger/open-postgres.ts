@@ -5,11 +5,13 @@ import { Ledger } from './ledger.ts'
 import { OnlyInstanceLock } from './only-instance-lock.ts'
 import { OutageAwareDriver } from './outage.ts'
 import type { Schema } from './schema.ts'
+import { SESSION_LIMITS, type SessionLimits, sessionSettings } from './session-settings.ts'
 
 const BIGINT = 20
 
 export interface PostgresOptions {
   connections?: number
+  limits?: Partial<SessionLimits>
   /** Without Redis nothing wakes another instance, so only one may run. */
   onlyInstance?: boolean
 }
@@ -17,14 +19,14 @@ export interface PostgresOptions {
 export async function openPostgresLedger(
   url: string,
   log: Log,
-  { connections = 10, onlyInstance = false }: PostgresOptions = {},
+  { connections = 10, limits, onlyInstance = false }: PostgresOptions = {},
 ): Promise<Ledger> {
   const pool = new pg.Pool({
+    ...sessionSettings({ ...SESSION_LIMITS, ...limits }),
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
-    keepAlive: true,
     application_name: 'wharf',
     // Times and counts are far below 2^53, so bigint columns may come back as numbers.
     types: {

@@ -1,8 +1,12 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 
-/** Connection-level SQLSTATE classes and codes: the server is away, starting, stopping or full. */
-const OUTAGE_STATES = /^(08...|57P0[1-5]|53300)$/
+/**
+ * SQLSTATE classes and codes that say nothing about the statement: the server is away, starting, stopping or full
+ * (08, 57P0x, 53300), or a limit of the session was reached (idle in a transaction 25P03, waiting for a lock 55P03,
+ * a statement 57014, a transaction 25P04).
+ */
+const OUTAGE_STATES = /^(08...|57P0[1-5]|53300|25P0[34]|55P03|57014)$/
 const OUTAGE_ERRNOS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -92,7 +92,9 @@ export class LedgerSwarmStore implements SwarmStore {
 
   async sweep(olderThanMs: number): Promise<void> {
     const before = (await this.now()) - olderThanMs
-    await this.#ledger.db.deleteFrom('swarm_tasks').where('deadline', '<', before).execute()
+    await this.#ledger.maintenance((db) =>
+      db.deleteFrom('swarm_tasks').where('deadline', '<', before).execute(),
+    )
   }
 
   async agentConnected(agent: Omit<SwarmAgent, 'connectedAt' | 'seenAt'>): Promise<void> {

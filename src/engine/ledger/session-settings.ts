@@ -1,0 +1,30 @@
+/** How long the server waits for one session before it ends what the session does, in milliseconds. */
+export interface SessionLimits {
+  /** A client that says nothing inside a transaction: it was stopped or cut off, and others wait for its rows. */
+  idleInTransactionMs: number
+  /** Longer than the limit above, so that whoever waits for a stopped client gets its turn. */
+  lockMs: number
+  statementMs: number
+}
+
+export const SESSION_LIMITS: SessionLimits = {
+  idleInTransactionMs: 3_000,
+  lockMs: 4_000,
+  statementMs: 30_000,
+}
+
+/** A peer that vanished without a word is noticed after about 25 s, on both sides. */
+const KEEP_ALIVE = { idleSeconds: 10, intervalSeconds: 5, count: 3 }
+
+/** Sent with the first message of a connection, so that they cost no round trip; what the address says goes before them. */
+export function sessionSettings(limits: SessionLimits) {
+  const { idleSeconds, intervalSeconds, count } = KEEP_ALIVE
+  return {
+    idle_in_transaction_session_timeout: limits.idleInTransactionMs,
+    lock_timeout: limits.lockMs,
+    statement_timeout: limits.statementMs,
+    options: `-c tcp_keepalives_idle=${idleSeconds} -c tcp_keepalives_interval=${intervalSeconds} -c tcp_keepalives_count=${count}`,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: idleSeconds * 1_000,
+  }
+}
