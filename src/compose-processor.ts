@@ -17,7 +17,7 @@ export async function startProcessor(
       "'wharf process' needs REDIS_URL; without Redis, 'wharf serve' runs PROCESSOR_COMMAND itself",
     )
   if (processor === null) throw new AppError(ERRORS.CONFIG_INVALID, 'PROCESSOR_COMMAND must be set')
-  const lifecycle = new Lifecycle(log)
+  const lifecycle = new Lifecycle(log, { drainMs: processor.drainMs })
   await lifecycle.start([await openStandaloneProcessor({ clock, log }, { ...rest, redis, processor })])
   return () => lifecycle.stop()
 }

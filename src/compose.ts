@@ -46,7 +46,7 @@ export interface Wharf {
   readonly projects: ProjectStore
   /** Makes the demo project on first call and returns its key. */
   demoKey(): Promise<string>
-  /** Drains and stops everything, last started first. */
+  /** Drains, sends clients elsewhere, and stops everything, last started first. */
   stop(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ export async function startWharf(config: Config, clock: Clock = systemClock): Pr
     clock,
     log,
   )
-  const lifecycle = new Lifecycle(log)
+  const lifecycle = new Lifecycle(log, { drainMs: config.WHARF_DRAIN_SECONDS * 1000 })
   await lifecycle.start([{ name: 'backend', stop: () => backend.close() }])
   try {
     return await startOn(backend, lifecycle, config, clock, log)
@@ -175,6 +175,7 @@ async function startOn(
       port: config.WHARF_PORT,
       version: VERSION,
       rateLimit: config.WHARF_RATE_LIMIT,
+      unreadyMs: config.WHARF_UNREADY_SECONDS * 1000,
     },
   )
   await lifecycle.start([
@@ -184,7 +185,12 @@ async function startOn(
     { name: 'spool sweeper', start: () => spools.start(), stop: () => spools.stop() },
     { name: 'gse http', stop: () => gse.close() },
     ...transferParts,
-    { name: 'swarm', start: () => swarm.open(), stop: () => swarm.close() },
+    {
+      name: 'swarm',
+      start: () => swarm.open(),
+      disconnect: () => swarm.disconnect(),
+      stop: () => swarm.close(),
+    },
     engine,
     processing,
     http,

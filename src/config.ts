@@ -67,6 +67,7 @@ export const SETTINGS = {
   WHARF_ALLOW_HOSTS: optional('a list of hosts and CIDRs, separated by commas'),
   WHARF_LEASE_SECONDS: whole(30, 1, 3_600),
   WHARF_DRAIN_SECONDS: whole(10, 0, 3_600),
+  WHARF_UNREADY_SECONDS: whole(0, 0, 3_600),
   WHARF_EVENT_TTL_HOURS: whole(168, 1, 87_600),
   WHARF_SLOTS: whole(16, 1, 1_000),
   WHARF_RUN_CONNECTIONS: whole(8, 1, 64),

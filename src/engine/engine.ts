@@ -1,4 +1,4 @@
-import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
+import { type Clock, DutyLoop, type Log, type Part, within } from '../kernel/index.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatch/dispatcher.ts'
 import { CapacityDuty } from './duties/capacity.ts'
 import { HEARTBEAT_EVERY_MS, HeartbeatDuty } from './duties/heartbeat.ts'
@@ -76,6 +76,7 @@ export class Engine implements Part {
   #leaderLoops: DutyLoop[] = []
   #consumers: Consumer[] = []
   #unsubscribe: (() => void)[] = []
+  #drained: Promise<void> | undefined
 
   constructor(deps: EngineDeps, options: EngineOptions) {
     this.#deps = deps
@@ -166,10 +167,21 @@ export class Engine implements Part {
     }
   }
 
-  /** No new claims, then the running jobs get their time, then the rest goes back to `pending`. */
+  /** No new claims; running jobs may end until `until` aborts, then the rest goes back to `pending`. */
+  drain(until: AbortSignal): Promise<void> {
+    this.#drained ??= this.#drain(until)
+    return this.#drained
+  }
+
+  async #drain(until: AbortSignal): Promise<void> {
+    // A consumer hands out nothing from this call on; what it waits for is an answer of Redis, which may never come.
+    const consumers = this.#consumers.splice(0).map((consumer) => consumer.stop())
+    await Promise.all([this.worker.drain(until), ...consumers])
+  }
+
+  /** Without a `drain` before, it drains by itself for as long as its options say. */
   async stop(): Promise<void> {
-    for (const consumer of this.#consumers.splice(0)) await consumer.stop()
-    await this.worker.drain(this.#options.drainMs)
+    await within(this.#deps.clock, this.#options.drainMs, (until) => this.drain(until))
     for (const end of this.#unsubscribe) end()
     this.feed.close()
     for (const loop of this.#loops) await loop.stop()

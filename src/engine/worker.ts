@@ -4,7 +4,7 @@ import {
   type Clock,
   type Duty,
   ERRORS,
-  endsWithin,
+  endsBefore,
   isAppError,
   type Log,
   messageOf,
@@ -41,6 +41,8 @@ interface Running {
   done: Promise<void>
 }
 
+/** The same for a handler that was told to stop because the process shuts down. */
+const SHUTDOWN_GRACE_MS = 1_000
 const NEVER_SETTLED = Symbol('the handler did not stop')
 
 /** Works on the jobs of one process: claims by id, keeps the leases alive, and settles how each one ended. */
@@ -59,6 +61,8 @@ export class Worker implements Duty {
   #claiming = 0
   #renewedAt: number
   #draining: 'no' | 'waits' | 'aborts' = 'no'
+  /** Aborts when the process can wait no longer, neither for handlers nor for the ledger. */
+  readonly #hurry = new AbortController()
 
   constructor(deps: WorkerDeps, { leaseMs, abortGraceMs = 5_000 }: WorkerOptions) {
     this.#deps = deps
@@ -140,15 +144,22 @@ export class Worker implements Duty {
   }
 
   /**
-   * Takes nothing more, waits up to `graceMs` for what is under way, then tells it to stop. Jobs that did not end by
+   * Takes nothing more and waits for what is under way; when `until` aborts it is told to stop. Jobs that did not end by
    * themselves go back to `pending`, those included whose claim was answered only now.
    */
-  async drain(graceMs: number): Promise<void> {
+  async drain(until: AbortSignal): Promise<void> {
     this.#draining = 'waits'
-    await endsWithin(this.#deps.clock, graceMs, Promise.all(this.#taking))
+    const all = Promise.all(this.#taking)
+    await endsBefore(until, all)
     this.#draining = 'aborts'
     for (const { abort } of this.#running) abort.abort(shuttingDown())
-    await Promise.all(this.#taking)
+    const ended = new AbortController()
+    this.#deps.clock.sleep(SHUTDOWN_GRACE_MS, ended.signal).then(
+      () => this.#hurry.abort(),
+      () => undefined,
+    )
+    await all
+    ended.abort()
   }
 
   /** While the ledger is away nobody can take the jobs over, but once it is back somebody may: stop in time. */
@@ -237,11 +248,11 @@ export class Worker implements Duty {
   /** Aborts once a handler that was told to stop has had its grace and has not finished. */
   #stuckAfter(signal: AbortSignal, finished: AbortSignal): AbortSignal {
     const stuck = new AbortController()
-    const grace = () =>
-      this.#deps.clock.sleep(this.#abortGraceMs, finished).then(
-        () => stuck.abort(NEVER_SETTLED),
-        () => undefined,
-      )
+    const giveUp = () => {
+      if (!finished.aborted) stuck.abort(NEVER_SETTLED)
+    }
+    const over = AbortSignal.any([finished, this.#hurry.signal])
+    const grace = () => this.#deps.clock.sleep(this.#abortGraceMs, over).then(giveUp, giveUp)
     signal.addEventListener('abort', grace, { once: true })
     return stuck.signal
   }
@@ -260,9 +271,10 @@ export class Worker implements Duty {
           if (outcome.what === 'succeeded') return this.#settle(job, failed(error), undefined, log)
           return
         }
-        if (attempt > 60)
+        if (attempt > 60 || this.#hurry.signal.aborted)
           return log.error({ err: error }, 'the ledger is away for too long; the lease will run out')
-        await this.#deps.clock.sleep(backoffDelay(attempt, { base: 200, factor: 2, max: 5_000, jitter: 0.2 }))
+        const pause = backoffDelay(attempt, { base: 200, factor: 2, max: 5_000, jitter: 0.2 })
+        await this.#deps.clock.sleep(pause, this.#hurry.signal).catch(() => undefined)
       }
     }
   }

@@ -37,4 +37,6 @@ export interface HttpDeps extends HttpServerDeps {
   metrics: Metrics
   /** Aborts when the server stops: streams that would never end do then. */
   stopping: AbortSignal
+  /** True from the first moment of a stop on. */
+  isDraining(): boolean
 }

@@ -1,14 +1,22 @@
 import { randomUUID } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { type FastifyError, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
-import { AppError, ERRORS, type Part } from '../kernel/index.ts'
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import { AppError, ERRORS, type Part, systemClock } from '../kernel/index.ts'
 import { Authenticator, allow, credentialsOf } from './auth.ts'
+import { Connections } from './connections.ts'
 import { sendConsolePage, wantsPage } from './console/index.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
 import { Idempotency } from './idempotency.ts'
 import { Metrics } from './metrics.ts'
 import { registerOpenApi } from './openapi.ts'
-import { sendProblem, toAppError } from './problem.ts'
+import { PROBLEM_TYPE, sendProblem, toAppError, toProblem } from './problem.ts'
 import { type RateLimit, RequestLimiter } from './rate-limit.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { eventRoutes } from './routes/events.ts'
@@ -27,6 +35,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Not counted against the caller's rate limit. */
     unlimited?: boolean
+    /** The answer ends with the server, not by itself; a server that stops does not wait for it. */
+    endless?: boolean
   }
 }
 
@@ -35,6 +45,8 @@ export interface HttpServerOptions {
   port: number
   version: string
   rateLimit: RateLimit
+  /** How long a server that stops goes on letting clients in, at least, after `/readyz` has turned 503. */
+  unreadyMs: number
 }
 
 /** Ids in paths may be several thousand characters, percent-encoded. */
@@ -52,8 +64,12 @@ export class HttpServer implements Part {
   readonly #options: HttpServerOptions
   readonly #limiter: RequestLimiter
   readonly #authenticator: Authenticator
+  readonly #connections = new Connections()
   readonly #stop = new AbortController()
   #app: FastifyInstance | undefined
+  #address: string | undefined
+  #draining = false
+  #disconnected: Promise<void> | undefined
 
   constructor(deps: HttpServerDeps, options: HttpServerOptions) {
     this.#deps = {
@@ -61,6 +77,7 @@ export class HttpServer implements Part {
       idempotency: new Idempotency(deps),
       metrics: new Metrics(deps.ledger),
       stopping: this.#stop.signal,
+      isDraining: () => this.#draining,
     }
     this.#options = options
     this.#limiter = new RequestLimiter(options.rateLimit)
@@ -69,10 +86,8 @@ export class HttpServer implements Part {
 
   /** Where it listens, once started. */
   get address(): string {
-    const address = this.#app?.server.address()
-    if (!address || typeof address === 'string') throw new Error('the HTTP server is not listening')
-    const host = this.#options.host.includes(':') ? `[${this.#options.host}]` : this.#options.host
-    return `http://${host}:${address.port}`
+    if (this.#address === undefined) throw new Error('the HTTP server has not started')
+    return this.#address
   }
 
   async start(): Promise<void> {
@@ -85,12 +100,33 @@ export class HttpServer implements Part {
         { cause },
       )
     })
+    const shown = host.includes(':') ? `[${host}]` : host
+    this.#address = `http://${shown}:${(app.server.address() as AddressInfo).port}`
+  }
+
+  /** Not ready from now on, so that load balancers choose another instance; whoever comes nevertheless is answered. */
+  async drain(until: AbortSignal): Promise<void> {
+    this.#draining = true
+    this.#connections.leave()
+    if (this.#options.unreadyMs > 0)
+      await systemClock.sleep(this.#options.unreadyMs, until).catch(() => undefined)
+  }
+
+  disconnect(until: AbortSignal): Promise<void> {
+    this.#disconnected ??= this.#disconnect(until)
+    return this.#disconnected
+  }
+
+  async #disconnect(until: AbortSignal): Promise<void> {
+    // A timer of this kind fires right after new connections were taken: closing then resets as few as possible.
+    await new Promise((resolve) => setImmediate(resolve))
+    this.#app?.server.close()
+    this.#stop.abort()
+    await this.#connections.finish(until, refuseLate)
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort()
-    // A connection that is still answering falls idle only after `close` has looked for idle ones.
-    if (this.#app) this.#app.server.keepAliveTimeout = 1
+    await this.disconnect(AbortSignal.abort())
     await this.#app?.close()
   }
 
@@ -101,11 +137,14 @@ export class HttpServer implements Part {
       genReqId: () => randomUUID(),
       bodyLimit: MAX_BODY_BYTES,
       forceCloseConnections: 'idle',
+      // It would answer without a problem document.
+      return503OnClosing: false,
       routerOptions: { maxParamLength: MAX_ID_CHARACTERS, ignoreTrailingSlash: true },
       http: { maxHeaderSize: MAX_HEADER_BYTES },
       ajv: { customOptions: { allErrors: true, coerceTypes: 'array', removeAdditional: false } },
     }).withTypeProvider<TypeBoxTypeProvider>()
     this.#app = app as unknown as FastifyInstance
+    this.#connections.watch(app.server)
     this.#addHooks(this.#app)
     await registerOpenApi(this.#app, this.#options.version)
     await app.register(consoleRoutes)
@@ -127,6 +166,7 @@ export class HttpServer implements Part {
   #addHooks(app: FastifyInstance): void {
     app.decorateRequest('principal', null)
     app.addHook('onRequest', async (request, reply) => {
+      this.#connections.answering(reply, { endless: request.routeOptions.config.endless ?? false })
       reply.headers({
         'X-Request-Id': request.id,
         'X-Content-Type-Options': 'nosniff',
@@ -177,6 +217,24 @@ export class HttpServer implements Part {
       )
     })
   }
+}
+
+/** There is no time left to answer this one. */
+function refuseLate(reply: FastifyReply): void {
+  const problem = new AppError(ERRORS.SHUTTING_DOWN, 'this instance is shutting down; ask again', {
+    retryAfter: 1,
+  })
+  const body = JSON.stringify(toProblem(problem, reply.request.id))
+  reply.hijack()
+  reply.raw
+    .writeHead(problem.kind.http, {
+      'Content-Type': PROBLEM_TYPE,
+      'Content-Length': Buffer.byteLength(body),
+      'X-Request-Id': reply.request.id,
+      'Retry-After': '1',
+      Connection: 'close',
+    })
+    .end(body)
 }
 
 function callerOf(request: FastifyRequest): string {

@@ -22,6 +22,8 @@ export interface WebSocketDeps {
 const PING_MS = 30_000
 /** A reader that is this far behind is let go; it comes back and asks for what it missed. */
 const MAX_BUFFERED = 4 * 1024 * 1024
+/** For the answer to the close frame of a server that stops. */
+const CLOSE_MS = 200
 const GOING_AWAY = 1001
 const TOO_SLOW = 1013
 
@@ -39,11 +41,19 @@ export class EventSockets {
       void this.#upgrade(request, socket, head).catch((error) => refuse(socket, toAppError(error)))
     })
     this.#deps.stopping.addEventListener('abort', () => {
-      for (const client of this.#server.clients) client.close(GOING_AWAY, 'shutting down')
+      const { clients } = this.#server
+      for (const client of clients) client.close(GOING_AWAY, 'shutting down; connect again with after=SEQ')
+      setTimeout(() => {
+        for (const client of clients) client.terminate()
+      }, CLOSE_MS).unref()
     })
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    if (this.#deps.stopping.aborted)
+      throw new AppError(ERRORS.SHUTTING_DOWN, 'this instance is shutting down; connect again', {
+        retryAfter: 1,
+      })
     const url = new URL(request.url ?? '/', 'http://localhost')
     const own = this.#deps.sockets?.[url.pathname]
     if (own) return own(request, socket, head)
@@ -141,6 +151,7 @@ function refuse(socket: Duplex, error: AppError): void {
     `Content-Type: ${PROBLEM_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
+    ...(error.retryAfter === undefined ? [] : [`Retry-After: ${Math.ceil(error.retryAfter)}`]),
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

@@ -43,3 +43,31 @@ export async function endsWithin(clock: Clock, ms: number, work: Promise<unknown
     () => true,
   )
 }
+
+/** Waits until `work` ends, well or badly, or the signal aborts. True if it ended. */
+export async function endsBefore(signal: AbortSignal, work: Promise<unknown>): Promise<boolean> {
+  const ended = work.then(
+    () => true,
+    () => true,
+  )
+  return orAborted(ended, signal).catch(() => false)
+}
+
+/** Does `work` with a signal that aborts after `ms`. */
+export async function within<T>(
+  clock: Clock,
+  ms: number,
+  work: (until: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const until = new AbortController()
+  const ended = new AbortController()
+  clock.sleep(ms, ended.signal).then(
+    () => until.abort(),
+    () => undefined,
+  )
+  try {
+    return await work(until.signal)
+  } finally {
+    ended.abort()
+  }
+}

@@ -1,4 +1,4 @@
-export { endsWithin, follow, orAborted } from './abort.ts'
+export { endsBefore, endsWithin, follow, orAborted, within } from './abort.ts'
 export { type Backoff, backoffDelay, DEFAULT_BACKOFF } from './backoff.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { type Duty, DutyLoop, type DutyLoopOptions } from './duty.ts'

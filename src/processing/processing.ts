@@ -101,8 +101,15 @@ export class Processing implements Part {
     await this.#processor?.start()
   }
 
+  async drain(until: AbortSignal): Promise<void> {
+    await Promise.all([this.#grpc.drain(), this.#processor?.drain(until)])
+  }
+
+  disconnect(until: AbortSignal): Promise<void> {
+    return this.#grpc.disconnect(until)
+  }
+
   async stop(): Promise<void> {
-    await this.#grpc.stop()
     await this.#processor?.stop()
     await Promise.all(this.#loops.map((loop) => loop.stop()))
     this.#opened.close()

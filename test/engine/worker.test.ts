@@ -208,7 +208,7 @@ describe.each(availableBackends())('workers on %s', (name) => {
 })
 
 /** A worker whose answers to claims the test holds back. */
-async function heldBack() {
+async function heldBack({ stubborn = false } = {}) {
   const backend = await openBackend('embedded')
   const ledger = await backend.openLedger()
   onTestFinished(async () => {
@@ -216,7 +216,7 @@ async function heldBack() {
     await backend.remove()
   })
   const kinds = new KindRegistry()
-  const { kind, runs, nth } = ledByHand('work')
+  const { kind, runs, nth } = ledByHand('work', { stubborn })
   kinds.define(kind)
   const shared = { ledger, kinds, lanes: new Lanes(ledger, kinds), events: new EventLog(ledger) }
   const answers = gate()
@@ -268,10 +268,24 @@ describe('a worker between claim and answer', () => {
     const id = await enqueue()
     const take = worker.take(id)
     await until('it is claimed', () => claimed.length === 1)
-    const drained = worker.drain(0)
+    const drained = worker.drain(AbortSignal.abort())
     answers.open()
     await Promise.all([drained, take])
     expect(worker.size).toBe(0)
+    expect(await jobs.job(id)).toMatchObject({ state: 'pending', attempts: 0 })
+  })
+
+  test('a shutdown waits only a moment for a handler that does not stop, and puts its job back', async () => {
+    const { worker, clock, enqueue, answers, jobs, nth } = await heldBack({ stubborn: true })
+    answers.open()
+    const id = await enqueue()
+    const take = worker.take(id)
+    const run = await nth(1)
+    const drained = worker.drain(AbortSignal.abort())
+    await until('it is told to stop', () => run.context.signal.aborted)
+    await until('the worker waits for it', () => clock.sleeping >= 2)
+    clock.advance(1_000)
+    await Promise.all([drained, take])
     expect(await jobs.job(id)).toMatchObject({ state: 'pending', attempts: 0 })
   })
 

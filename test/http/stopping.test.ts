@@ -7,7 +7,9 @@ import { startExports } from '../support/export-client.ts'
 import { until } from '../support/until.ts'
 
 test('a server that stops answers what it has begun, and does not wait for connections that are kept alive', async () => {
-  const { address, business, client, stop } = await startExports()
+  const { address, business, client, stop } = await startExports('embedded', {
+    env: { WHARF_DRAIN_SECONDS: '60' },
+  })
   const source = business.source({ total: 1 })
   source.holdFrom(0)
   const agent = new Agent({ keepAlive: true })

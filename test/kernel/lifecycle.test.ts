@@ -75,3 +75,59 @@ test('parts without start or stop are welcome', async () => {
   await lifecycle.stop()
   expect(log).toEqual(['+a', '-a'])
 })
+
+test('a stop lets all parts drain at once, then all disconnect, and only then stops the first', async () => {
+  const { lifecycle, log, part } = setup()
+  const phases = (name: string) => ({
+    ...part(name),
+    async drain() {
+      log.push(`drain ${name}`)
+      await new Promise((resolve) => setImmediate(resolve))
+      log.push(`drained ${name}`)
+    },
+    async disconnect() {
+      log.push(`disconnect ${name}`)
+    },
+  })
+  await lifecycle.start([phases('a'), part('b'), phases('c')])
+  await lifecycle.stop()
+  expect(log.slice(3)).toEqual([
+    ...['drain c', 'drain a', 'drained c', 'drained a', 'disconnect c', 'disconnect a'],
+    ...['-c', '-b', '-a'],
+  ])
+})
+
+test('a part that could drain for long ends the stop as soon as it is done', async () => {
+  const lifecycle = new Lifecycle(silentLog, { drainMs: 1_000_000 })
+  let asked: AbortSignal | undefined
+  await lifecycle.start([
+    {
+      name: 'work',
+      async drain(until) {
+        asked = until
+      },
+    },
+  ])
+  await lifecycle.stop()
+  expect(asked?.aborted).toBe(false)
+})
+
+test('work that does not end in time is told so, and a part that never stops holds nobody up for ever', async () => {
+  const lifecycle = new Lifecycle(silentLog, { drainMs: 10, marginMs: 30 })
+  const log: string[] = []
+  await lifecycle.start([
+    { name: 'hangs', stop: () => new Promise(() => undefined) },
+    {
+      name: 'works',
+      drain: (until) =>
+        new Promise((resolve) =>
+          until.addEventListener('abort', () => {
+            log.push('told')
+            resolve()
+          }),
+        ),
+    },
+  ])
+  await lifecycle.stop()
+  expect(log).toEqual(['told'])
+})

@@ -27,7 +27,10 @@ async function serve(name: BackendName = 'embedded', options: Partial<GrpcServer
     { host: '127.0.0.1', port: 0, token: null, tls: null, ...options },
   )
   await server.start()
-  onTestFinished(() => server.stop())
+  onTestFinished(async () => {
+    await server.drain()
+    await server.disconnect(AbortSignal.abort())
+  })
   const client = (how: ChannelCredentials = credentials.createInsecure()) => {
     const { TaskService } = loadTaskProto()
     const opened = new TaskService(server.address, how)

@@ -22,7 +22,7 @@ export function eventRoutes({ engine, stopping }: HttpDeps): FastifyPluginAsyncT
     app.get(
       '/api/events',
       {
-        config: { access: 'ticket' },
+        config: { access: 'ticket', endless: true },
         // Also for clients that accept anything, as curl does.
         sse: 'only',
         schema: {

@@ -5,7 +5,7 @@ import type { HttpDeps } from '../http-deps.ts'
 const open = { config: { access: 'open' as const, unlimited: true } }
 
 /** For load balancers and monitoring. Redis is not part of being ready: without it requests are still accepted. */
-export function healthRoutes({ ledger, metrics }: HttpDeps): FastifyPluginAsyncTypebox {
+export function healthRoutes({ ledger, metrics, isDraining }: HttpDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/livez',
@@ -29,8 +29,14 @@ export function healthRoutes({ ledger, metrics }: HttpDeps): FastifyPluginAsyncT
       },
       async (_request, reply) => {
         const answer = await ledger.ping()
-        if (answer === true) return { status: 'ready', ledger: 'ok' }
-        return reply.code(503).header('Retry-After', 2).send({ status: 'not ready', ledger: answer })
+        if (answer === true && !isDraining()) return { status: 'ready', ledger: 'ok' }
+        return reply
+          .code(503)
+          .header('Retry-After', 2)
+          .send({
+            status: isDraining() ? 'shutting down' : 'not ready',
+            ledger: answer === true ? 'ok' : answer,
+          })
       },
     )
 

@@ -2,9 +2,19 @@ import { readFileSync } from 'node:fs'
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
-import { AppError, type Clock, DutyLoop, ERRORS, type Log, messageOf, type Part } from '../../kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  DutyLoop,
+  ERRORS,
+  endsBefore,
+  type Log,
+  messageOf,
+  type Part,
+} from '../../kernel/index.ts'
 import type { TaskService } from '../task-service.ts'
 import { bearerToken } from './bearer-token.ts'
+import { OpenCalls } from './open-calls.ts'
 import { taskHandlers } from './task-handlers.ts'
 import { loadTaskProto } from './task-proto.ts'
 
@@ -20,7 +30,8 @@ export interface GrpcServerOptions {
 
 const SERVICE = 'task.v1.TaskService'
 const HEALTH_EVERY_MS = 5_000
-const DRAIN_MS = 5_000
+/** How long the connections may take to close once no call is under way. */
+const CLOSE_MS = 300
 
 /** `task.v1.TaskService` with health and reflection. */
 export class GrpcServer implements Part {
@@ -28,6 +39,7 @@ export class GrpcServer implements Part {
   readonly #options: GrpcServerOptions
   readonly #server: Server
   readonly #health: HealthImplementation
+  readonly #calls = new OpenCalls()
   readonly #healthLoop: DutyLoop
   #port = 0
 
@@ -40,7 +52,7 @@ export class GrpcServer implements Part {
     setLogVerbosity(logVerbosity.NONE)
     this.#server = new Server(options.token === null ? {} : { interceptors: [bearerToken(options.token)] })
     const { definition, TaskService } = loadTaskProto()
-    this.#server.addService(TaskService.service, taskHandlers(deps))
+    this.#server.addService(TaskService.service, taskHandlers({ ...deps, calls: this.#calls }))
     this.#health = new HealthImplementation({ '': 'SERVING', [SERVICE]: 'SERVING' })
     this.#health.addToServer(this.#server)
     new ReflectionService(definition).addToServer(this.#server)
@@ -79,11 +91,19 @@ export class GrpcServer implements Part {
     })
   }
 
-  async stop(): Promise<void> {
-    await this.#healthLoop.stop()
+  /** Tells whoever asks or watches that this server is about to stop; calls are still answered. */
+  async drain(): Promise<void> {
+    const stopped = this.#healthLoop.stop()
     this.#tell('NOT_SERVING')
-    const forced = setTimeout(() => this.#server.forceShutdown(), DRAIN_MS)
-    await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()))
+    await stopped
+  }
+
+  /** Calls under way may end until `until` aborts. A watch of the health never ends, so nobody waits for it. */
+  async disconnect(until: AbortSignal): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()))
+    await endsBefore(until, this.#calls.idle())
+    const forced = setTimeout(() => this.#server.forceShutdown(), CLOSE_MS)
+    await closed
     clearTimeout(forced)
   }
 

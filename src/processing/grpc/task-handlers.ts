@@ -8,6 +8,7 @@ import {
 import { AppError, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
 import type { TaskService } from '../task-service.ts'
+import type { OpenCalls } from './open-calls.ts'
 import type {
   CreateTaskRequest,
   CreateTaskResponse,
@@ -18,21 +19,25 @@ import type {
 /** The methods of `task.v1.TaskService`: translate in, translate out. */
 export function taskHandlers({
   service,
+  calls,
   log,
 }: {
   service: TaskService
+  calls: OpenCalls
   log: Log
 }): UntypedServiceImplementation {
   const answer =
     <Q, R>(work: (request: Q, signal: AbortSignal) => Promise<R>): handleUnaryCall<Q, R> =>
     (call, callback) => {
       const { signal, settle } = cancelSignal(call)
+      calls.begin()
       work(call.request, signal)
         .finally(settle)
         .then(
           (response) => callback(null, response),
           (error) => callback(toStatus(error, signal, log)),
         )
+        .finally(() => calls.end())
     }
   return {
     CreateTask: answer<CreateTaskRequest, CreateTaskResponse>(async (request, signal) => ({

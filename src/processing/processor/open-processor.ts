@@ -41,6 +41,7 @@ export async function openStandaloneProcessor(
       await link.ready()
       await processor.start()
     },
+    drain: (until) => processor.drain(until),
     async stop() {
       await processor.stop()
       link.close()

@@ -3,11 +3,12 @@ import {
   type Clock,
   DutyLoop,
   ERRORS,
-  endsWithin,
+  endsBefore,
   isAppError,
   type Log,
   messageOf,
   type Part,
+  within,
 } from '../../kernel/index.ts'
 import type { Claim, TaskQueue } from '../stores/task-queue.ts'
 import { runTask, type TaskRunOptions } from './task-run.ts'
@@ -36,6 +37,7 @@ export class Processor implements Part {
   readonly #stopWorking = new AbortController()
   readonly #heartbeat: DutyLoop
   #slots: Promise<void>[] = []
+  #drained: Promise<void> | undefined
 
   constructor(deps: { queue: TaskQueue; clock: Clock; log: Log }, options: ProcessorOptions) {
     this.#deps = deps
@@ -52,16 +54,25 @@ export class Processor implements Part {
     this.#slots = Array.from({ length: this.#options.concurrency }, (_, slot) => this.#loop(slot))
   }
 
-  /** No new claims, then running commands get their time, then they are killed and their tasks given back. */
-  async stop(): Promise<void> {
-    const { clock, queue } = this.#deps
+  /** No new claims; running commands may end until `until` aborts, then they are killed and their tasks given back. */
+  drain(until: AbortSignal): Promise<void> {
+    this.#drained ??= this.#drain(until)
+    return this.#drained
+  }
+
+  async #drain(until: AbortSignal): Promise<void> {
     this.#stopClaiming.abort()
     const all = Promise.all(this.#slots)
-    await endsWithin(clock, this.#options.drainMs, all)
+    await endsBefore(until, all)
     this.#stopWorking.abort(new AppError(ERRORS.SHUTTING_DOWN, 'the processor is shutting down'))
     await all
+  }
+
+  /** Without a `drain` before, it drains by itself for as long as its options say. */
+  async stop(): Promise<void> {
+    await within(this.#deps.clock, this.#options.drainMs, (until) => this.drain(until))
     await this.#heartbeat.stop()
-    await queue.close()
+    await this.#deps.queue.close()
   }
 
   async #loop(slot: number): Promise<void> {

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
-import { AppError, ERRORS, type Log, messageOf } from '../../kernel/index.ts'
+import { AppError, ERRORS, isAppError, type Log, messageOf } from '../../kernel/index.ts'
 import { OutputLines, progressOf } from './output-lines.ts'
 
 const TAIL_CHARACTERS = 2_000
 const LOGGED_LINES = 500
 const KILL_GRACE_MS = 5_000
+/** A server that shuts down has had its time. */
+const SHUTDOWN_GRACE_MS = 1_000
 
 export interface RunCommandOptions {
   command: [string, ...string[]]
@@ -44,9 +46,10 @@ export async function runCommand(options: RunCommandOptions): Promise<void> {
   let timedOut = false
   const timer = setTimeout(() => {
     timedOut = true
-    group.end()
+    group.end(KILL_GRACE_MS)
   }, timeoutMs)
-  const onAbort = () => group.end()
+  const onAbort = () =>
+    group.end(isAppError(signal.reason, ERRORS.SHUTTING_DOWN) ? SHUTDOWN_GRACE_MS : KILL_GRACE_MS)
   signal.addEventListener('abort', onAbort, { once: true })
   try {
     const ended = await new Promise<string | null>((resolve) => {
@@ -80,9 +83,9 @@ class ProcessGroup {
   }
 
   /** Asks first, then insists. */
-  end(): void {
+  end(graceMs: number): void {
     this.#kill('SIGTERM')
-    this.#forced ??= setTimeout(() => this.#kill('SIGKILL'), KILL_GRACE_MS)
+    this.#forced ??= setTimeout(() => this.#kill('SIGKILL'), graceMs)
   }
 
   /** The command is gone; so should its children be. */

@@ -18,6 +18,7 @@ export interface ControlLinkDeps {
 const RECONNECT = { base: 200, factor: 2, max: 5_000, jitter: 0.5 }
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 const UNAUTHORIZED = 401
+const SERVICE_RESTART = 1012
 
 /** The agent's line to the server: opened from here, kept open, opened again when it breaks. */
 export class ControlLink {
@@ -84,7 +85,12 @@ export class ControlLink {
       socket.terminate()
     })
     socket.on('error', (error) => this.#deps.log.debug(messageOf(error)))
-    await new Promise<void>((resolve) => socket.once('close', () => resolve()))
+    await new Promise<void>((resolve) => {
+      socket.once('close', (code, reason) => {
+        if (code === SERVICE_RESTART) this.#deps.log.info({ server: this.#url.host }, String(reason))
+        resolve()
+      })
+    })
     clearInterval(watch)
     signal.removeEventListener('abort', stop)
     return opened

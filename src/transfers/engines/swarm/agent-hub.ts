@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -24,6 +25,9 @@ interface Line {
 }
 
 const HELLO_WITHIN_MS = 10_000
+/** For the answer to the close frame of a server that stops. */
+const CLOSE_MS = 200
+const SERVICE_RESTART = 1012
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 /** An agent that takes no more of what it is told is let go; it comes back and is told anew. */
 const MAX_BUFFERED = 128 * 1024 * 1024
@@ -48,6 +52,18 @@ export class AgentHub {
   start(): void {
     this.#knocking ??= setInterval(() => this.#knock(), KNOCK_MS)
     this.#knocking.unref()
+  }
+
+  /** Sends every agent away; it connects again at once, to another instance where there is one. */
+  async disconnect(): Promise<void> {
+    const { clients } = this.#server
+    const closed = [...clients].map((client) => once(client, 'close'))
+    for (const client of clients) client.close(SERVICE_RESTART, 'the server is stopping; connect again')
+    const late = setTimeout(() => {
+      for (const client of clients) client.terminate()
+    }, CLOSE_MS)
+    await Promise.all(closed)
+    clearTimeout(late)
   }
 
   stop(): void {

@@ -119,6 +119,11 @@ export class SwarmEngine implements TransferEngine {
     this.#looking.start()
   }
 
+  /** Agents look for another server; tasks go on here until `close`. */
+  disconnect(): Promise<void> {
+    return this.#hub.disconnect()
+  }
+
   /** Lets go of everything; tasks stay in the store, and agents go on among themselves. */
   async close(): Promise<void> {
     this.#unsubscribe?.()
