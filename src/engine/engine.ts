@@ -94,7 +94,7 @@ export class Engine implements Part {
     const kinds = this.#kinds
     this.ledger = ledger
     this.events = new EventLog(ledger)
-    this.feed = new EventFeed({ events: this.events, signal, clock, log })
+    this.feed = new EventFeed({ events: new EventLog(ledger, ledger.readers), signal, clock, log })
     this.lanes = new Lanes(ledger, kinds)
     const shared = { ledger, kinds, lanes: this.lanes }
     this.jobs = new JobStore(shared)

@@ -170,6 +170,39 @@ describe.runIf(scaled)('PostgreSQL away', () => {
     expect(await a.engine.jobs.job(jobId)).toMatchObject({ attempts: 1, fence: 1 })
   })
 
+  test('those who follow events go on when it is back, without a gap', async ({ skip }) => {
+    const postgres = await setup()
+    if (!postgres) return skip('needs the program postgres')
+    const { instance } = await fleet(await scaledOut({ postgresUrl: postgres.url }))
+    const a = await instance([])
+    const say = () =>
+      a.ledger.transaction(async (tx) => {
+        const event = { type: 'e', kind: 'k', projectId: null, taskId: null, jobId: null, data: {} }
+        await a.engine.events.append(tx, event)
+        tx.afterCommit(() => a.engine.feed.notify())
+      })
+    const stop = new AbortController()
+    const seen: number[] = []
+    const ended = (async () => {
+      for await (const events of a.engine.feed.follow(0, {}, stop.signal))
+        seen.push(...events.map(({ seq }) => seq))
+    })()
+    await say()
+    await until('the first has arrived', () => seen.length === 1)
+    await postgres.stop()
+    a.engine.feed.notify()
+    await expect(a.engine.feed.open(null, {}, stop.signal)).rejects.toMatchObject(away)
+    await postgres.start()
+    await until('it is written again', () => say().then(...([() => true, () => false] as const)))
+    await until('the second has arrived', () => {
+      a.clock.advance(1_000)
+      return seen.length === 2
+    })
+    expect(seen).toEqual([1, 2])
+    stop.abort()
+    await ended
+  })
+
   test('a transaction that is cut off leaves nothing, and its after-commit actions do not happen', async ({
     skip,
   }) => {

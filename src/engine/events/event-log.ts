@@ -28,9 +28,12 @@ export interface EventFilter {
  */
 export class EventLog {
   readonly #ledger: Ledger
+  readonly #db: Kysely<Schema>
 
-  constructor(ledger: Ledger) {
+  /** `db`: the connections that `read`, `last` and `number` use. */
+  constructor(ledger: Ledger, db: Kysely<Schema> = ledger.db) {
     this.#ledger = ledger
+    this.#db = db
   }
 
   /** Appends an event that goes with no change of a job or task; those tell by themselves, see `telling.ts`. */
@@ -59,7 +62,7 @@ export class EventLog {
 
   async read(after: number, filter: EventFilter = {}, limit = 500): Promise<Event[]> {
     await this.number()
-    let query = this.#ledger.db
+    let query = this.#db
       .selectFrom('events')
       .selectAll()
       .where('seq', '>', after)
@@ -82,7 +85,7 @@ export class EventLog {
   /** The newest number a reader may see now. */
   async last(): Promise<number> {
     await this.number()
-    return lastSeq(this.#ledger.db)
+    return lastSeq(this.#db)
   }
 
   /**
@@ -126,9 +129,9 @@ export class EventLog {
   async number(): Promise<void> {
     if (this.#ledger.dialect === 'sqlite') return
     const open = await sql<{ open: boolean }>`
-      select exists (select 1 from events where seq is null) as open`.execute(this.#ledger.db)
+      select exists (select 1 from events where seq is null) as open`.execute(this.#db)
     if (!open.rows[0]?.open) return
-    await this.#ledger.db.transaction().execute(async (db) => {
+    await this.#db.transaction().execute(async (db) => {
       await lockNumbering(db)
       await numberCommitted(db)
     })

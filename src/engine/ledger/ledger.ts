@@ -26,12 +26,20 @@ const MAINTENANCE_LIMIT_MS = 10 * 60_000
 /** The only truth: every state, lease, retry time and event lives here, and a reader never sees half a change. */
 export class Ledger {
   readonly db: Kysely<Schema>
+  /** For those who follow the event log: connections that the work never waits for, nor they for the work. */
+  readonly readers: Kysely<Schema>
   readonly dialect: 'sqlite' | 'postgres'
   readonly #onClose: () => Promise<void>
   readonly #held = new Set<string>()
 
-  constructor(db: Kysely<Schema>, dialect: 'sqlite' | 'postgres', onClose: () => Promise<void>) {
+  constructor(
+    db: Kysely<Schema>,
+    dialect: 'sqlite' | 'postgres',
+    onClose: () => Promise<void>,
+    readers: Kysely<Schema> = db,
+  ) {
     this.db = db
+    this.readers = readers
     this.dialect = dialect
     this.#onClose = onClose
   }
@@ -100,6 +108,7 @@ export class Ledger {
   }
 
   async close(): Promise<void> {
+    if (this.readers !== this.db) await this.readers.destroy()
     await this.db.destroy()
     await this.#onClose()
   }

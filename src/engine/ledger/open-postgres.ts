@@ -8,6 +8,8 @@ import type { Schema } from './schema.ts'
 import { SESSION_LIMITS, type SessionLimits, sessionSettings } from './session-settings.ts'
 
 const BIGINT = 20
+/** One for new events and two for readers that catch up; none is open while nobody reads. */
+const EVENT_READERS = 3
 
 export interface PostgresOptions {
   connections?: number
@@ -21,13 +23,31 @@ export async function openPostgresLedger(
   log: Log,
   { connections = 10, limits, onlyInstance = false }: PostgresOptions = {},
 ): Promise<Ledger> {
+  const lock = onlyInstance ? new OnlyInstanceLock(url, log) : undefined
+  if (lock && !(await lock.take())) {
+    throw new AppError(
+      ERRORS.SINGLE_INSTANCE,
+      'another Wharf already runs on this DATABASE_URL; to run several instances, set REDIS_URL on each of them',
+    )
+  }
+  const settings = { ...sessionSettings({ ...SESSION_LIMITS, ...limits }), connectionString: url }
+  const open = (max: number, name: string) =>
+    openDatabase(openPool({ ...settings, max, application_name: name }, log))
+  return new Ledger(
+    open(connections, 'wharf'),
+    'postgres',
+    async () => {
+      await lock?.release()
+    },
+    open(EVENT_READERS, 'wharf-events'),
+  )
+}
+
+function openPool(settings: pg.PoolConfig, log: Log): pg.Pool {
   const pool = new pg.Pool({
-    ...sessionSettings({ ...SESSION_LIMITS, ...limits }),
-    connectionString: url,
-    max: connections,
+    ...settings,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
-    application_name: 'wharf',
     // Times and counts are far below 2^53, so bigint columns may come back as numbers.
     types: {
       getTypeParser: ((oid: number, format?: 'text') =>
@@ -38,24 +58,17 @@ export async function openPostgresLedger(
   // The pool listens to idle connections only. One that breaks between two statements of a transaction would be an
   // uncaught exception; the next statement on it says so anyway.
   pool.on('connect', (client) => client.on('error', () => undefined))
-  const lock = onlyInstance ? new OnlyInstanceLock(url, log) : undefined
-  if (lock && !(await lock.take())) {
-    await pool.end()
-    throw new AppError(
-      ERRORS.SINGLE_INSTANCE,
-      'another Wharf already runs on this DATABASE_URL; to run several instances, set REDIS_URL on each of them',
-    )
-  }
+  return pool
+}
+
+function openDatabase(pool: pg.Pool): Kysely<Schema> {
   const dialect = new PostgresDialect({ pool })
-  const db = new Kysely<Schema>({
+  return new Kysely<Schema>({
     dialect: {
       createDriver: () => new OutageAwareDriver(dialect.createDriver()),
       createQueryCompiler: () => dialect.createQueryCompiler(),
       createAdapter: () => dialect.createAdapter(),
       createIntrospector: (kysely) => dialect.createIntrospector(kysely),
     },
-  })
-  return new Ledger(db, 'postgres', async () => {
-    await lock?.release()
   })
 }

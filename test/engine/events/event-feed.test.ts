@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { EventFeed } from '../../../src/engine/events/event-feed.ts'
+import { EventLog } from '../../../src/engine/events/event-log.ts'
+import type { RingLimits } from '../../../src/engine/events/event-ring.ts'
 import type { Event } from '../../../src/engine/index.ts'
-import { availableBackends } from '../../support/backends.ts'
+import { availableBackends, silentLog } from '../../support/backends.ts'
 import { fleet, type Instance } from '../../support/fleet.ts'
 import { until } from '../../support/until.ts'
 
@@ -11,13 +14,23 @@ const say = ({ engine, ledger }: Instance, type: string, projectId: string | nul
   })
 
 /** Follows in the background until the test stops it. */
-function following({ engine }: Instance, after = 0, filter = {}) {
+function following({ engine: { feed } }: { engine: { feed: EventFeed } }, after = 0, filter = {}) {
   const stop = new AbortController()
   const seen: Event[] = []
+  let hold: Promise<void> | undefined
   const ended = (async () => {
-    for await (const events of engine.feed.follow(after, filter, stop.signal)) seen.push(...events)
+    for await (const events of feed.follow(after, filter, stop.signal)) {
+      seen.push(...events)
+      await hold
+    }
   })()
   return {
+    /** It takes no page after the next one until the returned function is called. */
+    hold() {
+      const held = Promise.withResolvers<void>()
+      hold = held.promise
+      return held.resolve
+    },
     types: () => seen.map(({ type }) => type),
     seqs: () => seen.map(({ seq }) => seq),
     async stop() {
@@ -27,7 +40,110 @@ function following({ engine }: Instance, after = 0, filter = {}) {
   }
 }
 
+/** A feed of the instance's ledger besides the engine's own, whose queries are counted. */
+function countedFeed({ ledger, signal, clock }: Instance, limits: RingLimits = {}) {
+  const events = new EventLog(ledger, ledger.readers)
+  const read = vi.spyOn(events, 'read')
+  const feed = new EventFeed({ events, signal, clock, log: silentLog }, limits)
+  onTestFinished(() => feed.close())
+  return { engine: { feed }, queries: () => read.mock.calls.length }
+}
+
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
+
 describe.each(availableBackends())('the event feed on %s', (name) => {
+  test('an event costs one query, however many follow', async () => {
+    const { instance } = await fleet(name)
+    const a = await instance([])
+    const counted = countedFeed(a)
+    const feeds = Array.from({ length: 200 }, () => following(counted))
+    await say(a, 'first')
+    await until('all have the first', () => {
+      a.clock.advance(1_000)
+      return feeds.every((feed) => feed.types().length === 1)
+    })
+    const before = counted.queries()
+    for (let index = 0; index < 10; index++) await say(a, `e${index}`)
+    await until('all have all', () => {
+      a.clock.advance(1_000)
+      return feeds.every((feed) => feed.types().length === 11)
+    })
+    // One per event at most, and a few polls while the clock was moved.
+    expect(counted.queries() - before).toBeLessThan(60)
+    for (const feed of feeds) expect(feed.seqs()).toEqual(upTo(11))
+    await Promise.all(feeds.map((feed) => feed.stop()))
+  })
+
+  test('a thousand that come back at the same place share their queries', async () => {
+    const { instance } = await fleet(name)
+    const a = await instance([])
+    for (let index = 0; index < 10; index++) await say(a, `e${index}`)
+    const counted = countedFeed(a)
+    const feeds = Array.from({ length: 1_000 }, () => following(counted))
+    await until('all have all', () => feeds.every((feed) => feed.types().length === 10))
+    expect(counted.queries()).toBeLessThan(10)
+    await Promise.all(feeds.map((feed) => feed.stop()))
+  })
+
+  test('a follower that falls out of the ring goes on from the ledger, without a gap', async () => {
+    const { instance } = await fleet(name)
+    const a = await instance([])
+    const counted = countedFeed(a, { events: 5, pageEvents: 2 })
+    for (let index = 0; index < 12; index++) await say(a, `old${index}`)
+    const [slow, quick, mine] = [
+      following(counted),
+      following(counted),
+      following(counted, 0, { projectId: 'mine' }),
+    ]
+    await until('the past has arrived', () => slow.types().length === 12 && quick.types().length === 12)
+    const release = slow.hold()
+    const releaseMine = mine.hold()
+    await say(a, 'the last one that they take', 'mine')
+    await until('it has arrived', () => slow.types().length === 13 && mine.types().length === 1)
+    for (let index = 0; index < 30; index++) await say(a, `new${index}`, index % 3 ? 'mine' : 'other')
+    await until('the quick one has all', () => quick.types().length === 43)
+    expect(slow.types().length).toBe(13)
+    release()
+    releaseMine()
+    await until('the slow ones have all', () => slow.types().length === 43 && mine.types().length === 21)
+    expect(slow.seqs()).toEqual(upTo(43))
+    expect(mine.seqs()).toEqual([13, ...upTo(43).filter((seq) => seq > 13 && (seq - 14) % 3)])
+    await Promise.all([slow.stop(), quick.stop(), mine.stop()])
+  })
+
+  test('one that is ahead of the log is told to resync, and goes on from there', async () => {
+    const { instance } = await fleet(name)
+    const a = await instance([])
+    await say(a, 'one')
+    await say(a, 'two')
+    const feed = following(a, 1_000)
+    await until('it was told', () => feed.types().length === 1)
+    await say(a, 'three')
+    await until('it has arrived', () => feed.types().length === 2)
+    expect([feed.types(), feed.seqs()]).toEqual([
+      ['resync', 'three'],
+      [2, 3],
+    ])
+    await feed.stop()
+  })
+
+  test('a log that is put back while it is followed makes all followers resync', async () => {
+    const { instance } = await fleet(name)
+    const a = await instance([])
+    const feeds = [following(a), following(a, 0, { projectId: 'mine' })]
+    for (let index = 0; index < 3; index++) await say(a, `e${index}`, 'mine')
+    await until('all have arrived', () => feeds.every((feed) => feed.types().length === 3))
+    await a.ledger.db.deleteFrom('events').where('seq', '>', 1).execute()
+    await until('they were told', () => {
+      a.clock.advance(5_000)
+      return feeds.every((feed) => feed.types().at(-1) === 'resync')
+    })
+    for (const feed of feeds) {
+      expect(feed.seqs()).toEqual([1, 2, 3, 1])
+      await feed.stop()
+    }
+  })
+
   test('a follower gets what has happened and what happens, once each and in order', async () => {
     const { instance } = await fleet(name)
     const a = await instance([])
@@ -145,3 +261,25 @@ describe.each(availableBackends())('the event feed on %s', (name) => {
     await feed.stop()
   })
 })
+
+test.runIf(inject('postgresUrl') && inject('redisUrl'))(
+  'followers take no connection of the work, and do not wait when it has none left',
+  async () => {
+    const { instance } = await fleet('postgres + redis')
+    const [a, b] = [await instance([]), await instance([])]
+    const done = Promise.withResolvers<void>()
+    const held = new Set<number>()
+    const busy = Array.from({ length: 10 }, (_, index) =>
+      a.ledger.db.connection().execute(async () => {
+        held.add(index)
+        await done.promise
+      }),
+    )
+    await until('no connection is left', () => held.size === 10)
+    const feeds = Array.from({ length: 10 }, () => following(a))
+    await say(b, 'while all are busy')
+    await until('all have it', () => feeds.every((feed) => feed.types().length === 1))
+    done.resolve()
+    await Promise.all([...busy, ...feeds.map((feed) => feed.stop())])
+  },
+)
