@@ -1,17 +1,23 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LIMIT_MS } from './test/support/until.ts'
+
+// Files run in another order each time, so that none can come to rely on one before it. Vitest prints the seed; with
+// TEST_SEED an order comes back.
+const seed = Number(process.env.TEST_SEED ?? Date.now())
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/services.ts', 'test/support/built-console.ts'],
-    // Generous: a slow machine must not fail a test that asserts no time.
-    testTimeout: 240_000,
-    hookTimeout: 120_000,
+    // Longer than any wait within a test: those say what they waited for.
+    testTimeout: 4 * LIMIT_MS,
+    hookTimeout: 2 * LIMIT_MS,
+    teardownTimeout: LIMIT_MS,
+    expect: { poll: { timeout: LIMIT_MS } },
     pool: 'forks',
     // Much of a test's time is waiting for processes that it started: two files at once even on two cores.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // Tests kill processes and stop servers on machines that are busy with other things: on CI one more try is allowed.
-    retry: process.env.CI ? 1 : 0,
+    sequence: { shuffle: { files: true, tests: false }, seed },
   },
 })

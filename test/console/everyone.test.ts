@@ -63,16 +63,19 @@ describeConsole('for everyone', (bench) => {
     await signIn.getByRole('heading', { name: given.title }).waitFor()
     expect(await seriousFaults(signIn)).toEqual([])
     const page = await bench.visit({ ...given, key: bench.wharf.adminToken })
-    expect(await page.locator('html').getAttribute('lang')).toBe(given.locale === 'zh-CN' ? 'zh-CN' : 'en')
-    expect(await page.locator('html').getAttribute('data-theme')).toBe(given.colorScheme)
+    await expect
+      .poll(() => page.locator('html').getAttribute('lang'))
+      .toBe(given.locale === 'zh-CN' ? 'zh-CN' : 'en')
+    await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe(given.colorScheme)
     for (const { name, path, ready } of places()) {
       await page.goto(`${bench.wharf.address}${path}`)
       await ready(page)
       expect(await seriousFaults(page), name).toEqual([])
       await bench.shoot(page, `${name}-${given.colorScheme}`)
       if (given.locale !== 'zh-CN') continue
-      const words = await page.locator('main').textContent()
-      expect(words, `${name} has keys in place of words`).not.toMatch(/\b(common|exports|overview)\.\w+/)
+      await expect
+        .poll(() => page.locator('main').textContent(), { message: `${name} has keys in place of words` })
+        .not.toMatch(/\b(common|exports|overview)\.\w+/)
     }
   })
 
@@ -82,7 +85,7 @@ describeConsole('for everyone', (bench) => {
     for (const { name, path, ready } of places()) {
       await page.goto(`${bench.wharf.address}${path}`)
       await ready(page)
-      expect(await sidewaysScroll(page), name).toBeLessThanOrEqual(0)
+      await expect.poll(() => sidewaysScroll(page), { message: name }).toBeLessThanOrEqual(0)
       await bench.shoot(page, `${name}-phone`)
     }
   })
@@ -93,10 +96,10 @@ describeConsole('for everyone', (bench) => {
     await page.getByRole('heading', { name: '导出' }).waitFor()
     await page.getByRole('button', { name: '配色跟随系统' }).click()
     await page.getByRole('button', { name: '浅色' }).click()
-    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+    await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark')
     await page.reload()
     await page.getByRole('heading', { name: '导出' }).waitFor()
-    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+    await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark')
   })
 
   test('an export can be asked for with the keyboard alone', async () => {

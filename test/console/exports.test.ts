@@ -78,7 +78,7 @@ describeConsole(
       await page.getByRole('button', { name: 'Preview' }).click()
       await page.getByText('TEMPLATE_INVALID').waitFor()
       await page.locator('.cm-lintRange-error').waitFor()
-      expect(await page.locator('.cm-lintRange-error').textContent()).toBe('"colour"')
+      await page.locator('.cm-lintRange-error', { hasText: /^"colour"$/ }).waitFor()
       await bench.shoot(page, 'template-error')
     })
 
@@ -89,8 +89,8 @@ describeConsole(
       })
       const task = await bench.wharf.startExport(body({ file_name: 'linked' }))
       await row(page, task).getByRole('button', { name: 'Copy link' }).click()
-      await page.getByText('Link copied').waitFor()
-      const link = (await page.evaluate('navigator.clipboard.readText()')) as string
+      const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()')
+      const link = await until('a link is copied', clipboard, (text) => text.startsWith('http'))
       const answer = await fetch(link)
       expect(answer.headers.get('content-disposition')).toContain('linked.csv')
       expect((await answer.text()).split('\r\n')).toHaveLength(7)
@@ -135,7 +135,7 @@ describeConsole(
       await until('one is left', async () => (await rows.count()) === 1)
       await page.reload()
       await row(page, tasks[7] as string).waitFor()
-      expect(await rows.count()).toBe(1)
+      await expect.poll(() => rows.count()).toBe(1)
       await page.getByRole('textbox', { name: 'Search file name, operator or id' }).fill('100%')
       await page.getByText('Nothing matches').waitFor()
       await page.getByRole('button', { name: 'Show all' }).click()

@@ -90,7 +90,7 @@ describeConsole(
       await uploadRow(page, 'again.bin').getByText('went on at').waitFor()
       await uploadRow(page, 'again.bin').getByRole('button', { name: 'Give up' }).click()
       await uploadRow(page, 'again.bin').waitFor({ state: 'detached' })
-      expect(await taskRow(page, 'again.bin').count()).toBe(0)
+      await expect.poll(() => taskRow(page, 'again.bin').count()).toBe(0)
     })
 
     test('a task that fails says why', async () => {

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import { HeldFeeds } from '../runs/held-feeds.ts'
 import { describeConsole } from '../support/console.ts'
 import { expectNoFaults } from '../support/console-faults.ts'
+import { until } from '../support/until.ts'
 
 const row = (page: Page, handle: string) => page.locator(`[data-row="${handle}"]`)
 const press = (page: Page, action: string, handle: string) =>
@@ -34,7 +35,11 @@ describeConsole('the runs page', (bench) => {
     await bench.shoot(page, 'runs-paste')
     await page.getByRole('button', { name: 'Add 2 accounts' }).click()
     await row(page, 'pasted-3').waitFor()
-    expect(await text.inputValue()).toBe('pasted-2')
+    await until(
+      'only the wrong line is left',
+      () => text.inputValue(),
+      (left) => left === 'pasted-2',
+    )
     await text.fill('pasted-2 http://127.0.0.1:9/b')
     await page.getByRole('button', { name: 'Add 1 account' }).click()
     await row(page, 'pasted-2').waitFor()
@@ -58,7 +63,7 @@ describeConsole('the runs page', (bench) => {
       .getByRole('tooltip', { name: /run waits in the queue/ })
       .first()
       .waitFor()
-    expect(await row(page, 'one').getByRole('button', { name: 'Continue' }).isDisabled()).toBe(true)
+    await row(page, 'one').getByRole('button', { name: 'Continue', disabled: true }).waitFor()
     await bench.shoot(page, 'runs')
 
     const limit = page.getByLabel('Runs at once')
@@ -73,7 +78,7 @@ describeConsole('the runs page', (bench) => {
     await row(page, 'two').getByText('Cancelled', { exact: true }).waitFor()
     feeds.finish('one')
     await row(page, 'one').getByText('Done', { exact: true }).waitFor()
-    expect(await row(page, 'one').getByRole('button', { name: 'Continue' }).isEnabled()).toBe(true)
+    await row(page, 'one').getByRole('button', { name: 'Continue', disabled: false }).waitFor()
     feeds.fail('two')
     await press(page, 'Continue', 'two')
     await row(page, 'two').getByText('Failed', { exact: true }).waitFor()

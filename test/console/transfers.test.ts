@@ -139,10 +139,10 @@ describeConsole(
       const { width = 0 } = (await page.locator('.target-map').boundingBox()) ?? {}
       const { cell } = layOut(MANY, Math.floor(width))
       expect(cell).toBeGreaterThanOrEqual(5)
-      expect(await colourAt(page, 0, cell)).toEqual([0x1a, 0x70, 0x45])
-      expect(await colourAt(page, 7, cell)).toEqual([0xad, 0x31, 0x25])
-      expect(await colourAt(page, 3, cell)).toEqual([0x85, 0x54, 0x00])
-      expect(await page.locator('*').count()).toBeLessThan(2_000)
+      await expect.poll(() => colourAt(page, 0, cell)).toEqual([0x1a, 0x70, 0x45])
+      await expect.poll(() => colourAt(page, 7, cell)).toEqual([0xad, 0x31, 0x25])
+      await expect.poll(() => colourAt(page, 3, cell)).toEqual([0x85, 0x54, 0x00])
+      await expect.poll(() => page.locator('*').count()).toBeLessThan(2_000)
       await page.locator('.target-map canvas').hover({ position: { x: 7.5 * cell, y: 0.5 * cell } })
       await page.getByText('host-7 Failed · The agent is not connected (117)').waitFor()
       await bench.shoot(page, 'transfer-5000')
@@ -150,9 +150,9 @@ describeConsole(
       await page.getByRole('button', { name: 'Failed 100' }).click()
       await page.getByLabel('Search targets, codes, words').fill('disk is full')
       await page.getByRole('cell', { name: 'host-57', exact: true }).waitFor()
-      expect(await page.locator('[data-row]').count()).toBe(50)
-      expect(await page.getByRole('cell', { name: 'host-7', exact: true }).count()).toBe(0)
-      expect(await colourAt(page, 0, cell)).not.toEqual([0x1a, 0x70, 0x45])
+      await expect.poll(() => page.locator('[data-row]').count()).toBe(50)
+      await expect.poll(() => page.getByRole('cell', { name: 'host-7', exact: true }).count()).toBe(0)
+      await expect.poll(() => colourAt(page, 0, cell)).not.toEqual([0x1a, 0x70, 0x45])
     })
 
     test('no page of it has a serious fault, in either language, in the dark and on a phone', async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { EventLog } from '../../src/engine/events/event-log.ts'
 import type { Ledger } from '../../src/engine/index.ts'
 import { availableBackends, type Backend, type BackendName, openBackend } from '../support/backends.ts'
-import { end } from '../support/postgres-server.ts'
+import { end, spawnBound } from '../support/bound-process.ts'
 import { until } from '../support/until.ts'
 
 const PROGRAM = new URL('../support/kill-worker.ts', import.meta.url).pathname
@@ -24,7 +24,7 @@ interface Process {
 /** Starts processes that note down what they accepted for as long as they live. */
 function spawner(backend: Backend, accepted: Set<string>) {
   return (accept: boolean): Process => {
-    const child = spawn(process.execPath, [PROGRAM], {
+    const child = spawnBound(process.execPath, [PROGRAM], {
       stdio: ['pipe', 'pipe', 'inherit'],
       env: {
         ...process.env,
@@ -131,7 +131,7 @@ describe.each(availableBackends())('killed processes on %s', (name) => {
     const done = await watch(backend, survivors)
     await checkLedger(done, accepted)
     await done.close()
-  }, 180_000)
+  })
 })
 
 /** Waits until nothing is left to do. A data dir has one process at a time, so there the file itself is read. */

@@ -63,7 +63,6 @@ async function started({ child, output, exited }: ReturnType<typeof startProcess
 
 test.runIf(availableBackends().includes(NAME))(
   'a processor killed 20 times, at each of its steps, loses no task and finishes none twice',
-  { timeout: 400_000 },
   async () => {
     const made = await setup(NAME, { redisUrl: inject('redisUrl') ?? '', maxReturns: 1_000 })
     writeFileSync(join(made.folder, 'command.sh'), COMMAND)

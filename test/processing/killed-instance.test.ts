@@ -45,7 +45,6 @@ async function connectionsOf({ ledger }: Ground, name: string): Promise<number> 
 
 test.runIf(availableBackends().includes(NAME))(
   'an instance killed among others while it makes tasks loses no file, and the other goes on',
-  { timeout: 400_000 },
   async () => {
     const ground = await setup(NAME)
     const { handOff, ledger, link } = ground

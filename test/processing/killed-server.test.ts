@@ -57,31 +57,23 @@ async function killAgainAndAgain(env: Record<string, string>) {
   return { dataDir, ids: [...tasks.values()].sort() }
 }
 
-test('a server killed while it makes tasks loses no file and makes no task twice', {
-  timeout: 200_000,
-}, async () => {
+test('a server killed while it makes tasks loses no file and makes no task twice', async () => {
   await killAgainAndAgain({})
 })
 
 const redisUrl = inject('redisUrl')
 
-test.runIf(redisUrl)(
-  'beside Redis, too, and each task comes out of the queue once',
-  {
-    timeout: 200_000,
-  },
-  async () => {
-    const prefix = newId()
-    const queue = `${prefix}:pending`
-    const env = { REDIS_URL: redisUrl ?? '', TASK_QUEUE_KEY: queue, WHARF_REDIS_PREFIX: prefix }
-    const { dataDir, ids } = await killAgainAndAgain(env)
-    const redis = plainRedis(redisUrl ?? '')
-    onTestFinished(() => void redis.del(queue, ...ids.map((id) => `task:${id}`)))
-    // A task whose row was written but not its record is queued by the next server.
-    const { child, exited } = await serveWharf({ ...env, WHARF_DATA_DIR: dataDir })
-    expect(await drainQueue(redis, queue, ids.length)).toEqual(ids)
-    expect(await redis.llen(queue)).toBe(0)
-    child.kill('SIGTERM')
-    await exited
-  },
-)
+test.runIf(redisUrl)('beside Redis, too, and each task comes out of the queue once', async () => {
+  const prefix = newId()
+  const queue = `${prefix}:pending`
+  const env = { REDIS_URL: redisUrl ?? '', TASK_QUEUE_KEY: queue, WHARF_REDIS_PREFIX: prefix }
+  const { dataDir, ids } = await killAgainAndAgain(env)
+  const redis = plainRedis(redisUrl ?? '')
+  onTestFinished(() => void redis.del(queue, ...ids.map((id) => `task:${id}`)))
+  // A task whose row was written but not its record is queued by the next server.
+  const { child, exited } = await serveWharf({ ...env, WHARF_DATA_DIR: dataDir })
+  expect(await drainQueue(redis, queue, ids.length)).toEqual(ids)
+  expect(await redis.llen(queue)).toBe(0)
+  child.kill('SIGTERM')
+  await exited
+})

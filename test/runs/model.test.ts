@@ -230,9 +230,7 @@ const commands = fc.commands(
 const RUNS: Record<BackendName, number> = { embedded: 25, 'postgres + redis': 12 }
 
 describe.each(availableBackends())('runs on %s', (name) => {
-  test('behave like the simple model, whatever is asked in whichever order', {
-    timeout: 180_000,
-  }, async () => {
+  test('behave like the simple model, whatever is asked in whichever order', async () => {
     const { instance } = await setupRuns(name)
     const instances = name === 'embedded' ? [await instance()] : [await instance(), await instance()]
     const one = instances[0] as Instance

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, existsSync, statSync } from 'node:fs'
 import {
@@ -17,9 +16,11 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
 import { DiskStore, type OpenFile } from '../../src/storage/index.ts'
+import { spawnBound } from '../support/bound-process.ts'
 import { artifactStoreContract, chunks, codeOf, temporaryFolder, textOf } from './artifact-store.contract.ts'
 
 const CSV = { contentType: 'text/csv' }
@@ -182,14 +183,14 @@ test('a process that is killed in the middle of a put leaves the artifact as it 
       for (let sent = 0; ; sent++) {
         if (sent === 10) process.stdout.write('half')
         yield Buffer.alloc(100_000)
-        if (sent >= 10) await new Promise((resolve) => setTimeout(resolve, 60_000))
+        if (sent >= 10) await new Promise(() => process.stdin.resume())
       }
     }
     await store.put('f/a', source(), { contentType: 'text/csv' })`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const child = spawnBound(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
-  await once(child.stdout, 'data')
+  await once(child.stdout as Readable, 'data')
   child.kill('SIGKILL')
   await once(child, 'exit')
   expect((await everything(root)).some((entry) => entry.name.endsWith('.tmp'))).toBe(true)

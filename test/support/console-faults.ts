@@ -29,11 +29,10 @@ export async function expectNoFaults(
     await page.goto(`${bench.wharf.address}${path}`)
     await ready(page)
     expect(await seriousFaults(page), `${name} ${suffix}`).toEqual([])
-    expect(await sidewaysScroll(page), `${name} ${suffix}`).toBeLessThanOrEqual(0)
-    const words = await page.getByRole('main').textContent()
-    expect(words, `${name} has keys in place of words`).not.toMatch(
-      /\b(common|runs|transfers|processing)\.[a-z_]+\b(?!\.)/,
-    )
+    await expect.poll(() => sidewaysScroll(page), { message: `${name} ${suffix}` }).toBeLessThanOrEqual(0)
+    await expect
+      .poll(() => page.getByRole('main').textContent(), { message: `${name} has keys in place of words` })
+      .not.toMatch(/\b(common|runs|transfers|processing)\.[a-z_]+\b(?!\.)/)
     await bench.shoot(page, `${name}-${suffix}`)
     await page.close()
   }

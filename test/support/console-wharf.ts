@@ -1,37 +1,43 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { freePort } from './free-port.ts'
+import { end, spawnBound } from './bound-process.ts'
+import { Front, portOf } from './front.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/wharf.mjs', import.meta.url))
 
-/** What `npm start` runs, as a process that can be killed and started again on the same port and data. */
+/** What `npm start` runs, as a process that can be killed and started again on the same address and data. */
 export class ConsoleWharf {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'wharf-console-'))
   readonly #env: Record<string, string>
+  readonly #front: Front
   #child: ChildProcess | undefined
-  /** As they are printed for whoever has just started it. */
-  address = ''
+  /** As it is printed for whoever has just started it. */
   demoKey = ''
 
-  constructor(env: Record<string, string> = {}) {
+  private constructor(front: Front, env: Record<string, string>) {
+    this.#front = front
     this.#env = env
   }
 
+  get address(): string {
+    return this.#front.url
+  }
+
   static async start(env: Record<string, string> = {}): Promise<ConsoleWharf> {
-    const wharf = new ConsoleWharf({ WHARF_PORT: String(await freePort()), ...env })
+    const wharf = new ConsoleWharf(await Front.open(), env)
     await wharf.start()
     return wharf
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [COMMAND, 'serve', '--demo'], {
+    const child = spawnBound(process.execPath, [COMMAND, 'serve', '--demo'], {
       env: {
         PATH: process.env.PATH ?? '',
         HOME: process.env.HOME ?? '',
+        WHARF_PORT: '0',
         TASK_GRPC_PORT: '0',
         WHARF_DATA_DIR: this.dataDir,
         WHARF_LOG_LEVEL: 'warn',
@@ -49,7 +55,8 @@ export class ConsoleWharf {
         output += text
         const printed = /Console\s+(http:\/\/\S+)\/\n[\s\S]*Demo project's key (\S+)\n/.exec(output)
         if (!printed) return
-        ;[, this.address = '', this.demoKey = ''] = printed
+        this.#front.to = portOf(printed[1] as string)
+        this.demoKey = printed[2] as string
         resolve()
       })
       child.once('exit', () => reject(new Error(`wharf did not start: ${errors}`)))
@@ -57,15 +64,13 @@ export class ConsoleWharf {
   }
 
   async kill(): Promise<void> {
-    const child = this.#child
-    if (!child || child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
-    child.kill('SIGKILL')
-    await gone
+    this.#front.to = undefined
+    await end(this.#child, 'SIGKILL')
   }
 
   async remove(): Promise<void> {
     await this.kill()
+    await this.#front.close()
     rmSync(this.dataDir, { recursive: true, force: true })
   }
 

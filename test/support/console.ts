@@ -5,13 +5,11 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { ConsoleWharf } from './console-wharf.ts'
 import { requireBinary } from './find-binary.ts'
+import { LIMIT_MS } from './until.ts'
 
 const CHROMIUM = requireBinary('chromium', ['chromium'])
 const FLAGS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage']
 const ARTIFACTS = fileURLToPath(new URL('../../artifacts/console/', import.meta.url))
-
-/** Waits are on conditions; this only turns a hang into a message. */
-const DEADLINE_MS = 60_000
 
 export interface VisitOptions extends BrowserContextOptions {
   /** Signs in with this before anything else. */
@@ -34,7 +32,7 @@ export class ConsoleBench {
       colorScheme: 'light',
       ...options,
     })
-    context.setDefaultTimeout(DEADLINE_MS)
+    context.setDefaultTimeout(LIMIT_MS)
     const page = await context.newPage()
     this.#listen(page)
     await page.goto(`${this.wharf.address}${path}`)
@@ -105,7 +103,11 @@ export function describeConsole(
     const bench = new ConsoleBench()
     beforeAll(async () => {
       bench.wharf = await ConsoleWharf.start(env)
-      bench.browser = await chromium.launch({ executablePath: CHROMIUM as string, args: FLAGS })
+      bench.browser = await chromium.launch({
+        executablePath: CHROMIUM as string,
+        args: FLAGS,
+        timeout: LIMIT_MS,
+      })
     })
     afterEach(async () => {
       for (const context of bench.browser.contexts()) await context.close()

@@ -1,6 +1,7 @@
 import type { TestProject } from 'vitest/node'
-import { startPostgres } from './postgres-server.ts'
-import { startRedis } from './redis-server.ts'
+import type { Launcher } from './fronted-server.ts'
+import { preparePostgres } from './postgres-server.ts'
+import { prepareRedis } from './redis-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -9,21 +10,36 @@ declare module 'vitest' {
   }
 }
 
-/** Brings up what the tests need, once for all of them, and takes it down again at the end. */
+/** Brings up what the tests need, once for all of them, and takes it down again at the end, whatever ends the run. */
 export default async function services(project: TestProject): Promise<() => Promise<void>> {
   const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env
-  const postgres = TEST_DATABASE_URL ? undefined : await startPostgres({ fsync: false })
-  const redis = TEST_REDIS_URL ? undefined : await startRedis()
-  const postgresUrl = TEST_DATABASE_URL ?? postgres?.url ?? null
-  const redisUrl = TEST_REDIS_URL ?? redis?.url ?? null
+  const postgres = TEST_DATABASE_URL ? undefined : await bringUp(preparePostgres({ fsync: false }))
+  const redis = TEST_REDIS_URL ? undefined : await bringUp(prepareRedis())
+  const postgresUrl =
+    TEST_DATABASE_URL ?? (postgres ? `postgres://wharf@127.0.0.1:${postgres.port}/postgres` : null)
+  const redisUrl = TEST_REDIS_URL ?? (redis ? `redis://127.0.0.1:${redis.port}/0` : null)
   if (!postgresUrl) console.error(missing('PostgreSQL', 'TEST_DATABASE_URL', 'postgresql'))
   if (!redisUrl) console.error(missing('Redis', 'TEST_REDIS_URL', 'redis-server'))
   project.provide('postgresUrl', postgresUrl)
   project.provide('redisUrl', redisUrl)
-  return async () => {
+  const remove = async () => {
     await redis?.remove()
     await postgres?.remove()
   }
+  // Vitest ends at once on these, without a teardown.
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void remove().finally(() => process.exit(1)))
+  return remove
+}
+
+async function bringUp(launcher: Launcher | undefined) {
+  const launched = await launcher?.start()
+  if (!launcher || !launched) return undefined
+  const remove = async () => {
+    await launched.stop()
+    launcher.clean()
+  }
+  return { port: launched.port, remove }
 }
 
 function missing(what: string, setting: string, pack: string): string {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,6 +20,8 @@ import {
   type TransferResult,
 } from '../../src/transfers/index.ts'
 import { type Backend, type BackendName, openBackend, silentLog } from './backends.ts'
+import { spawnBound } from './bound-process.ts'
+import { Front } from './front.ts'
 import { until } from './until.ts'
 
 export const AGENT_TOKEN = 'agent-token-for-tests'
@@ -31,7 +33,8 @@ export async function setupSwarm(name: BackendName = 'embedded') {
   const backend = await openBackend(name)
   const folder = mkdtempSync(join(tmpdir(), 'wharf-swarm-'))
   const keys = SwarmAuthority.make(systemClock)
-  const closers: (() => Promise<unknown>)[] = []
+  const front = await Front.open()
+  const closers: (() => Promise<unknown>)[] = [() => front.close()]
   onTestFinished(async () => {
     for (const close of closers.reverse()) await close()
     await backend.remove()
@@ -40,10 +43,11 @@ export async function setupSwarm(name: BackendName = 'embedded') {
   return {
     backend,
     folder,
-    async server(
-      options: Partial<SwarmEngineOptions & Pick<SwarmEngineDeps, 'locate'> & { port: number }> = {},
-    ) {
+    /** The address of whichever server was opened last: agents find the next one where they left the one before. */
+    front,
+    async server(options: ServerOptions = {}) {
       const opened = await openServer(backend, keys, options)
+      front.to = opened.port
       closers.push(opened.close)
       return opened
     },
@@ -118,7 +122,7 @@ export function spawnAgent(
     '127.0.0.1:0',
     ...args,
   ]
-  return spawn(process.execPath, [lying ? LYING_AGENT : MAIN, ...command], {
+  return spawnBound(process.execPath, [lying ? LYING_AGENT : MAIN, ...command], {
     env: {
       PATH: process.env.PATH ?? '',
       WHARF_AGENT_TOKEN: AGENT_TOKEN,
@@ -134,10 +138,12 @@ function makeRoot(folder: string, id: string): string {
   return root
 }
 
+type ServerOptions = Partial<SwarmEngineOptions & Pick<SwarmEngineDeps, 'locate' | 'clock'>>
+
 async function openServer(
   backend: Backend,
   keys: string,
-  { port = 0, locate, ...options }: Partial<SwarmEngineOptions & Pick<SwarmEngineDeps, 'locate'>>,
+  { locate, clock = systemClock, ...options }: ServerOptions,
 ) {
   const ledger = await backend.openLedger()
   const signal = backend.shared ? await backend.openSignal() : new InProcessSignal()
@@ -148,7 +154,7 @@ async function openServer(
       signal,
       instance: randomBytes(6).toString('hex'),
       agentTokenHash: hashSecret(AGENT_TOKEN),
-      clock: systemClock,
+      clock,
       log: silentLog,
       ...(locate && { locate }),
     },
@@ -157,7 +163,7 @@ async function openServer(
   await engine.open()
   const http = createServer()
   http.on('upgrade', engine.upgrade)
-  await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const address = http.address() as AddressInfo
   let closed = false
   const close = async () => {
@@ -184,12 +190,17 @@ export function targetsFor(agents: { id: string; root: string }[]) {
 /** Resolves when every target has ended, one way or the other. */
 export async function untilOver(engine: SwarmEngine, engineTaskId: string): Promise<TransferResult> {
   const { signal } = new AbortController()
-  return until('every target has ended', async () => {
-    const result = await engine.result(engineTaskId, signal)
-    return result.targets.every(({ errorCode }) => errorCode !== 115) && result
-  })
+  return until(
+    'every target has ended',
+    () => engine.result(engineTaskId, signal),
+    ({ targets }) => targets.every(({ errorCode }) => errorCode !== 115),
+  )
 }
 
 export async function untilConnected(engine: SwarmEngine, count: number): Promise<void> {
-  await until(`${count} agents are connected`, async () => (await engine.agents()).length >= count)
+  await until(
+    `${count} agents are connected`,
+    () => engine.agents(),
+    ({ length }) => length >= count,
+  )
 }

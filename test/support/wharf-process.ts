@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { spawnBound } from './bound-process.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
@@ -12,10 +14,10 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 export function runWharf(args: string[], env: Record<string, string> = {}) {
   // Several servers run at once, so none may insist on the usual port for gRPC.
   const inherited = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', TASK_GRPC_PORT: '0' }
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawnBound(process.execPath, [MAIN, ...args], {
     env: { ...inherited, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  }) as ChildProcessByStdio<null, Readable, Readable>
   const output = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => (output.out += text))
   child.stderr.setEncoding('utf8').on('data', (text) => (output.err += text))

@@ -76,14 +76,20 @@ describe.each(availableBackends())('a killed server on %s', (name) => {
           api_key,
         )
       ).status
-    await until('one target has the file', async () => (await status(first.address, 0)) === 'Success')
-    expect(await status(first.address, 1)).toBe('Running')
+    const reaches = (address: string, index: number, wanted: string) =>
+      until(
+        `target ${index} is ${wanted}`,
+        () => status(address, index),
+        (seen) => seen === wanted,
+      )
+    await reaches(first.address, 0, 'Success')
+    await reaches(first.address, 1, 'Running')
     const startedBefore = gse.tasks.size
     first.child.kill('SIGKILL')
     await first.exited
     const second = await serve(backend, gse.endpoint, backend.shared ? temporaryFolder() : dataDir)
     gse.script.after = {}
-    await until('the other has it too', async () => (await status(second.address, 1)) === 'Success')
+    await reaches(second.address, 1, 'Success')
     expect(await status(second.address, 0)).toBe('Success')
     expect(gse.tasks.size).toBe(startedBefore)
     for (const agent of ['a', 'b'])

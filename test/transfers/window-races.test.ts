@@ -88,7 +88,7 @@ describe.each(availableBackends())('racing instances on %s', (name) => {
       // A smaller example is not worth the minutes that finding one takes.
       { numRuns: RUNS[name], endOnFailure: true },
     )
-  }, 180_000)
+  })
 
   async function setup() {
     const all = await setupTransfers(name, { instances: 2 })

@@ -115,13 +115,10 @@ describe.each(availableBackends())('retention on %s', (name) => {
     await advance(3_600_001)
     a.clock.advance(60_000)
     await expect
-      .poll(
-        async () => {
-          await a.engine.retention.runOnce(never)
-          return ids()
-        },
-        { timeout: 20_000 },
-      )
+      .poll(async () => {
+        await a.engine.retention.runOnce(never)
+        return ids()
+      })
       .toEqual([a.engine.instance])
     await a.engine.stop()
     expect(await ids()).toEqual([])

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,8 +9,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { migrate } from '../../../src/engine/ledger/migrate.ts'
 import { openSqliteLedger } from '../../../src/engine/ledger/open-sqlite.ts'
 import { systemClock } from '../../../src/kernel/index.ts'
+import { end, spawnBound } from '../../support/bound-process.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { end } from '../../support/postgres-server.ts'
 
 const HOLDER = new URL('../../support/hold-data-dir.ts', import.meta.url).pathname
 
@@ -21,7 +21,7 @@ function setup() {
     folder,
     /** Another process tries to open the same data dir. */
     async other(): Promise<{ child: ChildProcess; said: string }> {
-      const child = spawn(process.execPath, [HOLDER, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
+      const child = spawnBound(process.execPath, [HOLDER, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
       onTestFinished(() => end(child, 'SIGKILL'))
       const [said] = (await once(
         createInterface({ input: child.stdout as NodeJS.ReadableStream }),

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { requireBinary } from '../../support/find-binary.ts'
+import { LIMIT_MS } from '../../support/until.ts'
 
 const run = promisify(execFile)
 
@@ -54,7 +55,7 @@ export class Office {
     const target = mkdtempSync(join(this.#folder, 'out-'))
     const profile = `-env:UserInstallation=${pathToFileURL(join(this.#folder, 'profile')).href}`
     const args = [profile, '--headless', '--norestore', '--convert-to', filter, '--outdir', target, workbook]
-    const { stdout, stderr } = await run(SOFFICE!, args, { timeout: 110_000 })
+    const { stdout, stderr } = await run(SOFFICE!, args, { timeout: LIMIT_MS })
     const files = readdirSync(target)
     if (files.length === 0) throw new Error(`LibreOffice made nothing of ${workbook}: ${stdout}${stderr}`)
     return files.sort().map((name) => join(target, name))

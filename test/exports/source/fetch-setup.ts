@@ -29,7 +29,7 @@ export async function fetchSample(
       directory: options.directory ?? (await temporaryFolder()),
       columnsOf: () => ({ fields: ['id', 'name', 'amount'] }),
       pageSize: 100,
-      signal: AbortSignal.timeout(30_000),
+      signal: new AbortController().signal,
       ...options,
     },
   )

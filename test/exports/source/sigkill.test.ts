@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { fetchToSpool, type Spool } from '../../../src/exports/source/index.ts'
 import { type Clock, systemClock } from '../../../src/kernel/index.ts'
+import { spawnBound } from '../../support/bound-process.ts'
 import { temporaryFolder, textOf } from './fetch-setup.ts'
 import { loopbackSource } from './loopback-source.ts'
 import { pageOf, sampleRows, spoolText } from './memory-source.ts'
@@ -26,9 +26,13 @@ async function fetchAfterKill({ threads = false, clock = systemClock } = {}): Pr
   })
   const directory = await temporaryFolder()
   const script = new URL('./fetch-child.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [script, source.url, directory, ...(threads ? ['threads'] : [])], {
-    stdio: 'inherit',
-  })
+  const child = spawnBound(
+    process.execPath,
+    [script, source.url, directory, ...(threads ? ['threads'] : [])],
+    {
+      stdio: 'inherit',
+    },
+  )
   const ended = once(child, 'exit')
   await Promise.race([
     reached.promise,
@@ -45,7 +49,7 @@ async function fetchAfterKill({ threads = false, clock = systemClock } = {}): Pr
       directory,
       columnsOf: () => ({ fields: ['id', 'name', 'amount'] }),
       pageSize: 100,
-      signal: AbortSignal.timeout(30_000),
+      signal: new AbortController().signal,
     },
   )
   return { spool, pages }

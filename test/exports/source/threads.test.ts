@@ -28,7 +28,7 @@ async function fetchInThreads(
       columnsOf: () => ({ fields: ['id', 'name', 'amount'] }),
       pageSize: PAGE,
       sliceBytes: 2_000,
-      signal: AbortSignal.timeout(30_000),
+      signal: new AbortController().signal,
       retries: 1,
     },
   )

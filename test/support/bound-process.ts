@@ -1,0 +1,42 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { findBinary } from './find-binary.ts'
+
+const SETPRIV = process.platform === 'linux' ? findBinary('setpriv') : undefined
+
+/** A process that does not outlive this one, however this one ends. */
+export function spawnBound(
+  command: string,
+  args: readonly string[],
+  { last = 'SIGKILL', ...options }: SpawnOptions & { last?: NodeJS.Signals } = {},
+): ChildProcess {
+  const child = SETPRIV
+    ? spawn(SETPRIV, ['--pdeathsig', last.slice('SIG'.length), '--', command, ...args], options)
+    : spawn(command, args, options)
+  const end = () => void child.kill(last)
+  process.once('exit', end)
+  child.once('exit', () => process.off('exit', end))
+  return child
+}
+
+export async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill(signal)
+  await gone
+}
+
+/** Resolves with true once the process has printed `words` on a stream that is piped, or with false when it is gone. */
+export async function untilPrinted(child: ChildProcess, words: string): Promise<boolean> {
+  const printed = Promise.withResolvers<boolean>()
+  for (const stream of [child.stdout, child.stderr]) {
+    let text = ''
+    stream?.setEncoding('utf8').on('data', (more: string) => {
+      text = (text + more).slice(-10_000)
+      if (text.includes(words)) printed.resolve(true)
+    })
+  }
+  child.once('exit', () => printed.resolve(false))
+  child.once('error', printed.reject)
+  return printed.promise
+}
