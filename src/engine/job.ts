@@ -7,7 +7,7 @@ import type { JobState, JobsTable } from './ledger/schema.ts'
  *   waiting ──admit──▶ pending ──claim──▶ running ──┬─▶ succeeded
  *      │                  │ ▲                       ├─▶ failed      (no attempts left, or not worth another)
  *      │                  │ └── retry, release, ────┤
- *      │                  │     lease expired       └─▶ cancelled
+ *      │                  │     outage, lease ended └─▶ cancelled
  *      └──────────────────┴──cancel─────────────────────▶ cancelled
  *
  * `waiting` exists only in lanes with a limit. Whoever moves a running job must show its fence, which grows with every
@@ -25,6 +25,8 @@ export interface Job<P = unknown> {
   error: { code: string; message: string } | null
   attempts: number
   crashes: number
+  /** Times in a row that it was put back because a part of the installation was away. */
+  outages: number
   fence: number
   dueAt: number
   createdAt: number
@@ -58,6 +60,7 @@ export function toJob<P>(row: Selectable<JobsTable>): Job<P> {
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     attempts: row.attempts,
     crashes: row.crashes,
+    outages: row.outages,
     fence: row.fence,
     dueAt: row.due_at,
     createdAt: row.created_at,

@@ -1,6 +1,7 @@
 import { AppError, type Backoff, DEFAULT_BACKOFF, ERRORS, type Log } from '../kernel/index.ts'
 import type { Job } from './job.ts'
 import type { Tx } from './ledger/ledger.ts'
+import { OUTAGE_BACKOFF, type WaitingFor } from './waiting-for.ts'
 
 /** What a handler gets to see of the engine while it works on one job. */
 export interface JobContext<P = unknown> {
@@ -12,6 +13,8 @@ export interface JobContext<P = unknown> {
   progress(value: unknown): void
   /** A transaction that goes through only while this worker still holds the job. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Whether the job ends if this claim ends with `error`: nobody will work on it again. */
+  isFinal(error: unknown): boolean
 }
 
 /** Wrap a handler's result in this to write more in the very transaction that ends the job. */
@@ -31,6 +34,8 @@ export interface Change {
   progress?: unknown
   result?: unknown
   error?: { code: string; message: string }
+  /** Why a job is pending again, when a part of the installation is away. */
+  waitingFor?: Pick<WaitingFor, 'what' | 'code' | 'message'>
 }
 
 /** Of which job something happened, for the words of its event. */
@@ -63,6 +68,8 @@ export interface JobKind<P = unknown, R = unknown> {
   maxCrashes?: number
   timeoutMs?: number
   backoff?: Backoff
+  /** Pauses while a part of the installation is away. They use up no attempt, and do not count towards `timeoutMs`. */
+  outageBackoff?: Backoff
   /** How long rows stay after the end. */
   keepMs?: number
   /** The event that a change appends for each task of the job. */
@@ -80,9 +87,10 @@ const WEEK = 7 * 24 * 3_600_000
 
 /** `pending` and `running` are called `pending` and `processing` on the wire. */
 function describePlainly(kind: string, change: Change): { type: string; data: Record<string, unknown> } {
-  const { what, ...rest } = change
+  const { what, waitingFor, ...rest } = change
   const status = what === 'running' || what === 'progress' ? 'processing' : what
-  return { type: `${kind}.${what === 'running' ? 'processing' : what}`, data: { status, ...rest } }
+  const data = { status, ...rest, ...(waitingFor && { waiting_for: waitingFor }) }
+  return { type: `${kind}.${what === 'running' ? 'processing' : what}`, data }
 }
 
 export class KindRegistry {
@@ -95,6 +103,7 @@ export class KindRegistry {
       maxAttempts: 3,
       maxCrashes: 10,
       backoff: DEFAULT_BACKOFF,
+      outageBackoff: OUTAGE_BACKOFF,
       keepMs: WEEK,
       describe: (change: Change) => describePlainly(kind.name, change),
       ...kind,

@@ -8,21 +8,12 @@ import type { Change, DefinedKind, KindRegistry } from './kind.ts'
 import { type Lanes, WAKE_GRACE_MS } from './lanes.ts'
 import { type Ledger, now, type Tx } from './ledger/ledger.ts'
 import type { Schema } from './ledger/schema.ts'
-
-/** How a worker lets go of a job. */
-export type Outcome =
-  | { what: 'succeeded'; result: unknown; commit?: (tx: Tx) => Promise<void> }
-  | { what: 'failed'; error: AppError; final: boolean }
-  | { what: 'cancelled' }
-  /** The process shuts down: the job goes back as if it had never been claimed. */
-  | { what: 'released' }
-  /** Nobody renewed the lease: the worker died or lost its way. */
-  | { what: 'abandoned' }
+import { endsJob, type Outcome } from './outcome.ts'
 
 /** What is known of a job since its claim: nobody else changes these while the claim holds. */
 export type Claim = Pick<
   Job,
-  'id' | 'kind' | 'lane' | 'fence' | 'attempts' | 'crashes' | 'owner' | 'payload' | 'startedAt'
+  'id' | 'kind' | 'lane' | 'fence' | 'attempts' | 'crashes' | 'outages' | 'owner' | 'payload' | 'startedAt'
 >
 
 interface Success {
@@ -67,6 +58,7 @@ export class Leases {
           lease_until: sql<number>`wharf_now() + ${this.#leaseMs}`,
           started_at: sql<number>`coalesce(started_at, wharf_now())`,
           wake_at: null,
+          outage: null,
         })
         .where('id', 'in', ids)
         .where('state', '=', 'pending')
@@ -229,13 +221,32 @@ export class Leases {
         return this.#failed(kind, new AppError(ERRORS.JOB_WORKER_LOST, message), { crashes })
       }
       case 'failed': {
-        if (outcome.final || job.attempts >= kind.maxAttempts) return this.#failed(kind, outcome.error)
+        if (endsJob(kind, job, outcome)) return this.#failed(kind, outcome.error)
         const delayMs = outcome.error.retryAfter
           ? outcome.error.retryAfter * 1000
           : backoffDelay(job.attempts, kind.backoff)
-        return this.#again(delayMs, { error_code: outcome.error.code, error_message: outcome.error.message })
+        const { code: error_code, message: error_message } = outcome.error
+        return this.#again(delayMs, { error_code, error_message, outages: 0, outage_since: null })
       }
+      case 'waiting':
+        return this.#waiting(kind, job, outcome)
     }
+  }
+
+  #waiting(kind: DefinedKind, job: Claim, { error, anew }: Extract<Outcome, { what: 'waiting' }>): Move {
+    const outages = anew ? 1 : job.outages + 1
+    const delayMs = backoffDelay(outages, kind.outageBackoff)
+    const { code, message } = error
+    const what = error.kind.outage ?? 'store'
+    const move = this.#again(delayMs, {
+      attempts: job.attempts - 1,
+      outages,
+      outage: what,
+      outage_since: anew ? now : sql<number>`coalesce(outage_since, wharf_now())`,
+      error_code: code,
+      error_message: message,
+    })
+    return { ...move, change: { what: 'pending', waitingFor: { what, code, message } } }
   }
 
   #failed(kind: DefinedKind, error: AppError, more: { crashes?: number } = {}): Move {

@@ -9,13 +9,15 @@ import {
   type Log,
   messageOf,
   orAborted,
+  outageOf,
 } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
 import { Gather } from './gather.ts'
 import type { Job } from './job.ts'
 import { Completed, type DefinedKind, type KindRegistry } from './kind.ts'
-import type { Leases, Outcome } from './lease.ts'
+import type { Leases } from './lease.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import { endsJob, failed, type Outcome, outcomeOf } from './outcome.ts'
 import { ProgressThrottle } from './progress.ts'
 
 export interface WorkerDeps {
@@ -43,6 +45,8 @@ interface Running {
 
 /** The same for a handler that was told to stop because the process shuts down. */
 const SHUTDOWN_GRACE_MS = 1_000
+/** An outage that a job meets after it has worked for this long is a new one: its pauses begin anew. */
+const NEW_OUTAGE_MS = 5 * 60_000
 const NEVER_SETTLED = Symbol('the handler did not stop')
 
 /** Works on the jobs of one process: claims by id, keeps the leases alive, and settles how each one ended. */
@@ -162,10 +166,13 @@ export class Worker implements Duty {
     ended.abort()
   }
 
-  /** While the ledger is away nobody can take the jobs over, but once it is back somebody may: stop in time. */
+  /**
+   * While the ledger is away nobody can take the jobs over, but once it is back somebody may: stop in time. Where nobody
+   * does, the job is put back by its own fence, and its worker does not count as dead.
+   */
   #abortIfExpired(running: Running[]): void {
     if (this.#deps.clock.now() - this.#renewedAt < this.#leaseMs) return
-    for (const { job, abort } of running) abort.abort(leaseLost(job))
+    for (const { abort } of running) abort.abort(ledgerAway())
   }
 
   #work(job: Job): Running {
@@ -194,6 +201,8 @@ export class Worker implements Duty {
     const rest = await progress.close()
     if (outcome === 'lost') return
     if (outcome.what === 'failed') log.warn({ err: outcome.error, final: outcome.final }, 'job failed')
+    if (outcome.what === 'waiting')
+      log.warn({ err: outcome.error }, `job waits for the ${outcome.error.kind.outage}`)
     await this.#settle(job, outcome, rest, log)
   }
 
@@ -206,6 +215,7 @@ export class Worker implements Duty {
   ): Promise<Outcome | 'lost'> {
     const { signal } = abort
     const finished = new AbortController()
+    const started = this.#deps.clock.now()
     if (kind.timeoutMs !== undefined) this.#abortAfter(kind.timeoutMs, abort, finished.signal)
     try {
       const result = await orAborted(
@@ -219,6 +229,7 @@ export class Worker implements Duty {
               await this.#deps.leases.hold(tx, job)
               return work(tx)
             }),
+          isFinal: (error) => endsJob(kind, job, outcomeOf(signal.aborted ? signal.reason : error)),
         }),
         this.#stuckAfter(signal, finished.signal),
       )
@@ -231,7 +242,9 @@ export class Worker implements Duty {
           { reason: messageOf(signal.reason) },
           'the handler did not stop when told to; its job goes on without it',
         )
-      return outcomeOf(signal.aborted ? signal.reason : error)
+      const outcome = outcomeOf(signal.aborted ? signal.reason : error)
+      const anew = this.#deps.clock.now() - started > NEW_OUTAGE_MS
+      return outcome !== 'lost' && outcome.what === 'waiting' ? { ...outcome, anew } : outcome
     } finally {
       finished.abort()
     }
@@ -265,14 +278,14 @@ export class Worker implements Duty {
         return
       } catch (error) {
         if (isAppError(error, ERRORS.JOB_LEASE_LOST)) return log.warn('another worker has taken the job over')
-        if (!isAppError(error, ERRORS.LEDGER_UNAVAILABLE)) {
+        if (!outageOf(error)) {
           log.error({ err: error }, 'the end of a job could not be written')
           // What the handler handed over is at fault, so the job has failed; without it the end can be written.
           if (outcome.what === 'succeeded') return this.#settle(job, failed(error), undefined, log)
           return
         }
-        if (attempt > 60 || this.#hurry.signal.aborted)
-          return log.error({ err: error }, 'the ledger is away for too long; the lease will run out')
+        if (this.#hurry.signal.aborted)
+          return log.error({ err: error }, 'the ledger is away; the lease will run out')
         const pause = backoffDelay(attempt, { base: 200, factor: 2, max: 5_000, jitter: 0.2 })
         await this.#deps.clock.sleep(pause, this.#hurry.signal).catch(() => undefined)
       }
@@ -280,24 +293,12 @@ export class Worker implements Duty {
   }
 }
 
-function outcomeOf(error: unknown): Outcome | 'lost' {
-  if (isAppError(error, ERRORS.JOB_LEASE_LOST)) return 'lost'
-  if (isAppError(error, ERRORS.JOB_CANCELLED)) return { what: 'cancelled' }
-  if (isAppError(error, ERRORS.SHUTTING_DOWN)) return { what: 'released' }
-  return failed(error)
-}
-
-function failed(error: unknown): Outcome {
-  if (error instanceof AppError) return { what: 'failed', error, final: !error.retryable }
-  return {
-    what: 'failed',
-    error: new AppError(ERRORS.JOB_FAILED, messageOf(error), { cause: error }),
-    final: false,
-  }
-}
-
 function leaseLost(job: Job): AppError {
   return new AppError(ERRORS.JOB_LEASE_LOST, `the lease of job ${job.id} ran out`)
+}
+
+function ledgerAway(): AppError {
+  return new AppError(ERRORS.LEDGER_UNAVAILABLE, 'the ledger was away for longer than a lease lasts')
 }
 
 function cancelled(job: Job): AppError {

@@ -7,7 +7,7 @@ import {
   type Sealer,
   type Tx,
 } from '../engine/index.ts'
-import { AppError, isAppError } from '../kernel/index.ts'
+import { ERRORS, isAppError, outageOf } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import type { ExportRequest } from './export-request.ts'
 import { type ProduceDeps, produce, type Stage } from './produce.ts'
@@ -60,7 +60,8 @@ export interface ExportJobOptions {
   excel: { maxRows: number; maxBytes: number }
 }
 
-const MAX_ATTEMPTS = 3
+/** Of exports that each hold a part of a full disk, none would ever end: after so many waits for room, one gives its own back. */
+const KEEPS_SPOOL_FOR = 5
 /** How long a task can still be asked about after its file is gone. */
 const REMEMBERED_MS = 30 * 24 * 3_600_000
 
@@ -72,11 +73,11 @@ export function exportKind(
     name: EXPORT_KIND,
     pool: EXPORT_KIND,
     lane: { name: EXPORT_LANE, limit: { perInstance: options.concurrency }, policy: 'fair' },
-    maxAttempts: MAX_ATTEMPTS,
+    maxAttempts: 3,
     timeoutMs: options.timeoutMs,
     keepMs: options.ttlMs + REMEMBERED_MS,
     backoff: { base: 2_000, factor: 4, max: 60_000, jitter: 0.2 },
-    describe: ({ what, progress, result, error }) => ({
+    describe: ({ what, progress, result, error, waitingFor }) => ({
       type: `${EXPORT_KIND}.${what === 'running' ? 'processing' : what}`,
       data: {
         status: what === 'running' || what === 'progress' ? 'processing' : what,
@@ -96,6 +97,7 @@ export function exportKind(
         }),
         ...(what === 'succeeded' && { file: fileOf(result as ExportResult) }),
         ...(error && { error }),
+        ...(waitingFor && { waiting_for: waitingFor }),
       },
     }),
     run: (context) => runExport(deps, options, context),
@@ -139,7 +141,9 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
     await deps.folders.remove(job.id)
     return completed
   } catch (error) {
-    if (isFinal(error, context)) await deps.folders.remove(job.id)
+    // Whoever goes on after an outage, a crash or a failure takes the spool up again.
+    const inTheWay = isAppError(outageOf(error), ERRORS.STORAGE_FULL) && job.outages >= KEEPS_SPOOL_FOR
+    if (context.isFinal(error) || inTheWay) await deps.folders.remove(job.id)
     throw error
   }
 }
@@ -162,12 +166,4 @@ async function upload(
       .values({ job_id: job.id, artifact_key: artifactKey, expires_at })
       .execute()
   })
-}
-
-/** Whether nobody will take this spool up again. */
-function isFinal(error: unknown, { job, signal }: JobContext<ExportPayload>): boolean {
-  const reason = signal.aborted ? signal.reason : error
-  if (isAppError(reason) && ['SHUTTING_DOWN', 'JOB_LEASE_LOST'].includes(reason.code)) return false
-  if (isAppError(reason) && reason.code === 'JOB_CANCELLED') return true
-  return job.attempts >= MAX_ATTEMPTS || (reason instanceof AppError && !reason.retryable)
 }

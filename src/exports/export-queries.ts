@@ -1,5 +1,14 @@
 import { sql } from 'kysely'
-import { activeIn, type Ledger, newId, now, readCursor, type Tx, writeCursor } from '../engine/index.ts'
+import {
+  activeIn,
+  type Ledger,
+  newId,
+  now,
+  readCursor,
+  type Tx,
+  WAITING_COLUMNS,
+  writeCursor,
+} from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import { EXPORT_KIND } from './export-job.ts'
 import type { ExportRow, ExportStatus } from './export-view.ts'
@@ -131,8 +140,7 @@ export class ExportQueries {
         'jobs.state',
         'jobs.progress',
         'jobs.result',
-        'jobs.error_code',
-        'jobs.error_message',
+        ...WAITING_COLUMNS,
         'jobs.attempts',
         'jobs.started_at',
         'jobs.finished_at',

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { JobState } from '../engine/index.ts'
+import { type JobState, type Schema, type WaitingFor, waitingFor } from '../engine/index.ts'
 import type { ExportProgress, ExportResult } from './export-job.ts'
 import { fileOf } from './export-job.ts'
 
@@ -22,6 +22,8 @@ export interface ExportView {
   file: ReturnType<typeof fileOf> | null
   download_url: string | null
   error: { code: string; message: string } | null
+  /** What of the installation is away, while the export cannot go on because of it. */
+  waiting_for: WaitingFor | null
   warnings: string[]
   attempts: number
   created_at: string
@@ -44,6 +46,9 @@ export type ExportRow = Selectable<{
   result: string | null
   error_code: string | null
   error_message: string | null
+  outage: Schema['jobs']['outage']
+  outage_since: number | null
+  due_at: number
   attempts: number
   started_at: number | null
   finished_at: number | null
@@ -82,6 +87,7 @@ export function toExportView(row: ExportRow, downloadUrl: (taskId: string) => st
     file: result && fileOf(result),
     download_url: result && row.removed_at === null ? downloadUrl(row.id) : null,
     error: failed ? { code: row.error_code as string, message: row.error_message ?? '' } : null,
+    waiting_for: status === 'pending' ? waitingFor(row) : null,
     warnings: [...(result?.warnings ?? []), ...(row.told === 2 ? [UNTOLD] : [])],
     attempts: row.attempts,
     created_at: iso(row.task_created_at),

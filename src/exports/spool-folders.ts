@@ -48,8 +48,24 @@ export class SpoolFolders {
       await rename(join(parent, latest), directory)
     }
     await mkdir(directory, { recursive: true })
-    await writeFile(join(directory, 'owner'), JSON.stringify({ host: hostname(), pid: process.pid }))
+    await this.#own(directory)
     return directory
+  }
+
+  /** Replaced as a whole: where a full disk takes no other, the last owner's name stays, and the spool can be taken over. */
+  async #own(directory: string): Promise<void> {
+    const file = join(directory, 'owner')
+    const text = JSON.stringify({ host: hostname(), pid: process.pid })
+    if ((await readFile(file, 'utf8').catch(() => '')) === text) return
+    try {
+      await writeFile(`${file}.new`, text)
+      await rename(`${file}.new`, file)
+    } catch (error) {
+      await rm(`${file}.new`, { force: true })
+      // Without an owner nobody could tell whether it is still in use. One that holds a spool stays.
+      if (!existsSync(file)) await rm(directory, { recursive: true, force: true })
+      throw error
+    }
   }
 
   async #isAbandoned(directory: string): Promise<boolean> {

@@ -3,6 +3,9 @@
  * (HTTP, gRPC, CLI) translate a code into their own status. `docs/errors.md` lists the same codes, and a test compares
  * the two in both directions.
  */
+/** A part of the installation that can be away. */
+export type Infrastructure = 'ledger' | 'store' | 'disk' | 'redis'
+
 export interface ErrorKind {
   /** Stable name on the wire. */
   readonly code: string
@@ -10,10 +13,18 @@ export interface ErrorKind {
   /** gRPC status code (https://grpc.io/docs/guides/status-codes/). */
   readonly grpc: number
   readonly title: string
+  /** Set when such an error means that this part is away: a job that meets it waits, and has not failed. */
+  readonly outage?: Infrastructure
 }
 
-function kind(code: string, http: number, grpc: number, title: string): ErrorKind {
-  return Object.freeze({ code, http, grpc, title })
+function kind(
+  code: string,
+  http: number,
+  grpc: number,
+  title: string,
+  more: Pick<ErrorKind, 'outage'> = {},
+): ErrorKind {
+  return Object.freeze({ code, http, grpc, title, ...more })
 }
 
 const INVALID_ARGUMENT = 3
@@ -77,7 +88,9 @@ export const ERRORS = {
     ABORTED,
     'The first request with this idempotency key is still at work',
   ),
-  LEDGER_UNAVAILABLE: kind('LEDGER_UNAVAILABLE', 503, UNAVAILABLE, 'The ledger cannot be reached'),
+  LEDGER_UNAVAILABLE: kind('LEDGER_UNAVAILABLE', 503, UNAVAILABLE, 'The ledger cannot be reached', {
+    outage: 'ledger',
+  }),
   SHUTTING_DOWN: kind('SHUTTING_DOWN', 503, UNAVAILABLE, 'This instance is shutting down'),
   INTERNAL: kind('INTERNAL', 500, INTERNAL, 'Something broke inside Wharf'),
 
@@ -133,9 +146,13 @@ export const ERRORS = {
   ),
   ARTIFACT_NOT_FOUND: kind('ARTIFACT_NOT_FOUND', 404, NOT_FOUND, 'There is no such file'),
   RANGE_NOT_SATISFIABLE: kind('RANGE_NOT_SATISFIABLE', 416, OUT_OF_RANGE, 'The file has no such range'),
-  STORAGE_FULL: kind('STORAGE_FULL', 507, RESOURCE_EXHAUSTED, 'There is no room left to keep files'),
+  STORAGE_FULL: kind('STORAGE_FULL', 507, RESOURCE_EXHAUSTED, 'There is no room left to keep files', {
+    outage: 'disk',
+  }),
   STORAGE_DENIED: kind('STORAGE_DENIED', 500, FAILED_PRECONDITION, 'The file store refuses Wharf'),
-  STORAGE_UNAVAILABLE: kind('STORAGE_UNAVAILABLE', 503, UNAVAILABLE, 'The file store cannot be reached'),
+  STORAGE_UNAVAILABLE: kind('STORAGE_UNAVAILABLE', 503, UNAVAILABLE, 'The file store cannot be reached', {
+    outage: 'store',
+  }),
 
   // exports
   EXPORT_NOT_READY: kind('EXPORT_NOT_READY', 409, FAILED_PRECONDITION, 'The export has no file yet'),
@@ -216,6 +233,7 @@ export const ERRORS = {
     503,
     UNAVAILABLE,
     'The task store cannot be reached',
+    { outage: 'redis' },
   ),
   TASK_ENQUEUE_FAILED: kind('TASK_ENQUEUE_FAILED', 500, INTERNAL, 'The task could not be queued'),
   TASK_WITHOUT_RESULT: kind('TASK_WITHOUT_RESULT', 409, FAILED_PRECONDITION, 'The task has no result'),

@@ -3,6 +3,15 @@ export { type Backoff, backoffDelay, DEFAULT_BACKOFF } from './backoff.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { type Duty, DutyLoop, type DutyLoopOptions } from './duty.ts'
 export { isErrno } from './errno.ts'
-export { AppError, type AppErrorOptions, ERRORS, type ErrorKind, isAppError, messageOf } from './errors.ts'
+export {
+  AppError,
+  type AppErrorOptions,
+  ERRORS,
+  type ErrorKind,
+  type Infrastructure,
+  isAppError,
+  messageOf,
+} from './errors.ts'
 export { Lifecycle, type Part } from './lifecycle.ts'
 export { createLog, type Log } from './log.ts'
+export { outageOf, toDiskError } from './outage.ts'

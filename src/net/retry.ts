@@ -8,6 +8,8 @@ export interface RetryOptions {
   backoff?: Backoff
   /** Longest wait that a `retryAfter` may ask for. */
   maxRetryAfterMs?: number
+  /** What is not tried again here although it is retryable. */
+  giveUpOn?(error: AppError): boolean
   onRetry?(retry: { attempt: number; error: AppError; waitMs: number }): void
 }
 
@@ -27,6 +29,7 @@ export async function withRetry<T>(
     } catch (error) {
       if (signal.aborted) throw signal.reason
       if (!(error instanceof AppError) || !error.retryable || number >= attempts) throw error
+      if (options.giveUpOn?.(error)) throw error
       const asked = Math.min(maxRetryAfterMs, (error.retryAfter ?? 0) * 1000)
       const waitMs = Math.max(asked, backoffDelay(number, backoff))
       options.onRetry?.({ attempt: number, error, waitMs })

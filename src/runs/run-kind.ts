@@ -60,6 +60,7 @@ function describe(change: Change, job: Described<RunOrder>): { type: string; dat
       account_state: account,
       locked: isLocked(account),
       error: change.error ?? null,
+      ...(change.waitingFor && { waiting_for: change.waitingFor }),
       ...progress,
     },
   }

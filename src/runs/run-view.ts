@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { activeIn, type Schema } from '../engine/index.ts'
+import { activeIn, type Schema, WAITING_COLUMNS, type WaitingFor, waitingFor } from '../engine/index.ts'
 import type { AccountParams } from './feed/item-filter.ts'
 import { NO_PROGRESS, type RunProgress } from './run-progress.ts'
 import { type AccountState, accountState, isLocked, type RunState, runState } from './run-state.ts'
@@ -14,6 +14,8 @@ export interface AccountView {
   run_id: string | null
   progress: RunProgress
   error: { code: string; message: string } | null
+  /** What of the installation is away, while the run cannot go on because of it. */
+  waiting_for: WaitingFor | null
   updated_at: string
 }
 
@@ -26,6 +28,7 @@ export interface RunView {
   state: RunState
   progress: RunProgress
   error: { code: string; message: string } | null
+  waiting_for: WaitingFor | null
   created_at: string
   started_at: string | null
   finished_at: string | null
@@ -52,11 +55,12 @@ type JobRow = Pick<
   | 'payload'
 >
 
+type LiveJobRow = JobRow & Parameters<typeof waitingFor>[0]
+
 const JOB_COLUMNS = [
   'jobs.state',
   'jobs.progress',
-  'jobs.error_code',
-  'jobs.error_message',
+  ...WAITING_COLUMNS,
   'jobs.created_at',
   'jobs.started_at',
   'jobs.finished_at',
@@ -81,6 +85,7 @@ export async function readRun(db: Kysely<Schema>, id: string): Promise<RunView |
     state: runState(row.state),
     progress: progressOf(row),
     error: errorOf(row),
+    waiting_for: waitingFor(row),
     created_at: isoTime(row.created_at),
     started_at: row.started_at === null ? null : isoTime(row.started_at),
     finished_at: row.finished_at === null ? null : isoTime(row.finished_at),
@@ -129,7 +134,7 @@ export function lastRunOf(runId: string, job: JobRow): LastRun {
   }
 }
 
-function toAccountView(row: Selectable<Schema['accounts']>, job: JobRow | undefined): AccountView {
+function toAccountView(row: Selectable<Schema['accounts']>, job: LiveJobRow | undefined): AccountView {
   const changed = isoTime(row.updated_at)
   const last = lastOf(row, job) ?? {
     state: 'Idle' as const,
@@ -147,6 +152,7 @@ function toAccountView(row: Selectable<Schema['accounts']>, job: JobRow | undefi
     run_id: last.run_id,
     progress: last.progress,
     error: last.error,
+    waiting_for: job ? waitingFor(job) : null,
     updated_at: [last.updated_at, changed].sort().at(-1) ?? changed,
   }
 }

@@ -1,12 +1,11 @@
 import type { Engine, JobContext } from '../engine/index.ts'
-import { type Clock, ERRORS, isAppError, messageOf } from '../kernel/index.ts'
+import { type Clock, ERRORS, isAppError, messageOf, outageOf } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { Connections } from './connections.ts'
 import type { FeedReader } from './feed/feed-reader.ts'
 import { ItemFilter } from './feed/item-filter.ts'
 import type { FileRecords } from './file-records.ts'
 import type { AccountFolder } from './files/account-folder.ts'
-import { isDiskError } from './files/disk-error.ts'
 import { FileDownloader, type FileDownloaderOptions } from './files/file-downloader.ts'
 import { LeftParts } from './files/left-parts.ts'
 import { Journal } from './journal.ts'
@@ -170,7 +169,8 @@ export class RunWalk {
   #onFailure(error: unknown, name: string, tally: PageTally): void {
     // Told to stop: the file is not to blame, and its page stays unfinished.
     if (this.#signal.aborted) return
-    if (isDiskError(error)) this.#broken.abort(error)
+    // What the disk refuses to one file it refuses to all.
+    if (outageOf(error) || isAppError(error, ERRORS.STORAGE_DENIED)) this.#broken.abort(error)
     else {
       tally.failed++
       tally.end()

@@ -290,9 +290,10 @@ describe('a worker between claim and answer', () => {
   })
 
   test('while the ledger is away a job goes on for as long as its lease is sure to hold', async () => {
-    const { worker, clock, enqueue, answers, nth, state } = await heldBack()
+    const { worker, clock, enqueue, answers, nth, state, jobs } = await heldBack()
     answers.open()
-    const take = worker.take(await enqueue())
+    const id = await enqueue()
+    const take = worker.take(id)
     const run = await nth(1)
     state.away = true
     clock.advance(29_999)
@@ -300,8 +301,10 @@ describe('a worker between claim and answer', () => {
     expect(run.context.signal.aborted).toBe(false)
     clock.advance(1)
     await expect(worker.runOnce()).rejects.toThrow('away')
-    expect(run.context.signal.reason).toMatchObject({ code: 'JOB_LEASE_LOST' })
+    expect(run.context.signal.reason).toMatchObject({ code: 'LEDGER_UNAVAILABLE' })
     await take
+    // Nobody has taken it over: its own worker puts it back, and has not died over it.
+    expect(await jobs.job(id)).toMatchObject({ state: 'pending', attempts: 0, crashes: 0, outages: 1 })
   })
 
   test('a lease that was renewed in the last moment is not taken back', async () => {

@@ -107,6 +107,7 @@ test.each([
   [{ status: 403, code: 'QuotaExceeded' }, 'STORAGE_FULL'],
   [{ status: 403, code: 'AccessDenied' }, 'STORAGE_DENIED'],
   [{ status: 404, code: 'NoSuchBucket' }, 'STORAGE_DENIED'],
+  [{ status: 400, code: 'RequestTimeout' }, 'STORAGE_UNAVAILABLE'],
   [{ status: 500, code: 'InternalError' }, 'STORAGE_UNAVAILABLE'],
   ['cut', 'STORAGE_UNAVAILABLE'],
 ] as const)('%j becomes %s', async (fault, code) => {
@@ -136,6 +137,12 @@ test('a store that never answers does not keep anyone waiting forever', async ()
   server.fault = () => 'silence'
   expect(await codeOf(store.put('a', chunks('x'), CSV))).toBe('STORAGE_UNAVAILABLE')
   expect(await codeOf(store.stat('a'))).toBe('STORAGE_UNAVAILABLE')
+})
+
+test('a store that hangs is noticed long before a slow reader would be cut off', async () => {
+  const { server, store } = await setup({ maxAttempts: 1, answerTimeoutMs: 30 })
+  server.fault = () => 'silence'
+  expect(await codeOf(store.put('a', chunks('x'), CSV))).toBe('STORAGE_UNAVAILABLE')
 })
 
 test('an abort does not wait for a store that is silent', async () => {
@@ -173,7 +180,7 @@ test('uploads that a crash left unfinished are swept once they are old enough', 
   expect(await store.sweepStale(30_000)).toBe(1)
   expect(server.uploads.size).toBe(0)
   unstick()
-  expect(await putting).toBe('STORAGE_DENIED')
+  expect(await putting).toBe('STORAGE_UNAVAILABLE')
 })
 
 test('the public address is that of the CDN', async () => {

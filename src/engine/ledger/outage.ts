@@ -1,12 +1,12 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
 
 /**
- * SQLSTATE classes and codes that say nothing about the statement: the server is away, starting, stopping or full
- * (08, 57P0x, 53300), or a limit of the session was reached (idle in a transaction 25P03, waiting for a lock 55P03,
- * a statement 57014, a transaction 25P04).
+ * SQLSTATE classes and codes that say nothing about the statement: the server is away, starting, stopping or read-only
+ * (08, 57P0x, 25006), is out of something or cannot use its disk (53, 58), or a limit of the session was reached (idle in
+ * a transaction 25P03, waiting for a lock 55P03, a statement 57014, a transaction 25P04).
  */
-const OUTAGE_STATES = /^(08...|57P0[1-5]|53300|25P0[34]|55P03|57014)$/
+const OUTAGE_STATES = /^(08...|57P0[1-5]|53...|58...|25006|25P0[34]|55P03|57014)$/
 const OUTAGE_ERRNOS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -33,6 +33,28 @@ function toLedgerError(error: unknown): unknown {
     cause: error,
     retryAfter: 2,
   })
+}
+
+const SQLITE_READONLY = 8
+const SQLITE_IOERR = 10
+const SQLITE_FULL = 13
+const SQLITE_CANTOPEN = 14
+
+/** The same for the embedded ledger, whose outages are those of its disk. */
+export function toSqliteLedgerError(error: unknown): unknown {
+  const { errcode } = error as { errcode?: unknown }
+  if (typeof errcode !== 'number') return error
+  const primary = errcode & 0xff
+  const options = { cause: error, retryAfter: 2 }
+  if (primary === SQLITE_FULL)
+    return new AppError(ERRORS.STORAGE_FULL, 'the disk of the ledger is full', options)
+  if ([SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY].includes(primary))
+    return new AppError(
+      ERRORS.LEDGER_UNAVAILABLE,
+      `the ledger cannot use its disk: ${messageOf(error)}`,
+      options,
+    )
+  return error
 }
 
 async function guarded<T>(work: Promise<T>): Promise<T> {

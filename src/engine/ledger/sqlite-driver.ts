@@ -9,6 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { toSqliteLedgerError } from './outage.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
 
 /** Kysely on `node:sqlite`. Kysely's own SQLite driver expects better-sqlite3 and misbehaves here. */
@@ -39,6 +40,14 @@ class StatementCache {
   }
 
   run<R>(query: CompiledQuery): QueryResult<R> {
+    try {
+      return this.#run(query)
+    } catch (error) {
+      throw toSqliteLedgerError(error)
+    }
+  }
+
+  #run<R>(query: CompiledQuery): QueryResult<R> {
     const { statement, answers } = this.#prepare(query.sql)
     const parameters = query.parameters.map(toSqlite)
     if (answers) {

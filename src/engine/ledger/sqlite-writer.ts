@@ -1,4 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { AppError, ERRORS } from '../../kernel/index.ts'
+import { toSqliteLedgerError } from './outage.ts'
 
 export interface GroupCommitOptions {
   /** Transactions that may share one commit. */
@@ -39,14 +41,15 @@ export class SqliteWriter {
       this.#db.exec('savepoint member')
     } catch (error) {
       this.#leave()
-      throw error
+      throw toSqliteLedgerError(error)
     }
   }
 
   /** Throws if SQLite has given the transaction up: what is written from then on would stand alone. */
   requireTransaction(): void {
     // Some errors (disk full, I/O) make SQLite roll back the whole physical transaction by itself.
-    if (!this.#db.isTransaction) throw new Error('SQLite rolled the transaction back')
+    if (!this.#db.isTransaction)
+      throw new AppError(ERRORS.LEDGER_UNAVAILABLE, 'SQLite rolled the transaction back', { retryAfter: 2 })
   }
 
   /** Resolves when the transaction is on disk. */
@@ -93,6 +96,7 @@ export class SqliteWriter {
   /** Nothing of the physical transaction is kept, so nobody in it may be told otherwise. */
   #giveUp(error: unknown): void {
     if (this.#db.isTransaction) this.#db.exec('rollback')
-    for (const member of this.#group.splice(0)) member.reject(error)
+    const told = toSqliteLedgerError(error)
+    for (const member of this.#group.splice(0)) member.reject(told)
   }
 }

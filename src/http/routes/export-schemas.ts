@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { pageOf } from './paging.ts'
-import { Failure, nullable, Time } from './schemas.ts'
+import { Failure, nullable, Time, WaitingFor } from './schemas.ts'
 
 const Anything = Type.Unknown()
 
@@ -66,6 +66,7 @@ export const ExportTask = Type.Object({
   ),
   download_url: nullable(Type.String()),
   error: nullable(Failure),
+  waiting_for: nullable(WaitingFor),
   warnings: Type.Array(Type.String()),
   attempts: Type.Integer(),
   created_at: Time,

@@ -170,6 +170,7 @@ function accepted(taskId: string, projectId: string, body: ExportBody): ExportVi
     file: null,
     download_url: null,
     error: null,
+    waiting_for: null,
     warnings: [],
     attempts: 0,
     created_at: new Date().toISOString(),

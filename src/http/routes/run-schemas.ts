@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Failure, nullable, Time } from './schemas.ts'
+import { Failure, nullable, Time, WaitingFor } from './schemas.ts'
 
 export const Params = Type.Object(
   {
@@ -38,6 +38,7 @@ export const Account = Type.Object({
   run_id: nullable(Type.String()),
   progress: Progress,
   error: nullable(Failure),
+  waiting_for: nullable(WaitingFor),
   updated_at: Time,
 })
 export const ShortRun = Type.Object({ run_id: Type.String(), handle: Type.String(), state: RunState })
@@ -50,6 +51,7 @@ export const Run = Type.Object({
   state: RunState,
   progress: Progress,
   error: nullable(Failure),
+  waiting_for: nullable(WaitingFor),
   created_at: Time,
   started_at: nullable(Time),
   finished_at: nullable(Time),

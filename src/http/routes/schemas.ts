@@ -7,6 +7,17 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 
 export const Failure = Type.Object({ code: Type.String(), message: Type.String() })
 
+export const WaitingFor = Type.Object(
+  {
+    what: Type.Enum(['ledger', 'store', 'disk', 'redis']),
+    since: Time,
+    code: Type.String(),
+    message: Type.String(),
+    next_try_at: Time,
+  },
+  { description: 'The part of the installation that is away. Waiting for it uses up no attempt.' },
+)
+
 export const Ticket = Type.Object({ ticket: Type.String(), expires_at: Time })
 
 export const OneTask = Type.Object({ task_id: Type.String() })

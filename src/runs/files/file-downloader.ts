@@ -1,9 +1,8 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
-import { type Backoff, type Clock, ERRORS } from '../../kernel/index.ts'
+import { type Backoff, type Clock, ERRORS, outageOf, toDiskError } from '../../kernel/index.ts'
 import { type HttpClient, type HttpTimeouts, withRetry } from '../../net/index.ts'
 import type { AccountFolder } from './account-folder.ts'
-import { toDiskError } from './disk-error.ts'
 import { type FileAnswer, readFileAnswer, StartOver, startOver } from './file-answer.ts'
 
 export interface Wanted {
@@ -61,6 +60,8 @@ export class FileDownloader {
         clock,
         signal: watch.signal,
         maxRetryAfterMs: 60_000,
+        // The whole run waits for the disk, not each file by itself.
+        giveUpOn: (error) => outageOf(error) !== undefined,
       })
       if (size === null) await folder.remove(wanted.part)
       return size
@@ -87,7 +88,7 @@ export class FileDownloader {
       return await this.#store(download, answer, response.body)
     } catch (error) {
       if (error instanceof StartOver) download.forget()
-      throw toDiskError(error)
+      throw toDiskError(error, `store ${wanted.name}`)
     } finally {
       response.body.destroy()
     }

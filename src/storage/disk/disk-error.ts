@@ -1,11 +1,8 @@
-import { AppError, ERRORS, isErrno, messageOf } from '../../kernel/index.ts'
+import { AppError, ERRORS, messageOf, toDiskError } from '../../kernel/index.ts'
 
 /** The error that callers know for whatever the file system threw; others pass as they are. */
 export function toStorageError(error: unknown, what: string): unknown {
-  if (error instanceof AppError || !(error instanceof Error) || !('syscall' in error)) return error
-  const text = `cannot ${what}: ${messageOf(error)}`
-  if (isErrno(error, 'ENOSPC', 'EDQUOT')) return new AppError(ERRORS.STORAGE_FULL, text, { cause: error })
-  if (isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'ELOOP'))
-    return new AppError(ERRORS.STORAGE_DENIED, text, { cause: error, retryable: false })
-  return new AppError(ERRORS.STORAGE_UNAVAILABLE, text, { cause: error })
+  const known = toDiskError(error, what)
+  if (known instanceof AppError || !(known instanceof Error) || !('syscall' in known)) return known
+  return new AppError(ERRORS.STORAGE_UNAVAILABLE, `cannot ${what}: ${messageOf(error)}`, { cause: error })
 }

@@ -2,6 +2,8 @@ import { S3ServiceException } from '@aws-sdk/client-s3'
 import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
 
 const FULL = new Set(['QuotaExceeded', 'XMinioStorageFull', 'InsufficientStorage', 'EntityTooLarge'])
+/** Statuses of the 400s that say nothing about the configuration: the same request may go through in a moment. */
+const PASSING = new Set(['RequestTimeout', 'NoSuchUpload', 'OperationAborted', 'SlowDown'])
 /** What the SDK, its HTTP handler and the sockets below throw when the other side is not there or breaks off. */
 const BROKEN = /^(?:E[A-Z]+|TimeoutError|NetworkingError|AbortError|UND_ERR_.*|ERR_STREAM_.*)$/
 
@@ -27,7 +29,7 @@ function byStatus(error: S3ServiceException, text: string): AppError {
   if (status === 416)
     return new AppError(ERRORS.RANGE_NOT_SATISFIABLE, text, { cause: error, retryable: false })
   if (status === 507 || FULL.has(error.name)) return new AppError(ERRORS.STORAGE_FULL, text, { cause: error })
-  if ([400, 401, 403, 404, 405, 301].includes(status))
-    return new AppError(ERRORS.STORAGE_DENIED, `${text} (${error.name})`, { cause: error, retryable: false })
+  if ([400, 401, 403, 404, 405, 301].includes(status) && !PASSING.has(error.name))
+    return new AppError(ERRORS.STORAGE_DENIED, `${text} (${error.name})`, { cause: error })
   return new AppError(ERRORS.STORAGE_UNAVAILABLE, `${text} (${error.name})`, { cause: error })
 }

@@ -44,8 +44,10 @@ export interface S3Options {
   /** Parts on their way at once; memory stays below `partSize × (partsInFlight + 1)`. */
   partsInFlight?: number
   maxAttempts?: number
-  /** How long a connection may be silent. */
+  /** How long a connection may be silent while an object is read: as long as whoever reads it may stall. */
   idleTimeoutMs?: number
+  /** The same for every other request: a store that hangs is noticed after this time. */
+  answerTimeoutMs?: number
 }
 
 /** Every open download holds one; the SDK's own limit of 50 would let uploads wait for slow readers. */
@@ -54,6 +56,7 @@ const MOST_SOCKETS = 256
 /** Artifacts in an S3-compatible bucket. Objects appear whole or not at all, which is S3's own promise. */
 export class S3Store implements ArtifactStore {
   readonly #client: S3Client
+  readonly #reader: S3Client
   readonly #clock: Clock
   readonly #options: S3Options & { partSize: number; partsInFlight: number }
 
@@ -65,26 +68,30 @@ export class S3Store implements ArtifactStore {
       secretAccessKey,
       maxAttempts = 4,
       idleTimeoutMs = 300_000,
+      answerTimeoutMs = 60_000,
     } = options
     this.#clock = deps.clock ?? systemClock
     this.#options = { partSize: 8 * 1024 * 1024, partsInFlight: 2, ...options }
-    this.#client = new S3Client({
-      endpoint,
-      region,
-      credentials: { accessKeyId, secretAccessKey },
-      maxAttempts,
-      // Compatible stores know neither the bucket in the host name nor Amazon's newer default checksums.
-      forcePathStyle: true,
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      // The SDK waits forever by default. A download may stall for as long as its reader does, hence the long one.
-      requestHandler: {
-        connectionTimeout: 10_000,
-        socketTimeout: idleTimeoutMs,
-        httpAgent: { keepAlive: true, maxSockets: MOST_SOCKETS },
-        httpsAgent: { keepAlive: true, maxSockets: MOST_SOCKETS },
-      },
-    })
+    const open = (socketTimeout: number) =>
+      new S3Client({
+        endpoint,
+        region,
+        credentials: { accessKeyId, secretAccessKey },
+        maxAttempts,
+        // Compatible stores know neither the bucket in the host name nor Amazon's newer default checksums.
+        forcePathStyle: true,
+        requestChecksumCalculation: 'WHEN_REQUIRED',
+        responseChecksumValidation: 'WHEN_REQUIRED',
+        // The SDK waits forever by default.
+        requestHandler: {
+          connectionTimeout: 10_000,
+          socketTimeout,
+          httpAgent: { keepAlive: true, maxSockets: MOST_SOCKETS },
+          httpsAgent: { keepAlive: true, maxSockets: MOST_SOCKETS },
+        },
+      })
+    this.#client = open(Math.min(answerTimeoutMs, idleTimeoutMs))
+    this.#reader = open(idleTimeoutMs)
   }
 
   async put(key: string, source: ArtifactSource, options: PutOptions): Promise<StoredArtifact> {
@@ -122,7 +129,7 @@ export class S3Store implements ArtifactStore {
     const asked = range ? { Range: rangeHeader(range) } : {}
     const command = new GetObjectCommand({ ...this.#at(key), ...asked })
     try {
-      const found = await this.#client.send(command, signal ? { abortSignal: signal } : {})
+      const found = await this.#reader.send(command, signal ? { abortSignal: signal } : {})
       if (!(found.Body instanceof Readable))
         throw new AppError(ERRORS.STORAGE_UNAVAILABLE, `${key} came without a body`)
       const sent = range ? readContentRange(found.ContentRange) : null
@@ -211,6 +218,7 @@ export class S3Store implements ArtifactStore {
 
   async close(): Promise<void> {
     this.#client.destroy()
+    this.#reader.destroy()
   }
 
   #at(key: string): { Bucket: string; Key: string } {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import { type Generated, Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { nodeSqliteDialect } from '../../../src/engine/ledger/sqlite-driver.ts'
 import { gate } from '../../support/engines.ts'
+import { smallDisk } from '../../support/small-disk.ts'
 
 interface Tables {
   things: { id: Generated<number>; name: string | null; size: number | null }
@@ -329,19 +329,3 @@ test('a disk that runs full fails what cannot be kept, and nothing half is visib
   expect(kept.length).toBe(1 + 2 * heads)
   expect(heads).toBe(results.filter((result) => result === 'committed').length)
 })
-
-/** Debian's containers run as root, often without the right to mount. */
-function smallDisk(megabytes: number): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'wharf-full-'))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'ignore' })
-  } catch {
-    rmSync(folder, { recursive: true })
-    return undefined
-  }
-  onTestFinished(() => {
-    execFileSync('umount', [folder], { stdio: 'ignore' })
-    rmSync(folder, { recursive: true })
-  })
-  return mkdtempSync(join(folder, 'data-'))
-}
