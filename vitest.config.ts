@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/services.ts', 'test/support/built-console.ts'],
+    setupFiles: ['test/support/no-unforeseen.ts'],
     // Longer than any wait within a test: those say what they waited for.
     testTimeout: 4 * LIMIT_MS,
     hookTimeout: 2 * LIMIT_MS,

@@ -1,7 +1,8 @@
 import { composeAgent } from '../compose-agent.ts'
 import { loadConfig } from '../config.ts'
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { AppError, createLog, ERRORS } from '../kernel/index.ts'
 import { parseListen, parseRate } from './agent-options.ts'
+import { guardProcess } from './guard-process.ts'
 import { untilSignal } from './until-signal.ts'
 
 export interface AgentCommand {
@@ -15,6 +16,8 @@ export interface AgentCommand {
   download?: string
 }
 
+const STOP_MS = 5_000
+
 /** Runs until a signal; files on their way stay as `.part` and go on with the next start. */
 export async function agent(command: AgentCommand): Promise<void> {
   const config = loadConfig(process.env)
@@ -22,6 +25,8 @@ export async function agent(command: AgentCommand): Promise<void> {
     throw invalid('WHARF_AGENT_TOKEN must be set: the server keeps it in its data dir')
   if (!URL.canParse(command.server) || !/^https?:$/.test(new URL(command.server).protocol))
     throw invalid(`--server takes an address that starts with http:// or https://, not '${command.server}'`)
+  const log = createLog({ level: config.WHARF_LOG_LEVEL })
+  const guard = guardProcess(log)
   const running = composeAgent(
     {
       server: command.server,
@@ -34,9 +39,11 @@ export async function agent(command: AgentCommand): Promise<void> {
       uploadLimit: parseRate('--upload', command.upload),
       downloadLimit: parseRate('--download', command.download),
     },
-    config.WHARF_LOG_LEVEL,
+    log,
   )
-  const stopped = untilSignal(async () => running.stop?.())
+  const stop = async () => running.stop?.()
+  guard.drainBy(stop, { withinMs: STOP_MS })
+  const stopped = untilSignal(stop)
   await running.start?.()
   console.log(`wharf agent ${command.id} serves ${command.server}`)
   await stopped

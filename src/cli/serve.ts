@@ -1,10 +1,15 @@
 import { startWharf } from '../compose.ts'
 import { loadConfig } from '../config.ts'
+import { createLog } from '../kernel/index.ts'
+import { guardProcess } from './guard-process.ts'
 import { untilSignal } from './until-signal.ts'
 
 export interface ServeOptions {
   demo?: boolean
 }
+
+/** To close what is open once the drain is over. */
+const LAST_MS = 2_000
 
 /** Runs until a signal: the first one drains and ends with 0, a second one ends at once. */
 export async function serve(options: ServeOptions): Promise<void> {
@@ -12,7 +17,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   // the number is read when the first of them is needed, which is later than this.
   process.env.UV_THREADPOOL_SIZE ??= '16'
   const config = loadConfig(process.env)
+  const guard = guardProcess(createLog({ level: config.WHARF_LOG_LEVEL }))
   const wharf = await startWharf(config)
+  guard.drainBy(() => wharf.stop(), { withinMs: config.WHARF_DRAIN_SECONDS * 1000 + LAST_MS })
   const stopped = untilSignal(async () => {
     console.error('wharf: draining; send the signal again to stop at once')
     await wharf.stop()

@@ -1,4 +1,4 @@
-import { type Clock, DutyLoop, type Log, type Part, within } from '../kernel/index.ts'
+import { background, type Clock, DutyLoop, type Log, type Part, within } from '../kernel/index.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatch/dispatcher.ts'
 import { CapacityDuty } from './duties/capacity.ts'
 import { HEARTBEAT_EVERY_MS, HeartbeatDuty } from './duties/heartbeat.ts'
@@ -108,7 +108,7 @@ export class Engine implements Part {
       { ledger, instance: this.instance, log },
       { sole, leaseMs: Math.round(leadershipMs) },
     )
-    this.leadership.onChange((leads) => void this.#lead(leads))
+    this.leadership.onChange((leads) => background('taking up the lead', this.#lead(leads)))
     this.overdue = new OverdueDuty({ ledger, kinds, leases, dispatcher, log }, { leaseMs })
     this.retention = new RetentionDuty(
       { ledger, kinds, events: this.events, log },

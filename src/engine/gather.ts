@@ -1,4 +1,4 @@
-import { AppError, ERRORS, isAppError } from '../kernel/index.ts'
+import { AppError, background, ERRORS, isAppError } from '../kernel/index.ts'
 
 export interface GatherOptions {
   /** Batches under way at once. */
@@ -52,10 +52,11 @@ export class Gather<T, R> {
     while (this.#waiting.length > 0 && this.#underWay < this.#batches) {
       const batch = this.#waiting.splice(0, this.#maxBatch)
       this.#underWay++
-      void this.#carryOut(batch).finally(() => {
+      const done = this.#carryOut(batch).finally(() => {
         this.#underWay--
         this.#pump()
       })
+      background('carrying out a batch', done)
     }
   }
 

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Ledger } from '../engine/index.ts'
+import { unforeseenErrors } from '../kernel/index.ts'
 
 /** What `/metrics` tells. Job counts are read from the ledger when somebody asks, not while jobs run. */
 export class Metrics {
@@ -22,6 +23,15 @@ export class Metrics {
       help: 'Errors answered, by code',
       labelNames: ['code'],
       registers,
+    })
+    new Counter({
+      name: 'wharf_unforeseen_errors_total',
+      help: 'Errors that nobody foresaw since the process started; each is a fault of Wharf and stands in its log',
+      registers,
+      collect() {
+        this.reset()
+        this.inc(unforeseenErrors())
+      },
     })
     new Gauge({
       name: 'wharf_jobs',

@@ -38,7 +38,9 @@ export class EventSockets {
 
   attach(server: Server): void {
     server.on('upgrade', (request, socket, head) => {
-      void this.#upgrade(request, socket, head).catch((error) => refuse(socket, toAppError(error)))
+      // Here and not later: from now on nobody but us hears of a reset, and an error without a listener ends the process.
+      socket.on('error', () => socket.destroy())
+      this.#upgrade(request, socket, head).catch((error) => refuse(socket, toAppError(error)))
     })
     this.#deps.stopping.addEventListener('abort', () => {
       const { clients } = this.#server
@@ -153,5 +155,7 @@ function refuse(socket: Duplex, error: AppError): void {
     'Connection: close',
     ...(error.retryAfter === undefined ? [] : [`Retry-After: ${Math.ceil(error.retryAfter)}`]),
   ]
+  // A peer that never closes its side must not keep ours.
+  socket.once('finish', () => socket.destroy())
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

@@ -1,4 +1,5 @@
 export { endsBefore, endsWithin, follow, orAborted, within } from './abort.ts'
+export { background } from './background.ts'
 export { type Backoff, backoffDelay, DEFAULT_BACKOFF } from './backoff.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { type Duty, DutyLoop, type DutyLoopOptions } from './duty.ts'
@@ -15,3 +16,4 @@ export {
 export { Lifecycle, type Part } from './lifecycle.ts'
 export { createLog, type Log } from './log.ts'
 export { outageOf, toDiskError } from './outage.ts'
+export { tellUnforeseenTo, unforeseen, unforeseenErrors } from './unforeseen.ts'

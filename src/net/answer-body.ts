@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
 import type { Deadline } from './deadline.ts'
 import { toHttpError } from './http-error.ts'
@@ -34,7 +33,7 @@ export class AnswerBody extends Readable {
       .on('data', (chunk: Buffer) => {
         if (!this.push(chunk)) this.#source.pause()
       })
-      .once('end', () => void this.#end())
+      .once('end', () => this.#end())
       .once('error', (error) => this.#fail(error))
       .once('close', () => this.#closed())
     if (this.#source.errored) this.#fail(this.#source.errored)
@@ -48,10 +47,11 @@ export class AnswerBody extends Readable {
     done(error)
   }
 
-  async #end(): Promise<void> {
+  #end(): void {
     // undici frees the connection one turn after the last byte; a next request before that would open another one.
-    await nextTurn()
-    if (!this.destroyed) this.push(null)
+    setImmediate(() => {
+      if (!this.destroyed) this.push(null)
+    })
   }
 
   #fail(cause: unknown): void {

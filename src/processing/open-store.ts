@@ -43,7 +43,9 @@ function onLedger({ clock }: OpenStoreDeps, rows: TaskRows, { maxReturns }: Proc
     rows,
     store: new LedgerTaskStore({ rows, wake: () => queue.wake() }),
     queue: () => queue,
-    start: async () => void (await queue.recover()),
+    start: async () => {
+      await queue.recover()
+    },
     close: () => undefined,
   }
 }

@@ -1,3 +1,5 @@
+import { background } from '../kernel/index.ts'
+
 /** How many files are under way at once. One waiter at a time: the loop that begins them. */
 export class Connections {
   readonly #most: number
@@ -28,10 +30,11 @@ export class Connections {
 
   begin(work: () => Promise<void>): void {
     this.#busy++
-    void work().finally(() => {
+    const done = work().finally(() => {
       this.#busy--
       this.#waiter?.()
       this.#waiter = undefined
     })
+    background('downloading a file', done)
   }
 }

@@ -53,7 +53,7 @@ export class Journal {
   }
 
   async flush(): Promise<void> {
-    while (this.#flushing) await this.#flushing
+    while (this.#flushing !== undefined) await this.#flushing
     this.#flushing = this.#write().finally(() => (this.#flushing = undefined))
     await this.#flushing
   }

@@ -93,7 +93,11 @@ export class Transfers {
   /** Stops a job for all its open targets. */
   async cancel(jobId: string): Promise<void> {
     const window = await this.#deps.windows.find(hashOf(jobId))
-    if (window?.jobId == null) return void (await this.job(jobId))
+    if (window?.jobId == null) {
+      // Throws where there is no such job.
+      await this.job(jobId)
+      return
+    }
     await this.#deps.ledger.transaction((tx) => this.#deps.engine.cancelJob(tx, window.jobId as string))
   }
 

@@ -5,13 +5,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { spawnBound } from './bound-process.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
+export interface ProcessOptions {
+  /** The test makes errors that nobody foresaw; in all others they fail it. */
+  mayFail?: boolean
+}
+
 /** The `wharf` command as a process of its own; it is gone with the test. */
-export function runWharf(args: string[], env: Record<string, string> = {}) {
+export function runWharf(
+  args: string[],
+  env: Record<string, string> = {},
+  { mayFail = false }: ProcessOptions = {},
+) {
   // Several servers run at once, so none may insist on the usual port for gRPC.
   const inherited = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', TASK_GRPC_PORT: '0' }
   const child = spawnBound(process.execPath, [MAIN, ...args], {
@@ -28,22 +37,31 @@ export function runWharf(args: string[], env: Record<string, string> = {}) {
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
     await exited
+    if (!mayFail) expect(unforeseenIn(output.out)).toEqual([])
   })
   return { child, output, exited }
 }
 
 /** Starts a server on a free port and resolves when it listens. */
-export async function serveWharf(env: Record<string, string> = {}, args: string[] = []) {
+export async function serveWharf(
+  env: Record<string, string> = {},
+  args: string[] = [],
+  options: ProcessOptions = {},
+) {
   const dataDir = env.WHARF_DATA_DIR ?? temporaryFolder()
-  const wharf = runWharf(['serve', ...args], {
-    WHARF_PORT: '0',
-    WHARF_DATA_DIR: dataDir,
-    WHARF_LOG_LEVEL: 'warn',
-    ...env,
-  })
+  const settings = { WHARF_PORT: '0', WHARF_DATA_DIR: dataDir, WHARF_LOG_LEVEL: 'warn', ...env }
+  const wharf = runWharf(['serve', ...args], settings, options)
   const address = await Promise.race([listening(wharf.child), wharf.exited.then(() => undefined)])
   if (!address) throw new Error(`wharf did not start: ${wharf.output.err}`)
   return { ...wharf, address, dataDir }
+}
+
+/**
+ * What a process told of errors that nobody foresaw. Each is counted in `/metrics`, too, but the log also has those of a
+ * process that was killed.
+ */
+export function unforeseenIn(output: string): string[] {
+  return output.split('\n').filter((line) => line.includes('"unforeseen":'))
 }
 
 export function temporaryFolder(): string {

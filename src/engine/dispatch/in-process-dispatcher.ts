@@ -1,3 +1,4 @@
+import { background } from '../../kernel/index.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
 
 interface Pool {
@@ -46,7 +47,7 @@ export class InProcessDispatcher implements Dispatcher {
     const step = Math.min(wake.delayMs, LONGEST_TIMER)
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
-      void this.publish([{ ...wake, delayMs: wake.delayMs - step }])
+      background('publishing a wake-up', this.publish([{ ...wake, delayMs: wake.delayMs - step }]))
     }, step)
     timer.unref()
     this.#timers.add(timer)
@@ -73,10 +74,11 @@ export class InProcessDispatcher implements Dispatcher {
       if (!consumer) return
       const id = pool.queue.shift() as string
       consumer.free--
-      void consumer.take(id).finally(() => {
+      const taken = consumer.take(id).finally(() => {
         consumer.free++
         this.#deliver(pool)
       })
+      background('taking a job', taken)
     }
   }
 }

@@ -1,3 +1,5 @@
+import { background } from '../../kernel/index.ts'
+
 /** Counts what is under way, so that a consumer asks for more only while it has room. */
 export class Slots {
   #available: number
@@ -22,10 +24,11 @@ export class Slots {
 
   run(work: () => Promise<void>): void {
     this.#available--
-    void work().finally(() => {
+    const done = work().finally(() => {
       this.#available++
       this.#waiter?.()
       this.#waiter = undefined
     })
+    background('taking a job', done)
   }
 }

@@ -62,12 +62,7 @@ export class EventLog {
 
   async read(after: number, filter: EventFilter = {}, limit = 500): Promise<Event[]> {
     await this.number()
-    let query = this.#db
-      .selectFrom('events')
-      .selectAll()
-      .where('seq', '>', after)
-      .orderBy('seq')
-      .limit(limit)
+    let query = this.#db.selectFrom('events').selectAll().where('seq', '>', after).orderBy('seq').limit(limit)
     if (filter.projectId !== undefined) query = query.where('project_id', '=', filter.projectId)
     if (filter.taskId !== undefined) query = query.where('task_id', '=', filter.taskId)
     return (await query.execute()).map((row) => ({

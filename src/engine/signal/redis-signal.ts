@@ -26,7 +26,7 @@ export class RedisSignal implements Signal {
     this.#subscriber.on('error', (error) => log.debug({ err: error }, 'redis connection error'))
     this.#subscriber.on('message', (_channel, text) => this.#receive(text))
     // ioredis subscribes again by itself after a reconnect.
-    void this.#subscriber.subscribe(this.#channel).catch(() => undefined)
+    this.#subscriber.subscribe(this.#channel).catch(() => undefined)
   }
 
   /** Resolves when messages of others can be heard, and others can hear. */

@@ -23,13 +23,13 @@ export class Checkpointer {
   }
 
   get due(): boolean {
-    return !this.#running && this.#deps.clock.now() - this.#last >= this.#everyMs
+    return this.#running === undefined && this.#deps.clock.now() - this.#last >= this.#everyMs
   }
 
   /** Starts a save, unless one is under way. An earlier one's failure surfaces here. */
   begin(): void {
     if (this.#failure) throw this.#failure.error
-    if (this.#running) return
+    if (this.#running !== undefined) return
     this.#last = this.#deps.clock.now()
     this.#running = this.#save()
       .catch((error: unknown) => {
@@ -42,7 +42,7 @@ export class Checkpointer {
 
   /** Returns when everything written before this call is counted on disk. */
   async save(): Promise<void> {
-    while (this.#running) await this.#running
+    while (this.#running !== undefined) await this.#running
     this.begin()
     await this.#running
     if (this.#failure) throw this.#failure.error

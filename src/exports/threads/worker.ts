@@ -18,18 +18,14 @@ if (port === null) throw new Error('worker.ts runs as a worker thread only')
 const modules = new Map<string, CraftModule>()
 
 async function answer({ id, module, name, task }: WorkerRequest): Promise<void> {
-  try {
-    let loaded = modules.get(module)
-    if (!loaded) {
-      loaded = (await import(module)) as CraftModule
-      modules.set(module, loaded)
-    }
-    if (task === undefined) return post({ id, result: undefined })
-    const { result, transfer = [] } = await loaded[name]!(task)
-    post({ id, result }, transfer)
-  } catch (error) {
-    post({ id, failure: failureOf(error) })
+  let loaded = modules.get(module)
+  if (!loaded) {
+    loaded = (await import(module)) as CraftModule
+    modules.set(module, loaded)
   }
+  if (task === undefined) return post({ id, result: undefined })
+  const { result, transfer = [] } = await loaded[name]!(task)
+  post({ id, result }, transfer)
 }
 
 function post(message: WorkerAnswer, transfer: ArrayBuffer[] = []): void {
@@ -48,4 +44,6 @@ function failureOf(error: unknown): Failure {
   }
 }
 
-port.on('message', (request: WorkerRequest) => void answer(request))
+port.on('message', (request: WorkerRequest) => {
+  answer(request).catch((error: unknown) => post({ id: request.id, failure: failureOf(error) }))
+})

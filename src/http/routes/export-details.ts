@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { ExportView } from '../../exports/index.ts'
+import { background } from '../../kernel/index.ts'
 import { eventHistory } from '../../notify/index.ts'
 import type { Principal } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -84,18 +85,20 @@ export function exportDetailRoutes(
       { config: { access: 'ticket' }, schema: { tags, summary: 'The file', params: OneTask } },
       async (request, reply) => {
         const view = await find(request)
-        const who = nameOf(request.principal)
+        // Asked while the connection is sure to be there: one that is gone has no address.
+        const by = { who: nameOf(request.principal), address: request.ip }
         const elsewhere = await exports.publicFileUrl(view.task_id)
         if (elsewhere !== null) {
           // How much of it is fetched there is not known here.
-          await exports.recordDownload(view.task_id, { who, address: request.ip, bytes: 0, complete: false })
+          await exports.recordDownload(view.task_id, { ...by, bytes: 0, complete: false })
           return reply.redirect(elsewhere, 302)
         }
         return sendArtifact(request, reply, {
           open: (range) => exports.openFile(view.task_id, range),
           fileName: view.file?.name ?? 'export',
           size: view.file?.size ?? 0,
-          onSent: (sent) => void exports.recordDownload(view.task_id, { ...sent, who, address: request.ip }),
+          onSent: (sent) =>
+            background('recording a download', exports.recordDownload(view.task_id, { ...by, ...sent })),
         })
       },
     )

@@ -132,7 +132,8 @@ export class HandOff {
   async #copy(note: Note, to: string, signal: AbortSignal | undefined): Promise<void> {
     const held = heldPath(note)
     await rename(note.from, held)
-    const touching = setInterval(() => void this.#notes.touch(note).catch(() => undefined), TOUCH_NOTE_MS)
+    // A note that could not be touched is touched again.
+    const touching = setInterval(() => this.#notes.touch(note).catch(() => undefined), TOUCH_NOTE_MS)
     try {
       if (!(await lstat(held)).isFile()) throw badPath()
       await copyWhole(held, to, signal)

@@ -67,7 +67,7 @@ function cancelSignal(call: ServerUnaryCall<unknown, unknown>) {
   const cancel = () => abort.abort()
   if (call.cancelled) cancel()
   else call.once('cancelled', cancel)
-  return { signal: abort.signal, settle: () => void call.off('cancelled', cancel) }
+  return { signal: abort.signal, settle: () => call.off('cancelled', cancel) }
 }
 
 function toStatus(error: unknown, signal: AbortSignal, log: Log): Partial<StatusObject> {

@@ -12,7 +12,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import { AppError, type Clock, ERRORS, messageOf, systemClock } from '../../kernel/index.ts'
+import { AppError, background, type Clock, ERRORS, messageOf, systemClock } from '../../kernel/index.ts'
 import { checkKey } from '../artifact-key.ts'
 import type {
   ArtifactSource,
@@ -112,7 +112,7 @@ export class S3Store implements ArtifactStore {
         ...(fileName === undefined ? {} : { ContentDisposition: contentDisposition(fileName) }),
       },
     })
-    const abort = () => void upload.abort()
+    const abort = () => background('aborting an upload', upload.abort())
     signal?.addEventListener('abort', abort)
     try {
       const { ETag: etag = '' } = await upload.done()

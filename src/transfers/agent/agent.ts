@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
-import { type Clock, type Log, messageOf } from '../../kernel/index.ts'
+import { background, type Clock, type Log, messageOf } from '../../kernel/index.ts'
 import { type FromAgent, REPORT_MS, type ToAgent } from '../engines/swarm/wire/control-message.ts'
 import { type Credentials, readVerifyKey } from '../engines/swarm/wire/credentials.ts'
 import type { Holding } from '../engines/swarm/wire/holding.ts'
@@ -108,9 +108,11 @@ export class Agent {
         this.#tasks.get(message.task)?.follow(message.parent, message.ticket)
         return
       case 'probe':
-        return void this.#probe(message)
+        background('measuring a line', this.#probe(message))
+        return
       case 'end':
-        return void this.#end(message.task)
+        background('ending a task', this.#end(message.task))
+        return
     }
   }
 

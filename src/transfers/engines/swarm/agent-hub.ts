@@ -81,6 +81,7 @@ export class AgentHub {
   readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
     if (token === undefined || !matchesHash(token, this.#deps.tokenHash)) {
+      socket.once('finish', () => socket.destroy())
       socket.end('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
       return
     }
@@ -182,9 +183,7 @@ export class AgentHub {
       else line.socket.ping()
       if (now - line.certifiedAt > LEAF_MS / 2) this.#certify(key)
     }
-    void this.#deps.directory
-      .runOnce()
-      .catch((error) => this.#deps.log.warn({ err: error }, 'agents not noted'))
+    this.#deps.directory.runOnce().catch((error) => this.#deps.log.warn({ err: error }, 'agents not noted'))
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock, Log } from '../../../kernel/index.ts'
+import { background, type Clock, type Log } from '../../../kernel/index.ts'
 import type { TransferResult } from '../../transfer-engine.ts'
 import type { AgentDirectory, KnownAgent } from './agent-directory.ts'
 import type { SwarmAuthority } from './authority.ts'
@@ -250,10 +250,13 @@ export class Relay {
     }
     if (reason !== 'bad_piece' || this.#checkingSource) return
     this.#checkingSource = true
-    void this.#deps.source.isSound().then((sound) => {
-      this.#checkingSource = false
-      if (!sound) this.endAll(RESULT.SOURCE_FAILED, 'the file on the server is damaged')
-    })
+    background('checking the file', this.#checkSource())
+  }
+
+  async #checkSource(): Promise<void> {
+    const sound = await this.#deps.source.isSound()
+    this.#checkingSource = false
+    if (!sound) this.endAll(RESULT.SOURCE_FAILED, 'the file on the server is damaged')
   }
 
   #goAroundSilent(now: number): void {

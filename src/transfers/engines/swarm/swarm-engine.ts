@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { newId, type Signal } from '../../../engine/index.ts'
 import {
   AppError,
+  background,
   type Clock,
   DutyLoop,
   ERRORS,
@@ -112,7 +113,8 @@ export class SwarmEngine implements TransferEngine {
   async open(): Promise<void> {
     await this.#pieces.listen(this.#options.host, this.#options.port ?? 0)
     this.#unsubscribe = this.#deps.signal.subscribe('swarm', ({ from, about, message }) => {
-      if (from !== this.#deps.instance && about === 'taken') void this.#drop(String(message))
+      if (from !== this.#deps.instance && about === 'taken')
+        background('dropping a task', this.#drop(String(message)))
     })
     await this.#directory.start()
     this.#hub.start()
@@ -324,10 +326,7 @@ export class SwarmEngine implements TransferEngine {
     const running = task === undefined ? undefined : this.#running.get(task)
     if (running && task !== undefined) {
       running.relay.receive(key, message)
-      if (running.relay.isOver)
-        void this.#finishIfOver(task, running).catch((error) =>
-          this.#deps.log.warn({ err: error }, 'not saved'),
-        )
+      if (running.relay.isOver) background('saving the end of a task', this.#finishIfOver(task, running))
     }
     return running !== undefined
   }

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { AppError, background, ERRORS, tellUnforeseenTo, unforeseenErrors } from '../../src/kernel/index.ts'
+import { createLog } from '../../src/kernel/log.ts'
+import { forgive } from '../support/no-unforeseen.ts'
+import { until } from '../support/until.ts'
+
+function setup() {
+  const lines: { level: number; msg: string; err: { stack: string }; unforeseen?: number }[] = []
+  tellUnforeseenTo(
+    createLog({ level: 'warn', destination: { write: (line) => lines.push(JSON.parse(line)) } }),
+  )
+  return lines
+}
+
+test('background work that fails is told with its stack and counted', async () => {
+  const lines = setup()
+  background('counting sheep', Promise.reject(new TypeError('no sheep')))
+  await until('it is told', () => lines.length > 0)
+  expect(lines).toMatchObject([{ level: 50, msg: 'counting sheep: no sheep', unforeseen: 1 }])
+  expect(lines[0]?.err.stack).toMatch(/^TypeError: no sheep\n {4}at .*background\.test/)
+  expect(unforeseenErrors()).toBe(1)
+  forgive(1)
+})
+
+test('an error of the table is told, but it was foreseen', async () => {
+  const lines = setup()
+  background('recording', Promise.reject(new AppError(ERRORS.LEDGER_UNAVAILABLE, 'the ledger is away')))
+  await until('it is told', () => lines.length > 0)
+  expect(lines).toMatchObject([{ level: 40, msg: 'recording: the ledger is away' }])
+  expect(lines[0]).not.toHaveProperty('unforeseen')
+})
+
+test('what is rejected without an error gets a stack all the same', async () => {
+  const lines = setup()
+  const before = unforeseenErrors()
+  background('guessing', Promise.reject('nothing'))
+  await until('it is told', () => lines.length > 0)
+  expect(lines[0]?.err.stack).toContain('guessing: nothing')
+  expect(unforeseenErrors()).toBe(before + 1)
+  forgive(1)
+})

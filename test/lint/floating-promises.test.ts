@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/wharf-process.ts'
+
+const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+
+interface Report {
+  diagnostics: { category: string; location: { path: string } }[]
+}
+
+/** Which rules of `biome.json` are broken by each of these, were it a file of `src`. */
+function rulesBrokenBy(sources: string[]): string[][] {
+  const folder = temporaryFolder()
+  for (const path of ['biome.json', 'scripts/lint'])
+    cpSync(fromRoot(path), join(folder, path), { recursive: true })
+  mkdirSync(join(folder, 'src'))
+  for (const [index, code] of sources.entries())
+    writeFileSync(
+      join(folder, 'src', `${index}.ts`),
+      `export {}\ndeclare function work(): Promise<void>\n${code}\n`,
+    )
+  const linter = [fromRoot('node_modules/@biomejs/biome/bin/biome'), 'lint', '--vcs-enabled=false']
+  const { stdout } = spawnSync(process.execPath, [...linter, '--reporter=json', 'src'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  const { diagnostics } = JSON.parse(stdout) as Report
+  return sources.map((_, index) =>
+    diagnostics
+      .filter(({ location }) => location.path.endsWith(`/${index}.ts`))
+      .map(({ category }) => category.split('/').at(-1) ?? ''),
+  )
+}
+
+test('the linter refuses a promise that nobody waits for, and takes one that is handled', () => {
+  const cases: [code: string, rules: string[]][] = [
+    ['work()', ['noFloatingPromises']],
+    ['work().finally(() => undefined)', ['noFloatingPromises']],
+    ['setInterval(() => { work() }, 1)', ['noFloatingPromises']],
+    ['void work()', ['noVoid']],
+    ['const later = () => void work().catch(() => undefined)\nlater()', ['noVoid']],
+    ['if (work()) throw new Error()', ['noMisusedPromises']],
+    ['[1].forEach(async () => work())', ['noMisusedPromises']],
+    ['await work()\nwork().catch(() => undefined)', []],
+  ]
+  expect(rulesBrokenBy(cases.map(([code]) => code))).toEqual(cases.map(([, rules]) => rules))
+})
