@@ -37,6 +37,11 @@ export const NO_PROGRESS: Readonly<RunProgress> = Object.freeze({
   cursor: null,
 })
 
+/** The files of a cancelled run are gone: nothing counts, and `continue` goes on where the run had begun. */
+export function progressAfterDelete(cursor: string | null): RunProgress {
+  return { ...NO_PROGRESS, cursor }
+}
+
 export function addCounts(a: Counts, b: Counts): Counts {
   return {
     downloaded: a.downloaded + b.downloaded,

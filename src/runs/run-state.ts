@@ -1,14 +1,15 @@
 import type { Job } from '../engine/index.ts'
 
-/** The states of a run. `pending` is a place in the lane without a worker yet, so nobody runs it: still queued. */
+/** The states of a run. One that has a free place is `Running` at once, a moment before its worker takes it. */
 export type RunState = 'Queued' | 'Running' | 'Done' | 'Failed' | 'Cancelled'
 
 /**
  * The states of an account: those of its last run, and `Idle` where there is none.
  *
  *   Idle ──start, continue──▶ Queued ──turn and room──▶ Running ──▶ Done | Failed | Cancelled
- *     ▲                         │  ▲                       │
- *     └─────────cancel──────────┘  └──worker died, stop────┘
+ *     │ ▲                       │  ▲                       │ ▲
+ *     │ └────────cancel─────────┘  └──worker died, stop────┘ │
+ *     └──start, continue with a free place───────────────────┘
  *
  * `Queued` and `Running` are locked: nothing about the account can be changed but a cancel.
  */
@@ -23,13 +24,14 @@ const RUN_STATES = {
   cancelled: 'Cancelled',
 } as const satisfies Record<Job['state'], RunState>
 
-export function runState(state: Job['state']): RunState {
-  return RUN_STATES[state]
+export function runState({ state, startedAt }: Pick<Job, 'state' | 'startedAt'>): RunState {
+  // One that has run before waits for a worker, and for how long is not known.
+  return state === 'pending' && startedAt === null ? 'Running' : RUN_STATES[state]
 }
 
 /** A run that was taken out of the queue before it began leaves its account as if it had never been asked for. */
 export function accountState(job: Pick<Job, 'state' | 'startedAt'>): AccountState {
-  return job.state === 'cancelled' && job.startedAt === null ? 'Idle' : runState(job.state)
+  return job.state === 'cancelled' && job.startedAt === null ? 'Idle' : runState(job)
 }
 
 export function isLocked(state: AccountState): boolean {

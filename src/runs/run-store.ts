@@ -1,6 +1,6 @@
 import type { Ledger, Tx } from '../engine/index.ts'
 import type { AccountParams } from './feed/item-filter.ts'
-import type { Counts } from './run-progress.ts'
+import { type Counts, progressAfterDelete } from './run-progress.ts'
 
 /** What a run was asked to do: the account as it was then. Later changes to the account do not touch it. */
 export interface RunOrder {
@@ -111,8 +111,19 @@ export class RunStore {
         .where('id', '=', id)
         .where('cleanup', '=', cleanup)
         .execute()
-      // What was deleted must be found again by whoever continues.
-      if (cleanup === 'delete') await this.moveCursor(tx, { run_id: id, handle }, cursor)
+      if (cleanup === 'keep') return
+      // The leader may clean up long after the job has ended.
+      await this.moveCursor(tx, { run_id: id, handle }, cursor)
+      const progress = progressAfterDelete(cursor)
+      await tx.db
+        .updateTable('jobs')
+        .set({
+          progress: JSON.stringify(progress),
+          event_type: 'run_progress',
+          event_data: JSON.stringify({ run_id: id, handle, progress }),
+        })
+        .where('id', '=', (eb) => eb.selectFrom('runs').select('job_id').where('id', '=', id))
+        .execute()
     })
   }
 

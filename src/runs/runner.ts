@@ -6,7 +6,7 @@ import type { FileRecords } from './file-records.ts'
 import { AccountFolder } from './files/account-folder.ts'
 import type { FileDownloaderOptions } from './files/file-downloader.ts'
 import type { RunCleaner } from './run-cleaner.ts'
-import type { RunProgress } from './run-progress.ts'
+import { progressAfterDelete, type RunProgress } from './run-progress.ts'
 import type { RunOrder, RunStore } from './run-store.ts'
 import { RunWalk } from './run-walk.ts'
 
@@ -69,7 +69,11 @@ export class Runner {
     if (!isAppError(context.signal.reason, ERRORS.JOB_CANCELLED)) return
     const { runs, cleaner } = this.#deps
     try {
-      for (const left of await runs.unclean({ id: context.job.payload.run_id })) await cleaner.clean(left)
+      for (const left of await runs.unclean({ id: context.job.payload.run_id })) {
+        await cleaner.clean(left)
+        // Otherwise the end of the job would bring back the last numbers of the walk.
+        if (left.cleanup === 'delete') context.progress(progressAfterDelete(left.cursor))
+      }
     } catch (failure) {
       // The leader's duty tries again.
       context.log.warn({ err: failure, after: messageOf(error) }, 'a cancelled run was not cleaned up')

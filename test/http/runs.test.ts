@@ -17,7 +17,7 @@ describe.each(availableBackends())('runs over HTTP on %s', (name) => {
     expect((await ask(wharf, 'PUT', '/api/accounts/ann', { url: feed.url })).status).toBe(200)
     const started = await ask(wharf, 'POST', '/api/runs', { handle: 'ann', kind: 'start' })
     expect(started.status).toBe(202)
-    expect(started.body).toEqual({ run_id: expect.any(String), handle: 'ann', state: 'Queued' })
+    expect(started.body).toEqual({ run_id: expect.any(String), handle: 'ann', state: 'Running' })
     expect(started.headers.get('location')).toBe(`/api/runs/${started.body.run_id}`)
     const run = await until('the run is done', async () => {
       const { body } = await ask(wharf, 'GET', `/api/runs/${started.body.run_id}`)

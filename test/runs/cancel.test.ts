@@ -37,7 +37,10 @@ describe.each(availableBackends())('a run on %s', (name) => {
     await reached.passed
     await one.until(({ accounts }) => accounts[0]?.progress.downloaded === done.length - 2)
     await one.cancel(runId, 'delete')
-    expect(await one.ended(runId)).toMatchObject({ state: 'Cancelled' })
+    expect(await one.ended(runId)).toMatchObject({
+      state: 'Cancelled',
+      progress: { downloaded: 0, bytes: 0, page: 0, cursor: first.progress.cursor },
+    })
     expect(files('ann')).toEqual(before)
     expect(before.get('notes.txt')).toEqual(mine)
 
