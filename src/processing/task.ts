@@ -47,6 +47,7 @@ export const TEXT = {
   cancelled: '任务已取消',
   gaveUp: (times: number) => `处理器失联，任务已重新入队 ${times} 次仍未完成`,
   inputGone: '原始文件不存在',
+  noResult: '处理器已结束，但未给出结果文件路径',
 } as const
 
 const STATUSES: readonly string[] = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] satisfies TaskStatus[]

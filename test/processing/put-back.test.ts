@@ -47,6 +47,55 @@ describe.runIf(redisCli)('a foreign processor with BLPOP and HSET alone', () => 
     expect(events.at(-1)).toMatchObject({ type: 'processing.succeeded', data: { status: 'COMPLETED' } })
   })
 
+  test('that ends a task after it was cancelled revives it nowhere: not in Redis, the ledger or an answer', async () => {
+    const { create, link, service, store, duties, rows } = await setup(NAME)
+    const id = await create()
+    cli('BLPOP', link.options.queueKey, '5')
+    cli('HSET', `task:${id}`, 'status', 'PROCESSING', 'updated_at', '1700000001')
+    expect(await store.cancel(id)).toBe('cancelled')
+    for (const late of [
+      ['status', 'PROCESSING'],
+      ['status', 'COMPLETED', 'result_path', '/v/late.mp4', 'error_message', ''],
+    ]) {
+      cli('HSET', `task:${id}`, ...late, 'updated_at', '1700000002')
+      const failed = { status: 'FAILED', errorMessage: '任务已取消', resultPath: '' }
+      expect(await service.status(id)).toMatchObject(failed)
+      expect(await service.details(id)).toMatchObject(failed)
+      expect(cli('HGET', `task:${id}`, 'status')).toBe('FAILED')
+
+      await duties.follow.runOnce(never)
+      expect(await rows.newest({ limit: 5 })).toMatchObject([{ id, status: 'FAILED', result_path: '' }])
+    }
+    expect(await store.cancel(id)).toBe('ended')
+  })
+
+  test('whose first end was seen cannot change it', async () => {
+    const { create, service, duties, rows } = await setup(NAME)
+    const id = await create()
+    cli('HSET', `task:${id}`, 'status', 'FAILED', 'error_message', 'broken', 'updated_at', '1700000001')
+    await duties.follow.runOnce(never)
+    cli('HSET', `task:${id}`, 'status', 'COMPLETED', 'result_path', '/v/second.mp4')
+    expect(await service.status(id)).toMatchObject({ status: 'FAILED', errorMessage: 'broken' })
+    expect(await rows.get(id)).toMatchObject({ status: 'FAILED', error_message: 'broken' })
+  })
+
+  test('that names no result has not completed; after a short time the task has failed', async () => {
+    const clock = new ManualClock()
+    const { create, service, duties, rows } = await setup(NAME, { clock })
+    const [slow, silent] = [await create(), await create()]
+    for (const id of [slow, silent])
+      cli('HSET', `task:${id}`, 'status', 'COMPLETED', 'updated_at', '1700000001')
+    await duties.follow.runOnce(never)
+    expect((await service.status(slow)).status).toBe('PROCESSING')
+    cli('HSET', `task:${slow}`, 'result_path', '/v/result.mp4', 'updated_at', '1700000002')
+    clock.advance(10_000)
+    await duties.follow.runOnce(never)
+    expect(await service.status(slow)).toMatchObject({ status: 'COMPLETED', resultPath: '/v/result.mp4' })
+    for (const status of [(await service.status(silent)).status, (await rows.get(silent))?.status])
+      expect(status).toBe('FAILED')
+    expect(cli('HGET', `task:${silent}`, 'status')).toBe('FAILED')
+  })
+
   test('that dies right after BLPOP loses nothing: the task is back after a minute, not before', async () => {
     const clock = new ManualClock()
     const { create, link, duties } = await setup(NAME, { clock })
@@ -167,6 +216,25 @@ describe.runIf(available)('a Redis that lost its memory', () => {
     expect(await opened.touch(second, 0.5)).toBe(true)
     expect(await opened.finish(second, { status: 'COMPLETED', resultPath: '/r2' })).toBe(true)
     expect(await store.get(running)).toMatchObject({ status: 'COMPLETED', resultPath: '/r2' })
+    await server?.remove()
+  })
+
+  test('has waiting tasks in their order again, before those that came in meanwhile', async () => {
+    const server = await startRedis()
+    const url = server?.url ?? ''
+    const { create, duties, link, queue } = await setup(NAME, { redisUrl: url })
+    await duties.follow.runOnce(never)
+    const before = []
+    for (let index = 0; index < 12; index++) before.push(await create())
+    await plainRedis(url).flushall()
+    const opened = queue()
+    const after = [await create(), await create()]
+    await duties.follow.runOnce(never)
+    const queued = (await link.redis.lrange(link.options.queueKey, 0, -1)).map(
+      (message) => (JSON.parse(message) as { task_id: string }).task_id,
+    )
+    expect(queued).toEqual([...before, ...after])
+    expect((await opened.claim(0, never))?.taskId).toBe(before[0])
     await server?.remove()
   })
 

@@ -1,20 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Duty, Log } from '../../kernel/index.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
-import { toFields } from '../stores/redis-store.ts'
+import { STANDING, saidBy, toFields } from '../stores/redis-store.ts'
 import { type TaskRow, type TaskRows, toRecord } from '../stores/task-rows.ts'
-import { encodeMessage, hasEnded, isTaskStatus } from '../task.ts'
+import { encodeMessage, hasEnded, isTaskStatus, type TaskRecord, TEXT } from '../task.ts'
 
 const PAGE = 500
-const EVERY_MS = 2_000
 /** One pass in so many reads every unfinished task. */
 const FULL_PASS_EVERY = 15
-/** A duty that takes long comes seldom: it never costs more than this part of the time. */
-const PAUSE_TO_WORK = 20
 /** A record that is missing for less than this may just be on its way. */
 const ON_ITS_WAY_MS = 10_000
+/** How long COMPLETED may be without a result: a processor may write the two one after the other. */
+const RESULT_WITHIN_MS = 10_000
 
 type UnfinishedRow = Awaited<ReturnType<TaskRows['page']>>[number]
+
+type Standing = Pick<TaskRecord, 'status' | 'resultPath' | 'errorMessage'>
+
+const NO_RESULT: Standing = { status: 'FAILED', resultPath: '', errorMessage: TEXT.noResult }
+
+export interface FollowRedisOptions {
+  onItsWayMs?: number
+  resultWithinMs?: number
+}
 
 export interface FollowRedisDeps {
   link: RedisLink
@@ -26,26 +34,31 @@ export interface FollowRedisDeps {
 /**
  * Keeps the ledger's rows in step with what processors write into Redis, and fills a Redis that lost its memory from the
  * rows. The leader's duty. A processor that only knows HSET tells nobody, so the unfinished records are read again and
- * again; the pause grows with the time that takes.
+ * again. The first end that is seen here is the end: it is sealed in the record.
  */
 export class FollowRedisDuty implements Duty {
   readonly name = 'follow-redis'
   readonly #deps: FollowRedisDeps
   readonly #onItsWayMs: number
+  readonly #resultWithinMs: number
   #passes = 0
+  /** Since when a record says COMPLETED and names no result. */
+  #withoutResult = new Map<string, number>()
 
-  constructor(deps: FollowRedisDeps, { onItsWayMs = ON_ITS_WAY_MS }: { onItsWayMs?: number } = {}) {
+  constructor(
+    deps: FollowRedisDeps,
+    { onItsWayMs = ON_ITS_WAY_MS, resultWithinMs = RESULT_WITHIN_MS }: FollowRedisOptions = {},
+  ) {
     this.#deps = deps
     this.#onItsWayMs = onItsWayMs
+    this.#resultWithinMs = resultWithinMs
   }
 
-  async runOnce(signal: AbortSignal): Promise<{ nextInMs: number; restored: number; changed: number }> {
-    const started = this.#deps.clock.now()
+  async runOnce(signal: AbortSignal): Promise<{ restored: number; changed: number }> {
     const lost = await this.#restoreIfForgotten(signal)
     await this.#takeBackRevoked(signal)
     const { restored, changed } = await this.#follow(signal)
-    const took = this.#deps.clock.now() - started
-    return { nextInMs: Math.max(EVERY_MS, took * PAUSE_TO_WORK), restored: restored + lost, changed }
+    return { restored: restored + lost, changed }
   }
 
   async #follow(signal: AbortSignal): Promise<{ restored: number; changed: number }> {
@@ -60,15 +73,18 @@ export class FollowRedisDuty implements Duty {
       const now = await rows.ledger.now()
       const reads = link.redis.pipeline()
       for (const { id } of page) {
-        reads.hmget(link.taskKey(id), 'status', 'result_path', 'error_message', 'updated_at')
+        reads.hmget(link.taskKey(id), ...STANDING, 'updated_at')
       }
       const answers = (await reads.exec()) ?? []
       for (const [index, row] of page.entries()) {
-        const [error, fields] = answers[index] ?? [new Error('no answer'), null]
+        const [error, answer] = answers[index] ?? [new Error('no answer'), null]
         if (error) throw error
-        const [status, result, message, updated] = fields as (string | null)[]
-        if (isTaskStatus(status)) {
-          if (await this.#take(row, status, result ?? '', message ?? '', updated ?? '')) changed++
+        const fields = answer as (string | null)[]
+        const hash = Object.fromEntries(
+          [...STANDING, 'updated_at'].map((name, at) => [name, fields[at] ?? null]),
+        )
+        if (isTaskStatus(hash.status)) {
+          if (await this.#take(row, hash)) changed++
         } else if (row.expires_at > now && row.seen_at <= now - this.#onItsWayMs) {
           if (await this.#restore(row, now)) restored++
         }
@@ -80,45 +96,76 @@ export class FollowRedisDuty implements Duty {
   }
 
   /** The row takes over what the record says. The time to live starts again at the end. */
-  async #take(
-    row: UnfinishedRow,
-    status: UnfinishedRow['status'],
-    result: string,
-    error: string,
-    seen: string,
-  ) {
-    const { rows, link } = this.#deps
-    if (status === row.status && seen === row.seen) return false
-    if (hasEnded(status)) await link.redis.expire(link.taskKey(row.id), link.options.ttlSeconds)
+  async #take(row: UnfinishedRow, hash: Record<string, string | null>): Promise<boolean> {
+    const { rows } = this.#deps
+    const seen = hash.updated_at ?? ''
+    const said = this.#lacksResult(row.id, hash) ? NO_RESULT : saidBy(hash)
+    if (!said || (said.status === row.status && seen === row.seen)) return false
+    if (hasEnded(said.status) && !(await this.#seal(row.id, said, hash))) return false
     return rows.change(row.id, {
-      ...(status !== row.status && { status }),
-      ...(status === 'COMPLETED' && { result_path: result }),
-      ...(status === 'FAILED' && { error_message: error }),
+      ...(said.status !== row.status && { status: said.status }),
+      ...(said.status === 'COMPLETED' && { result_path: said.resultPath }),
+      ...(said.status === 'FAILED' && { error_message: said.errorMessage }),
       seen,
     })
   }
 
-  /** Redis starts anew: everything that has not expired comes back, also what has ended. */
+  /** False when the record has changed since it was read: the next pass looks again. */
+  async #seal(id: string, end: Standing, hash: Record<string, string | null>): Promise<boolean> {
+    const { link } = this.#deps
+    const { status, resultPath, errorMessage } = end
+    const found = [hash.status ?? '', hash.result_path ?? '']
+    const args = [status, resultPath, errorMessage, link.options.ttlSeconds, ...found]
+    return (await link.run('seal', [link.taskKey(id)], args)) === 1
+  }
+
+  #lacksResult(id: string, { status, result_path, end_status }: Record<string, string | null>): boolean {
+    const lacks = status === 'COMPLETED' && !result_path && !end_status
+    if (!lacks) {
+      this.#withoutResult.delete(id)
+      return false
+    }
+    const now = this.#deps.clock.now()
+    const since = this.#withoutResult.get(id) ?? now
+    this.#withoutResult.set(id, since)
+    return now - since >= this.#resultWithinMs
+  }
+
+  /**
+   * Redis starts anew: everything that has not expired comes back, also what has ended. Tasks that wait are gathered in a
+   * list of their own, in the order of their creation, and put before what came in meanwhile at one moment: a processor
+   * that waits for work must not get the last one first. A restore that was broken off goes on with that list.
+   */
   async #restoreIfForgotten(signal: AbortSignal): Promise<number> {
     const { link, rows, log } = this.#deps
     if ((await link.redis.exists(link.memoryKey)) === 1) return 0
     let restored = 0
+    const waiting: UnfinishedRow[] = []
+    const restore = async (row: UnfinishedRow, now: number) => {
+      if (row.expires_at > now && (await this.#restore(row, now, link.restoringKey))) restored++
+    }
     for await (const page of this.#pages(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'], signal)) {
       const now = await rows.ledger.now()
-      for (const row of page) if (row.expires_at > now && (await this.#restore(row, now))) restored++
+      for (const row of page) {
+        if (row.status === 'PENDING') waiting.push(row)
+        else await restore(row, now)
+      }
     }
+    const now = await rows.ledger.now()
+    for (const row of waiting.sort(byCreation)) if (!signal.aborted) await restore(row, now)
     if (signal.aborted) return restored
+    await link.run('requeue', [link.restoringKey, link.options.queueKey], [])
     await link.redis.set(link.memoryKey, randomUUID(), 'NX')
     if (restored > 0) log.warn({ restored }, 'Redis had lost its memory; its tasks are back')
     return restored
   }
 
-  async #restore(row: UnfinishedRow, now: number): Promise<boolean> {
+  async #restore(row: UnfinishedRow, now: number, list = this.#deps.link.options.queueKey): Promise<boolean> {
     const { link } = this.#deps
     const message = row.status === 'PENDING' ? encodeMessage(row.id, row.original_file_path) : ''
-    const keys = [link.taskKey(row.id), link.options.queueKey]
     const seconds = Math.max(1, Math.ceil((row.expires_at - now) / 1000))
-    return (await link.run('restore', keys, [message, seconds, ...toFields(toRecord(row))])) === 1
+    const args = [message, seconds, ...toFields(toRecord(row))]
+    return (await link.run('restore', [link.taskKey(row.id), list], args)) === 1
   }
 
   async #takeBackRevoked(signal: AbortSignal): Promise<void> {
@@ -140,4 +187,9 @@ export class FollowRedisDuty implements Duty {
       after = page.at(-1)?.id ?? ''
     }
   }
+}
+
+/** Ids are no order: an upload has its id long before it becomes a task. */
+function byCreation(a: UnfinishedRow, b: UnfinishedRow): number {
+  return a.created_at - b.created_at || (a.id < b.id ? -1 : 1)
 }

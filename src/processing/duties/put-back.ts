@@ -4,9 +4,6 @@ import type { TaskRow, TaskRows } from '../stores/task-rows.ts'
 import { decodeMessage, encodeMessage, TEXT } from '../task.ts'
 
 const PAGE = 1_000
-const EVERY_MS = 10_000
-/** A duty that takes long comes seldom: it never costs more than this part of the time. */
-const PAUSE_TO_WORK = 20
 
 export interface PutBackOptions {
   /** How often a task may be put back before it fails. */
@@ -46,8 +43,7 @@ export class PutBackDuty implements Duty {
     this.#options = { missingMs: 60_000, ...options }
   }
 
-  async runOnce(signal: AbortSignal): Promise<{ putBack: number; nextInMs: number }> {
-    const started = this.#deps.clock.now()
+  async runOnce(signal: AbortSignal): Promise<{ putBack: number }> {
     let putBack = await this.#reapProcessors(signal)
     const pending: TaskRow[] = []
     const now = await this.#deps.rows.ledger.now()
@@ -67,8 +63,7 @@ export class PutBackDuty implements Duty {
       after = page.at(-1)?.id ?? ''
     }
     putBack += await this.#findMissing(pending)
-    const took = this.#deps.clock.now() - started
-    return { putBack, nextInMs: Math.max(EVERY_MS, took * PAUSE_TO_WORK) }
+    return { putBack }
   }
 
   async #reapProcessors(signal: AbortSignal): Promise<number> {

@@ -9,7 +9,9 @@ if not message then return {'empty'} end
 local read, task = pcall(cjson.decode, message)
 local status = false
 if read and type(task) == 'table' and type(task.task_id) == 'string' then
-  status = redis.pcall('HGET', 'task:' .. task.task_id, 'status')
+  local key = 'task:' .. task.task_id
+  local fields = redis.pcall('HMGET', key, 'end_status', 'status')
+  status = not fields.err and (fields[1] or fields[2])
 end
 if status ~= 'PENDING' and not (status == 'PROCESSING' and ARGV[2] == '1') then
   redis.call('LPOP', KEYS[1])

@@ -6,11 +6,12 @@
 if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then
   return (redis.call('GET', KEYS[3]) or '') == ARGV[7] and 0 or -1
 end
-local status = redis.call('HGET', KEYS[2], 'status')
+local status = redis.call('HGET', KEYS[2], 'end_status') or redis.call('HGET', KEYS[2], 'status')
 if not status then return -1 end
 redis.call('LPOP', KEYS[1])
 redis.call('DEL', KEYS[4])
 if status ~= 'PROCESSING' then return 0 end
-redis.call('HSET', KEYS[2], 'status', ARGV[2], 'result_path', ARGV[3], 'error_message', ARGV[4], 'updated_at', ARGV[5])
+redis.call('HSET', KEYS[2], 'status', ARGV[2], 'result_path', ARGV[3], 'error_message', ARGV[4], 'updated_at', ARGV[5],
+  'end_status', ARGV[2], 'end_result', ARGV[3], 'end_error', ARGV[4])
 redis.call('EXPIRE', KEYS[2], ARGV[6])
 return 1

@@ -4,7 +4,7 @@
 -- Returns 1 while the claim holds, 0 when the task has ended or was taken away.
 -- A claim that is gone because Redis lost its memory (the mark is another one) is taken up again, unless somebody else
 -- was faster.
-local status = redis.call('HGET', KEYS[2], 'status')
+local status = redis.call('HGET', KEYS[2], 'end_status') or redis.call('HGET', KEYS[2], 'status')
 if status == 'COMPLETED' or status == 'FAILED' then
   redis.call('LREM', KEYS[1], 1, ARGV[1])
   return 0

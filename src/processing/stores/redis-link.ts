@@ -12,7 +12,18 @@ export interface RedisLinkOptions {
   commandTimeoutMs?: number
 }
 
-const SCRIPTS = ['create', 'begin', 'touch', 'finish', 'put-back', 'restore', 'remove', 'cancel'] as const
+const SCRIPTS = [
+  'create',
+  'begin',
+  'touch',
+  'finish',
+  'put-back',
+  'restore',
+  'requeue',
+  'remove',
+  'cancel',
+  'seal',
+] as const
 export type ScriptName = (typeof SCRIPTS)[number]
 
 /** A connection to Redis, the names of the keys, and the scripts. Commands fail at once while Redis is away. */
@@ -82,6 +93,11 @@ export class RedisLink {
   /** Holds a random text for as long as Redis remembers. */
   get memoryKey(): string {
     return `${this.options.prefix}:task-memory`
+  }
+
+  /** Waiting tasks that were brought back, until all of them are. */
+  get restoringKey(): string {
+    return `${this.options.prefix}:task-restoring`
   }
 
   async removeTask(id: string, originalFilePath: string): Promise<void> {

@@ -117,8 +117,13 @@ export class RedisTaskStore implements TaskStore {
   }
 
   async #read(id: string): Promise<TaskRecord | undefined> {
+    const { link } = this.#deps
     try {
-      return fromHash(await this.#deps.link.record(id))
+      const hash = await link.record(id)
+      // A processor wrote after the end. Others who read Redis themselves shall see the end, too.
+      if (hash.end_status !== undefined && hash.end_status !== hash.status)
+        await link.run('seal', [link.taskKey(id)], ['', '', '', 0, '', ''])
+      return fromHash(hash)
     } catch (error) {
       // The queue is called like the record of a task 'pending' would be.
       if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return undefined
@@ -127,9 +132,11 @@ export class RedisTaskStore implements TaskStore {
   }
 }
 
-/** The seven fields of a record, flat, as HSET takes them. */
+/** The seven fields of a record, flat, as HSET takes them, and what makes an end final. */
 export function toFields(record: TaskRecord): string[] {
+  const { status, resultPath, errorMessage } = record
   return [
+    ...(hasEnded(status) ? ['end_status', status, 'end_result', resultPath, 'end_error', errorMessage] : []),
     ...['task_id', record.taskId, 'status', record.status],
     ...['original_file_path', record.originalFilePath],
     ...['result_path', record.resultPath, 'error_message', record.errorMessage],
@@ -138,15 +145,45 @@ export function toFields(record: TaskRecord): string[] {
 }
 
 function fromHash(hash: Record<string, string>): TaskRecord | undefined {
-  if (!isTaskStatus(hash.status) || hash.task_id === undefined) return undefined
+  const said = saidBy(hash)
+  if (!said || hash.task_id === undefined) return undefined
   return {
     taskId: hash.task_id,
-    status: hash.status,
+    ...said,
     originalFilePath: hash.original_file_path ?? '',
-    resultPath: hash.status === 'COMPLETED' ? (hash.result_path ?? '') : '',
-    errorMessage: hash.status === 'FAILED' ? (hash.error_message ?? '') : '',
     createdAt: Number(hash.created_at) || 0,
     updatedAt: Number(hash.updated_at) || 0,
+  }
+}
+
+/** The fields of a record that say how its task stands, as `saidBy` reads them. */
+export const STANDING = [
+  'status',
+  'result_path',
+  'error_message',
+  'end_status',
+  'end_result',
+  'end_error',
+] as const
+
+/**
+ * How a task stands. An end that was sealed counts, whatever was written later. Without its result, COMPLETED is half of
+ * what a processor has to write: the task is still being worked on.
+ */
+export function saidBy(
+  hash: Partial<Record<(typeof STANDING)[number], string | null>>,
+): Pick<TaskRecord, 'status' | 'resultPath' | 'errorMessage'> | undefined {
+  const sealed = isTaskStatus(hash.end_status)
+  const status = sealed ? hash.end_status : hash.status
+  if (!isTaskStatus(status)) return undefined
+  const result = (sealed ? hash.end_result : hash.result_path) ?? ''
+  const error = (sealed ? hash.end_error : hash.error_message) ?? ''
+  if (status === 'COMPLETED' && result === '')
+    return { status: 'PROCESSING', resultPath: '', errorMessage: '' }
+  return {
+    status,
+    resultPath: status === 'COMPLETED' ? result : '',
+    errorMessage: status === 'FAILED' ? error : '',
   }
 }
 
