@@ -93,9 +93,10 @@ export class GrpcServer implements Part {
 
   /** Tells whoever asks or watches that this server is about to stop; calls are still answered. */
   async drain(): Promise<void> {
-    const stopped = this.#healthLoop.stop()
     this.#tell('NOT_SERVING')
-    await stopped
+    await this.#healthLoop.stop()
+    // A check that was under way may have told otherwise.
+    this.#tell('NOT_SERVING')
   }
 
   /** Calls under way may end until `until` aborts. A watch of the health never ends, so nobody waits for it. */

@@ -45,7 +45,7 @@ export interface SwarmEngineOptions extends RelayOptions {
   /** Where agents fetch pieces from this server; port 0 picks a free one. */
   host: string
   port?: number
-  /** The host that agents of other instances are told. */
+  /** The host that agents are told; null: the one that they know, and `host` for agents of other instances. */
   advertiseHost?: string | null
   /** Bytes a second out of this server; null: no limit. */
   uploadLimit?: number | null
@@ -333,7 +333,8 @@ export class SwarmEngine implements TransferEngine {
 
   #sourceAddress({ serverHost }: KnownAgent): PeerAddress {
     const { host, advertiseHost } = this.#options
-    const told = serverHost === null ? (advertiseHost ?? host) : null
+    // An agent that came through a load balancer does not reach this server under the host that it knows.
+    const told = advertiseHost ?? (serverHost === null ? host : null)
     return { id: serverPeerId(this.#deps.instance), host: told, port: this.#pieces.port }
   }
 }

@@ -1,0 +1,103 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { availableBackends, openBackend } from '../support/backends.ts'
+import { BusinessSystem } from '../support/business-system.ts'
+import { ADMIN_TOKEN } from '../support/http.ts'
+import { startNginx } from '../support/nginx.ts'
+import { RollingLoad } from '../support/rolling-load.ts'
+import { S3Server } from '../support/s3-server.ts'
+import { AGENT_TOKEN } from '../support/swarm.ts'
+import { until } from '../support/until.ts'
+import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
+
+/** Below the ports that the system hands out, on addresses of this process alone: a server comes back on its old one. */
+const PORT = 28_080
+const NETWORK = `127.${100 + (process.pid % 100)}.${1 + (Math.floor(process.pid / 100) % 250)}`
+
+async function setup() {
+  const backend = await openBackend('postgres + redis')
+  onTestFinished(() => backend.remove())
+  const s3 = await S3Server.start()
+  onTestFinished(() => s3.stop())
+  const { WHARF_DATA_DIR: _, ...ground } = backend.env
+  const folder = temporaryFolder()
+  const [videos, temp] = [join(folder, 'videos'), join(folder, 'temp')]
+  for (const path of [videos, temp]) mkdirSync(path)
+  const env = {
+    ...ground,
+    S3_ENDPOINT: s3.endpoint,
+    S3_REGION: s3.region,
+    S3_BUCKET: s3.bucket,
+    S3_ACCESS_KEY_ID: s3.accessKeyId,
+    S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
+    WHARF_AGENT_TOKEN: AGENT_TOKEN,
+    WHARF_SEAL_KEY: Buffer.alloc(32, 7).toString('base64'),
+    WHARF_RATE_LIMIT: '10000/s',
+    WHARF_PORT: String(PORT),
+    WHARF_DRAIN_SECONDS: '60',
+    COLLECT_WINDOW_SECONDS: '1',
+    TASK_QUEUE_KEY: `rolling-${process.pid}`,
+    LOCAL_STORAGE_PATH: videos,
+    TEMP_STORAGE_PATH: temp,
+    PROCESSOR_COMMAND: 'cp {input} {output}',
+  }
+  const hosts = [1, 2, 3].map((number) => `${NETWORK}.${number}`)
+  const start = (host: string) => serveWharf({ ...env, WHARF_HOST: host, WHARF_SWARM_HOST: host })
+  const instances = new Map<string, Awaited<ReturnType<typeof start>>>()
+  await Promise.all(hosts.map(async (host) => instances.set(host, await start(host))))
+  const address = `${NETWORK}.4:${PORT}`
+  const nginx = await startNginx(
+    address,
+    hosts.map((host) => `${host}:${PORT}`),
+  )
+  return {
+    nginx,
+    address: `http://${address}`,
+    openLedger: () => backend.openLedger(),
+    hosts,
+    /** Ends one instance with SIGTERM and starts it again on the same address. */
+    async restart(host: string) {
+      const old = instances.get(host)
+      old?.child.kill('SIGTERM')
+      expect(await old?.exited, old?.output.err).toEqual({ code: 0, signal: null })
+      expect(old?.output.out).not.toMatch(/not everything has stopped in time|"unforeseen"/)
+      instances.set(host, await start(host))
+    },
+  }
+}
+
+test.runIf(availableBackends().includes('postgres + redis'))(
+  'a rolling restart of three instances behind nginx fails no request, burns no attempt and does nothing twice',
+  { timeout: 600_000 },
+  async () => {
+    const { address, hosts, restart, openLedger, nginx } = await setup()
+    const load = new RollingLoad(address, await BusinessSystem.start())
+    const end = await load.begin()
+    const progress = (more: number) => {
+      const before = { ...load.done }
+      return until(`every client has done ${more} more`, () => {
+        if (load.failures.length > 0) throw new Error(`${load.failures.join('\n')}\n${nginx.log()}`)
+        return (['exports', 'sync', 'runs', 'transfers', 'processing'] as const).every(
+          (what) => load.done[what] >= before[what] + more,
+        )
+      })
+    }
+    for (const host of hosts) {
+      await progress(1)
+      await restart(host)
+    }
+    await progress(1)
+    await end()
+    expect(load.failures, nginx.log()).toEqual([])
+    const ledger = await openLedger()
+    const jobs = await ledger.db.selectFrom('jobs').select(['kind', 'state', 'attempts', 'crashes']).execute()
+    await ledger.close()
+    expect(
+      jobs.filter(({ state, attempts, crashes }) => state !== 'succeeded' || attempts !== 1 || crashes !== 0),
+    ).toEqual([])
+    expect(jobs.length).toBeGreaterThanOrEqual(load.done.exports + load.done.runs + load.done.transfers)
+    for (const { pages } of load.sources) expect(pages.toSorted()).toEqual([0, 1, 2])
+  },
+)

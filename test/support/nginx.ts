@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { requireBinary } from './find-binary.ts'
+import { until } from './until.ts'
+import { temporaryFolder } from './wharf-process.ts'
+
+/** A real nginx before several servers, with its defaults: it tries the next server when one refuses a connection. */
+export async function startNginx(address: string, upstream: string[]) {
+  const binary = requireBinary('nginx', ['nginx-light']) ?? requireBinary('/usr/sbin/nginx', [])
+  if (!binary) throw new Error('nginx is missing')
+  const folder = temporaryFolder()
+  chmodSync(folder, 0o777)
+  const file = join(folder, 'nginx.conf')
+  writeFileSync(file, configuration(folder, address, upstream))
+  const child = spawn(binary, ['-p', folder, '-c', file, '-e', 'stderr'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let log = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => (log += text))
+  const exited = once(child, 'exit')
+  onTestFinished(async () => {
+    child.kill('SIGTERM')
+    await exited
+  })
+  await until(`nginx answers (${log})`, () =>
+    fetch(`http://${address}/nginx-is-up`).then(
+      ({ status }) => status === 204,
+      () => false,
+    ),
+  )
+  return { log: () => log }
+}
+
+function configuration(folder: string, address: string, upstream: string[]): string {
+  return `
+daemon off;
+master_process off;
+pid ${folder}/pid;
+error_log stderr notice;
+events { worker_connections 512; }
+http {
+  access_log off;
+  client_max_body_size 0;
+  client_body_temp_path ${folder}/body;
+  proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi;
+  scgi_temp_path ${folder}/scgi;
+  map $http_upgrade $connection_upgrade { default upgrade; '' close; }
+  upstream wharf { ${upstream.map((server) => `server ${server};`).join(' ')} }
+  server {
+    listen ${address};
+    location = /nginx-is-up { return 204; }
+    location / {
+      proxy_pass http://wharf;
+      proxy_http_version 1.1;
+      proxy_set_header Host $host;
+      proxy_set_header Upgrade $http_upgrade;
+      proxy_set_header Connection $connection_upgrade;
+      proxy_buffering off;
+      proxy_read_timeout 300s;
+    }
+  }
+}
+`
+}

@@ -1,0 +1,136 @@
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { WebSocket } from 'ws'
+import { openSqliteLedger } from '../../src/engine/ledger/open-sqlite.ts'
+import { systemClock } from '../../src/kernel/index.ts'
+import { AGENT_SOCKET_PATH } from '../../src/transfers/index.ts'
+import { ExportClient } from './export-client.ts'
+import { Front, portOf } from './front.ts'
+import { ADMIN_TOKEN, type Ask, newProject } from './http.ts'
+import { AGENT_TOKEN } from './swarm.ts'
+import { until } from './until.ts'
+import { serveWharf, temporaryFolder } from './wharf-process.ts'
+
+/** A server process that can be stopped and started again on the same data, behind an address that stays. */
+export async function startStoppable(env: Record<string, string> = {}) {
+  const dataDir = temporaryFolder()
+  const front = await Front.open()
+  onTestFinished(() => front.close())
+  const start = async () => {
+    const started = await serveWharf({
+      WHARF_DATA_DIR: dataDir,
+      WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
+      WHARF_AGENT_TOKEN: AGENT_TOKEN,
+      WHARF_RATE_LIMIT: '10000/s',
+      COLLECT_WINDOW_SECONDS: '1',
+      ...env,
+    })
+    front.to = portOf(started.address)
+    return started
+  }
+  let server = await start()
+  const ask = (method: string, path: string, { key = ADMIN_TOKEN, body, headers = {} }: Ask = {}) =>
+    fetch(`${server.address}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  return {
+    front: front.url,
+    dataDir,
+    ask,
+    client: new ExportClient(ask, await newProject({ ask })),
+    address: () => server.address,
+    output: () => server.output,
+    /** Sends SIGTERM and resolves once the server says that it is not ready any more. */
+    async terminate() {
+      server.child.kill('SIGTERM')
+      const at = performance.now()
+      const { exited } = server
+      return { ended: exited.then((exit) => ({ ...exit, ms: performance.now() - at })) }
+    },
+    async startAgain() {
+      server = await start()
+    },
+  }
+}
+
+/** Every job in the ledger of a server that has ended. */
+export async function jobsIn(dataDir: string) {
+  const ledger = openSqliteLedger(dataDir, systemClock)
+  try {
+    return await ledger.db
+      .selectFrom('jobs')
+      .select(['kind', 'state', 'attempts', 'crashes'])
+      .orderBy('created_at')
+      .execute()
+  } finally {
+    await ledger.close()
+  }
+}
+
+/** A command for processing that waits for as long as a file exists. */
+export function heldCommand() {
+  const folder = temporaryFolder()
+  const [script, held, begun] = [join(folder, 'run.sh'), join(folder, 'held'), join(folder, 'begun')]
+  mkdirSync(begun)
+  writeFileSync(held, '')
+  writeFileSync(
+    script,
+    `#!/bin/sh\ntouch ${begun}/$$\nwhile [ -e ${held} ]; do sleep 0.05; done\ncp "$1" "$2"\n`,
+  )
+  chmodSync(script, 0o755)
+  return { command: `${script} {input} {output}`, held, begun }
+}
+
+/** A connection that sends this and then neither reads nor writes. */
+export async function stalled(address: string, text = '') {
+  const { hostname, port } = new URL(address)
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+  onTestFinished(() => {
+    socket.destroy()
+  })
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.pause()
+  if (text !== '') socket.write(text)
+  return socket
+}
+
+/** A line like an agent's, whose end can be seen. */
+export async function agentLine(address: string, id: string) {
+  const socket = new WebSocket(`${address.replace(/^http/, 'ws')}${AGENT_SOCKET_PATH}`, {
+    headers: { authorization: `Bearer ${AGENT_TOKEN}` },
+  })
+  onTestFinished(() => socket.terminate())
+  socket.on('error', () => undefined)
+  const closed = once(socket, 'close').then(([code, reason]) => ({
+    code: code as number,
+    reason: String(reason),
+  }))
+  await once(socket, 'open')
+  const hello = { type: 'hello', agent_id: id, container_id: '', host: null, port: 1, version: 'test' }
+  socket.send(JSON.stringify({ ...hello, public_key: await publicKey() }))
+  await once(socket, 'message')
+  return { socket, closed }
+}
+
+async function publicKey(): Promise<string> {
+  const { generateKeyPairSync } = await import('node:crypto')
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return publicKey.export({ type: 'spki', format: 'pem' }) as string
+}
+
+export function untilConnected(ask: (method: string, path: string) => Promise<Response>, ids: string[]) {
+  return until(`${ids.join(', ')} are connected`, async () => {
+    const agents = (await (await ask('GET', '/api/agents')).json()) as { agent_id: string }[]
+    return ids.every((id) => agents.some(({ agent_id }) => agent_id === id))
+  })
+}
