@@ -46,11 +46,14 @@ export class WharfServer {
     return new WharfServer(child, folder, address, performance.now() - started)
   }
 
-  /** Asks as the administrator; throws what the server says against it. */
-  async ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+  /** Asks with this key, or else as the administrator; throws what the server says against it. */
+  async ask<T>(method: string, path: string, body?: unknown, key = ADMIN_TOKEN): Promise<T> {
     const answer = await fetch(`${this.address}${path}`, {
       method,
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)

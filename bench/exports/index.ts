@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { benchPipeline } from './pipeline.ts'
+import { benchServed } from './served.ts'
 
 export const description = 'exports: pages to spool, workbooks beside other writers, and the whole pipeline'
 
@@ -10,7 +11,8 @@ export async function run(args: readonly string[]): Promise<boolean> {
   const quick = args.includes('--quick')
   const fetched = await part('fetch.ts')
   const written = await part('xlsx.ts', ...(quick ? ['200000'] : []))
-  return (await benchPipeline({ quick })) && fetched && written
+  const piped = await benchPipeline({ quick })
+  return (await benchServed({ quick })) && piped && fetched && written
 }
 
 /** In a process of its own: what one part leaves in memory must not weigh on the next. */
