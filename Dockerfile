@@ -16,7 +16,7 @@ COPY bin bin
 COPY src src
 COPY proto proto
 COPY --from=console /app/dist/console dist/console
-RUN mkdir /data && chown node:node /data
+RUN mkdir /data /shared && chown node:node /data /shared
 USER node
 ENV WHARF_HOST=0.0.0.0 WHARF_DATA_DIR=/data NODE_ENV=production
 VOLUME /data

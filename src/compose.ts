@@ -123,7 +123,7 @@ async function startOn(
   const runs = new Runs(
     { engine, net: outgoing, clock, log },
     {
-      folder: join(config.WHARF_DATA_DIR, 'accounts'),
+      folder: join(config.filesDir, 'accounts'),
       connections: config.WHARF_RUN_CONNECTIONS,
       alone: backend.sole,
     },

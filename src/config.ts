@@ -59,6 +59,7 @@ export const SETTINGS = {
   WHARF_PORT: whole(8080, 0, 65_535),
   WHARF_PUBLIC_URL: url('http:', 'https:'),
   WHARF_DATA_DIR: text('./data'),
+  WHARF_SHARED_DIR: optional('a folder'),
   WHARF_ADMIN_TOKEN: secret(),
   WHARF_AGENT_TOKEN: secret(),
   WHARF_SEAL_KEY: secret(),
@@ -142,6 +143,8 @@ type Values = {
 }
 
 export interface Config extends Readonly<Values> {
+  /** Where files go that all instances must see: the shared dir, or the data dir of a lone instance. */
+  readonly filesDir: string
   /** One address, however Redis was given; null when embedded. */
   readonly redisUrl: string | null
   readonly isLoopback: boolean
@@ -161,9 +164,11 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
     Object.entries<Setting<unknown>>(SETTINGS).map(([name, known]) => [name, read(name, known, env[name])]),
   ) as Values
   values.WHARF_DATA_DIR = resolve(values.WHARF_DATA_DIR)
-  // Their defaults move with the data dir.
-  values.LOCAL_STORAGE_PATH = resolve(env.LOCAL_STORAGE_PATH?.trim() || join(values.WHARF_DATA_DIR, 'videos'))
-  values.TEMP_STORAGE_PATH = resolve(env.TEMP_STORAGE_PATH?.trim() || join(values.WHARF_DATA_DIR, 'temp'))
+  if (values.WHARF_SHARED_DIR !== null) values.WHARF_SHARED_DIR = resolve(values.WHARF_SHARED_DIR)
+  const filesDir = values.WHARF_SHARED_DIR ?? values.WHARF_DATA_DIR
+  // Their defaults move with the files.
+  values.LOCAL_STORAGE_PATH = resolve(env.LOCAL_STORAGE_PATH?.trim() || join(filesDir, 'videos'))
+  values.TEMP_STORAGE_PATH = resolve(env.TEMP_STORAGE_PATH?.trim() || join(filesDir, 'temp'))
   const isLoopback = isLoopbackHost(values.WHARF_HOST)
   requireTogether(values, ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
   if (values.TRANSFER_ENGINE === 'gse')
@@ -174,6 +179,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   }
   return Object.freeze({
     ...values,
+    filesDir,
     redisUrl: redisUrlOf(values),
     isLoopback,
     given: new Set(Object.keys(SETTINGS).filter((name) => env[name]?.trim())),

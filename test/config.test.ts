@@ -46,6 +46,27 @@ test('Redis may be given in parts', () => {
   expect(config.redisUrl).toBe('redis://:a%3Ab%2Fc%40d@redis:6380/2')
 })
 
+test('files move to the shared dir, and the rest stays in the data dir', () => {
+  const alone = loadConfig({ WHARF_DATA_DIR: '/data' })
+  expect(alone).toMatchObject({
+    filesDir: '/data',
+    LOCAL_STORAGE_PATH: '/data/videos',
+    WHARF_SHARED_DIR: null,
+  })
+  const shared = loadConfig({
+    WHARF_DATA_DIR: '/data',
+    WHARF_SHARED_DIR: '/shared/',
+    TEMP_STORAGE_PATH: '/temp',
+  })
+  expect(shared).toMatchObject({
+    WHARF_DATA_DIR: '/data',
+    WHARF_SHARED_DIR: '/shared',
+    filesDir: '/shared',
+    LOCAL_STORAGE_PATH: '/shared/videos',
+    TEMP_STORAGE_PATH: '/temp',
+  })
+})
+
 test('a name that looks like a setting but is none is pointed out', () => {
   expect(loadConfig({ WHARF_PROT: '80' }).unknown).toEqual(['WHARF_PROT'])
 })

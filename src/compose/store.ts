@@ -6,12 +6,12 @@ import { type ArtifactStore, DiskStore, openS3Store } from '../storage/index.ts'
 export async function openStore(config: Config, clock: Clock): Promise<ArtifactStore> {
   const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = config
   if (bucket === null || accessKeyId === null || secretAccessKey === null) {
-    return DiskStore.open({ clock }, { root: join(config.WHARF_DATA_DIR, 'files') })
+    return DiskStore.open({ clock }, { root: join(config.filesDir, 'files') })
   }
   return openS3Store(
     { clock },
     {
-      endpoint: config.S3_ENDPOINT ?? `https://s3.${config.S3_REGION}.amazonaws.com`,
+      endpoint: s3Endpoint(config),
       region: config.S3_REGION,
       bucket,
       accessKeyId,
@@ -19,4 +19,13 @@ export async function openStore(config: Config, clock: Clock): Promise<ArtifactS
       ...(config.CDN_BASE_URL !== null && { cdnBaseUrl: config.CDN_BASE_URL }),
     },
   )
+}
+
+/** The store outside this machine, in words that all instances have in common; null: files are in a folder. */
+export function remoteStore(config: Config): string | null {
+  return config.S3_BUCKET === null ? null : `the bucket ${config.S3_BUCKET} at ${s3Endpoint(config)}`
+}
+
+function s3Endpoint(config: Config): string {
+  return config.S3_ENDPOINT ?? `https://s3.${config.S3_REGION}.amazonaws.com`
 }

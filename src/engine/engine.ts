@@ -13,6 +13,7 @@ import { Lanes } from './lanes.ts'
 import { Leadership } from './leadership.ts'
 import { Leases } from './lease.ts'
 import type { Ledger, Tx } from './ledger/ledger.ts'
+import { Membership, type MembershipOptions } from './membership.ts'
 import type { Signal } from './signal/signal.ts'
 import { Worker } from './worker.ts'
 
@@ -36,6 +37,8 @@ export interface EngineOptions {
   defaultSlots?: number
   /** false: this process accepts work but does none. */
   works?: boolean
+  /** Where this instance has its files; without it, nobody asks whether others see them. */
+  files?: MembershipOptions | undefined
 }
 
 const RENEWALS_PER_LEASE = 3
@@ -66,6 +69,7 @@ export class Engine implements Part {
   readonly #kinds = new KindRegistry()
   readonly #deps: EngineDeps
   readonly #options: Required<EngineOptions>
+  readonly #membership: Membership | undefined
   readonly #heartbeat: HeartbeatDuty
   readonly #capacity: CapacityDuty
   readonly #loops: DutyLoop[]
@@ -87,6 +91,7 @@ export class Engine implements Part {
       slots: {},
       defaultSlots: 16,
       works: true,
+      files: undefined,
       ...options,
     }
     const { ledger, dispatcher, signal, clock, log } = deps
@@ -125,7 +130,16 @@ export class Engine implements Part {
       { duty: this.retention, everyMs: RETENTION_EVERY_MS },
       { duty: this.#capacity, everyMs: CAPACITY_EVERY_MS },
     ]
-    this.#heartbeat = new HeartbeatDuty({ ledger, instance: this.instance, version })
+    const { instance } = this
+    const { files } = this.#options
+    const membership = files && new Membership({ ledger, clock, log, instance, version }, files)
+    this.#membership = membership
+    this.#heartbeat = new HeartbeatDuty({
+      ledger,
+      instance,
+      version,
+      said: membership && (() => membership.said),
+    })
     const loop = (duty: HeartbeatDuty | Leadership | Worker, everyMs: number) =>
       new DutyLoop(duty, { clock, log }, { everyMs })
     this.#loops = [
@@ -149,10 +163,11 @@ export class Engine implements Part {
 
   async start(): Promise<void> {
     const kinds = this.#kinds.all()
+    if (this.#options.sole) await this.#heartbeat.forgetOthers()
+    await this.#membership?.join()
     for (const { lane } of kinds) if (lane) await this.lanes.declare(lane)
     if (this.#options.sole) {
       // Nobody else is alive: what others left behind is free at once.
-      await this.#heartbeat.forgetOthers()
       await this.overdue.voidLeases()
       await this.overdue.wakeAll()
     }
@@ -187,7 +202,7 @@ export class Engine implements Part {
     for (const loop of this.#loops) await loop.stop()
     await this.#lead(false)
     await this.leadership.resign().catch(() => undefined)
-    await this.#heartbeat.leave().catch(() => undefined)
+    await (this.#membership ?? this.#heartbeat).leave().catch(() => undefined)
     await this.#capacity.runOnce().catch(() => undefined)
   }
 

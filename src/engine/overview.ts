@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import { HEARTBEAT_EVERY_MS } from './duties/heartbeat.ts'
+import { ALIVE_MS } from './duties/heartbeat.ts'
 import { type Ends, EndsByMinute, MINUTE } from './ends-by-minute.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Schema } from './ledger/schema.ts'
@@ -8,8 +8,6 @@ import type { Schema } from './ledger/schema.ts'
 export const OVERVIEW_MINUTES = 60
 /** The newest of these many tell how long work takes; sorting an hour of a busy place would take longer than all else. */
 const SAMPLE = 2_000
-/** Three heartbeats missed: not there any more. */
-const ALIVE_MS = 3 * HEARTBEAT_EVERY_MS
 
 export interface Depth {
   queued: number

@@ -55,6 +55,12 @@ export const ERRORS = {
     FAILED_PRECONDITION,
     'Only one instance may run without Redis',
   ),
+  FILES_NOT_SHARED: kind(
+    'FILES_NOT_SHARED',
+    500,
+    FAILED_PRECONDITION,
+    'Another instance runs that does not see the files of this one',
+  ),
   SCHEMA_TOO_NEW: kind('SCHEMA_TOO_NEW', 500, FAILED_PRECONDITION, 'The ledger was written by a newer Wharf'),
 
   REQUEST_INVALID: kind('REQUEST_INVALID', 400, INVALID_ARGUMENT, 'The request is not valid'),

@@ -91,8 +91,9 @@ test.runIf(availableBackends().includes('postgres + redis'))(
   'two instances on PostgreSQL and Redis accept the same admin token and see the same projects',
   async () => {
     const backend = await openBackend('postgres + redis')
-    const { DATABASE_URL = '', REDIS_URL = '', WHARF_REDIS_PREFIX = '' } = backend.env
-    const env = { DATABASE_URL, REDIS_URL, WHARF_REDIS_PREFIX, WHARF_ADMIN_TOKEN: 'the-same-admin-token' }
+    const { DATABASE_URL = '', REDIS_URL = '', WHARF_REDIS_PREFIX = '', WHARF_SHARED_DIR = '' } = backend.env
+    const ground = { DATABASE_URL, REDIS_URL, WHARF_REDIS_PREFIX, WHARF_SHARED_DIR }
+    const env = { ...ground, WHARF_ADMIN_TOKEN: 'the-same-admin-token' }
     const [one, two] = await Promise.all([serveWharf(env), serveWharf(env)])
     const headers = { authorization: 'Bearer the-same-admin-token', 'content-type': 'application/json' }
     await fetch(`${one.address}/api/projects`, { method: 'POST', headers, body: '{"name":"shared"}' })
@@ -104,6 +105,27 @@ test.runIf(availableBackends().includes('postgres + redis'))(
       child.kill('SIGTERM')
       expect(await exited).toMatchObject({ code: 0 })
     }
+    await backend.remove()
+  },
+)
+
+test.runIf(availableBackends().includes('postgres + redis'))(
+  'an instance that would not see the files of a living one refuses to start; one that comes back does not',
+  async () => {
+    const backend = await openBackend('postgres + redis')
+    const { DATABASE_URL = '', REDIS_URL = '', WHARF_REDIS_PREFIX = '' } = backend.env
+    const env = { DATABASE_URL, REDIS_URL, WHARF_REDIS_PREFIX }
+    const first = await serveWharf(env)
+    const second = runWharf(['serve'], { ...env, WHARF_PORT: '0', WHARF_DATA_DIR: temporaryFolder() })
+    expect(await second.exited).toMatchObject({ code: 1 })
+    expect(second.output.err).toMatch(
+      /^wharf: another Wharf \(process \d+ on \S+\) runs on this ledger, .*WHARF_SHARED_DIR.* \(FILES_NOT_SHARED\)\n$/,
+    )
+    first.child.kill('SIGKILL')
+    await first.exited
+    const again = await serveWharf({ ...env, WHARF_DATA_DIR: first.dataDir })
+    again.child.kill('SIGTERM')
+    expect(await again.exited).toMatchObject({ code: 0 })
     await backend.remove()
   },
 )

@@ -33,6 +33,7 @@ function settingsOf({ backend, link, handOff }: Ground, name: string): Record<st
     TEMP_STORAGE_PATH: handOff.temp,
     WHARF_ADMIN_TOKEN: 'the-same-admin-token',
     WHARF_DATA_DIR: temporaryFolder(),
+    WHARF_SHARED_DIR: backend.env.WHARF_SHARED_DIR ?? '',
   }
 }
 

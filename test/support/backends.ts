@@ -71,6 +71,8 @@ export async function scaledOut(
     shared: true,
     env: {
       WHARF_DATA_DIR: folder,
+      // Instances with a data dir of their own still see one another's files.
+      WHARF_SHARED_DIR: folder,
       DATABASE_URL: database.url,
       REDIS_URL: redisUrl,
       WHARF_REDIS_PREFIX: prefix,

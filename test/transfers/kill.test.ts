@@ -22,7 +22,7 @@ describe.each(availableBackends())('a killed server on %s', (name) => {
   const serve = (backend: Backend, endpoint: string, dataDir: string) =>
     serveWharf({
       ...backend.env,
-      // Instances share no disk; alone, the server comes back to what it left.
+      // Instances have a data dir each; alone, the server comes back to what it left.
       WHARF_DATA_DIR: dataDir,
       WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
       WHARF_LEASE_SECONDS: '2',

@@ -4,9 +4,7 @@ import type { Wake } from '../dispatch/dispatcher.ts'
 import type { KindRegistry } from '../kind.ts'
 import type { Lanes } from '../lanes.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-
-/** An instance that was not seen for this long does not count. */
-const ALIVE_MS = 90_000
+import { ALIVE_MS } from './heartbeat.ts'
 
 /** Fits the limit of lanes that allow so many jobs for each instance to the number of instances alive. */
 export class CapacityDuty implements Duty {

@@ -134,6 +134,9 @@ export interface InstancesTable {
   version: string
   started_at: number
   seen_at: number
+  home: string | null
+  store: string | null
+  marker: string | null
 }
 
 export interface LeadersTable {
