@@ -22,7 +22,6 @@ const RULES: Rule[] = [
       'support/fast-clock.ts': 'is a clock',
       'support/kill-worker.ts': 'its steps take a random time, and nothing is asserted of it',
       'engine/kill.test.ts': 'a kill at a random moment',
-      'exports/kill.test.ts': 'a source whose pages take some time',
     },
   },
   {

@@ -19,16 +19,14 @@ async function uploaded(page: Page, file: string): Promise<number> {
   return (await bar.count()) === 0 ? 0 : Number(await bar.getAttribute('aria-valuenow'))
 }
 
-/** A line so slow that a test can do something meanwhile. */
-async function slowDown(page: Page, bytesPerSecond: number): Promise<void> {
+/** Makes the line so slow that a test can do something meanwhile, or with -1 as fast as ever. */
+async function uploadLimit(page: Page): Promise<(bytesPerSecond: number) => Promise<void>> {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.enable')
-  await session.send('Network.emulateNetworkConditions', {
-    offline: false,
-    latency: 0,
-    downloadThroughput: -1,
-    uploadThroughput: bytesPerSecond,
-  })
+  return async (uploadThroughput) => {
+    const conditions = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput }
+    await session.send('Network.emulateNetworkConditions', conditions)
+  }
 }
 
 async function download(page: Page, file: string): Promise<Buffer> {
@@ -60,7 +58,8 @@ describeConsole(
 
     test('an upload goes on where it was after its server was killed', async () => {
       const page = await open()
-      await slowDown(page, 3 * MB)
+      const limit = await uploadLimit(page)
+      await limit(MB)
       const buffer = randomBytes(12 * MB)
       const file = { name: 'cut.bin', mimeType: 'application/octet-stream', buffer }
       await page.getByTestId('upload-files').setInputFiles(file)
@@ -68,6 +67,7 @@ describeConsole(
       await bench.wharf.kill()
       await uploadRow(page, 'cut.bin').getByText('Cut off; goes on by itself').waitFor()
       await bench.shoot(page, 'processing-cut')
+      await limit(-1)
       await bench.wharf.start()
       await taskRow(page, 'cut.bin').getByText('Done', { exact: true }).waitFor()
       expect((await download(page, 'cut.bin')).equals(buffer)).toBe(true)
@@ -75,7 +75,8 @@ describeConsole(
 
     test('after a reload the same file goes on where it was; it can be paused, and given up', async () => {
       const page = await open()
-      await slowDown(page, 2 * MB)
+      const limit = await uploadLimit(page)
+      await limit(MB)
       // From the disk: what goes on is the same file, with the same date.
       const file = join(temporaryFolder(), 'again.bin')
       writeFileSync(file, randomBytes(24 * MB))

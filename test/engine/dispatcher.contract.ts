@@ -69,7 +69,7 @@ export function dispatcherContract(name: string, open: () => Promise<DispatcherG
       const [dispatcher] = await setup(1)
       const seen: string[] = []
       await dispatcher.publish([
-        { id: 'late', pool: 'default', delayMs: 300 },
+        { id: 'late', pool: 'default', delayMs: 1_000 },
         { id: 'soon', pool: 'default', delayMs: 100 },
         now('first'),
       ])

@@ -2,11 +2,11 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { availableBackends } from '../support/backends.ts'
+import { until } from '../support/until.ts'
 import { runWharf } from '../support/wharf-process.ts'
 import { never, setup } from './setup.ts'
 
 const NAME = 'postgres + redis'
-const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Leaves a trace at each step and waits, until it is let go, with its output whole but itself not ended. */
 const COMMAND = `#!/bin/sh
@@ -22,7 +22,11 @@ type Made = Awaited<ReturnType<typeof setup>>
 const MOMENTS: Record<string, (made: Made, id: string) => Promise<void>> = {
   'as it starts': async () => undefined,
   'when it has claimed': async ({ store }, id) => {
-    while ((await store.get(id))?.status === 'PENDING') await turn()
+    await until(
+      'it is claimed',
+      () => store.get(id),
+      (task) => task?.status !== 'PENDING',
+    )
   },
   'when the command has begun': (made, id) => untilFile(made, id, 'original.mov.runs'),
   'when the output is whole': (made, id) => untilFile(made, id, 'original.mov.written'),
@@ -34,7 +38,7 @@ const MOMENTS: Record<string, (made: Made, id: string) => Promise<void>> = {
 }
 
 async function untilFile({ handOff }: Made, id: string, name: string): Promise<void> {
-  while (!existsSync(join(handOff.folderOf(id), name))) await turn()
+  await until(`there is ${name}`, () => existsSync(join(handOff.folderOf(id), name)))
 }
 
 async function unfinished({ store }: Made, ids: string[]): Promise<string | undefined> {
@@ -84,21 +88,25 @@ test.runIf(availableBackends().includes(NAME))(
       await Object.values(MOMENTS)[round % 5]?.(made, id)
       processor.child.kill('SIGKILL')
       await processor.exited
-      while (Object.keys(await made.link.redis.hgetall(made.link.processorsKey)).length > 0) {
+      await until('the killed one is no longer expected', async () => {
         await putBack.runOnce(never)
-      }
+        return Object.keys(await made.link.redis.hgetall(made.link.processorsKey)).length === 0
+      })
       await made.duties.follow.runOnce(never)
     }
     writeFileSync(join(made.folder, 'go'), '')
     const next = startProcessor(made)
     await started(next)
     for (const id of ids) {
-      for (;;) {
-        const task = await made.store.get(id)
-        if (task?.status === 'COMPLETED') break
-        expect(task?.status, `task ${id}: ${task?.errorMessage}`).toMatch(/PENDING|PROCESSING/)
-        await putBack.runOnce(never)
-      }
+      const ended = await until(
+        `task ${id} has ended`,
+        async () => {
+          await putBack.runOnce(never)
+          return made.store.get(id)
+        },
+        (task) => task?.status !== 'PENDING' && task?.status !== 'PROCESSING',
+      )
+      expect(ended).toMatchObject({ status: 'COMPLETED' })
     }
     await made.duties.follow.runOnce(never)
     for (const id of ids) {

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { TaskService } from '../../src/processing/task-service.ts'
 import { availableBackends } from '../support/backends.ts'
 import { startRedis } from '../support/redis-server.ts'
+import { LIMIT_MS, until } from '../support/until.ts'
 import { never, setup } from './setup.ts'
 
 const NAME = 'postgres + redis'
@@ -62,7 +63,7 @@ describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
       await expect(made.service.status('x')).rejects.toMatchObject(UNAVAILABLE)
 
       await server.start()
-      await made.link.ready(10_000)
+      await made.link.ready(LIMIT_MS)
       await made.duties.follow.runOnce(never)
       expect(await made.link.redis.keys('task:*')).toEqual([])
       expect(await made.rows.page('', ['PENDING', 'REVOKED'])).toEqual([])
@@ -87,12 +88,12 @@ describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
     })
     const creating = service.create({ tempFilePath: path, originalFilename: 'a.mp4' })
     creating.catch(() => undefined)
-    while ((await other.keys('task:*')).length === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until('the record is there', async () => (await other.keys('task:*')).length > 0)
     const victim = /id=(\d+)[^\n]* name=victim/.exec(String(await other.client('LIST')))?.[1] ?? ''
     await other.client('KILL', 'ID', victim)
     await expect(creating).rejects.toMatchObject(UNAVAILABLE)
     expectUntouched(made, path)
-    await made.link.ready(10_000)
+    await made.link.ready(LIMIT_MS)
     await made.duties.follow.runOnce(never)
     expect(await other.keys('task:*')).toEqual([])
     expect(await other.llen(made.link.options.queueKey)).toBe(0)
@@ -108,7 +109,7 @@ describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
     await server.stop()
     const finishing = queue.finish(claim, { status: 'COMPLETED', resultPath: '/r' })
     await server.start()
-    await made.link.ready(10_000)
+    await made.link.ready(LIMIT_MS)
     await made.duties.follow.runOnce(never)
     expect(await finishing).toBe(true)
     expect(await made.store.get(id)).toMatchObject({ status: 'COMPLETED', resultPath: '/r' })

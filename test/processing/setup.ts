@@ -18,6 +18,7 @@ import { TaskRows } from '../../src/processing/stores/task-rows.ts'
 import type { TaskStore } from '../../src/processing/stores/task-store.ts'
 import { TaskService } from '../../src/processing/task-service.ts'
 import { type BackendName, openBackend, silentLog } from '../support/backends.ts'
+import { LIMIT_MS } from '../support/until.ts'
 import { temporaryFolder } from '../support/wharf-process.ts'
 
 export interface SetupOptions {
@@ -113,7 +114,7 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
 async function openLink(url: string, ttlSeconds: number): Promise<RedisLink> {
   const prefix = `t${randomBytes(4).toString('hex')}`
   const link = new RedisLink(silentLog, { url, prefix, queueKey: `${prefix}:pending`, ttlSeconds })
-  await link.ready(10_000)
+  await link.ready(LIMIT_MS)
   return link
 }
 
@@ -128,7 +129,7 @@ export function plainRedis(url: string): Redis {
 export async function drainQueue(redis: Redis, queue: string, count: number): Promise<string[]> {
   const taken: string[] = []
   while (taken.length < count) {
-    const [, message] = (await redis.blpop(queue, 60)) ?? []
+    const [, message] = (await redis.blpop(queue, LIMIT_MS / 1000)) ?? []
     if (message === undefined) throw new Error(`only ${taken.length} of ${count} tasks are in the queue`)
     const { task_id } = JSON.parse(message) as { task_id: string }
     await redis.hset(`task:${task_id}`, 'status', 'PROCESSING')

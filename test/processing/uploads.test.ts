@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { startWharf } from '../../src/compose.ts'
 import { loadConfig } from '../../src/config.ts'
 import { availableBackends, type BackendName, openBackend } from '../support/backends.ts'
+import { until } from '../support/until.ts'
 
 const ADMIN = 'admin-token-for-tests'
 
@@ -55,11 +56,12 @@ function upload(endpoint: string, key: string, bytes: Buffer, more: object = {})
   })
 }
 
-async function completed(ask: (path: string) => Promise<Response>, id: string) {
-  for (;;) {
-    const task = (await (await ask(`/api/tasks/${id}`)).json()) as Record<string, unknown>
-    if (task.status === 'COMPLETED' || task.status === 'FAILED') return task
-  }
+function completed(ask: (path: string) => Promise<Response>, id: string) {
+  return until(
+    'the task has ended',
+    async () => (await (await ask(`/api/tasks/${id}`)).json()) as Record<string, unknown>,
+    ({ status }) => status === 'COMPLETED' || status === 'FAILED',
+  )
 }
 
 /** Carries bytes between a client and the server, and cuts the line once after so many. */

@@ -13,6 +13,7 @@ import { InProcessSignal } from '../../src/engine/signal/in-process-signal.ts'
 import { RedisSignal } from '../../src/engine/signal/redis-signal.ts'
 import { type Clock, createLog, systemClock } from '../../src/kernel/index.ts'
 import { borrowDatabase, createDatabase } from './databases.ts'
+import { LIMIT_MS } from './until.ts'
 
 export const silentLog = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent' })
 
@@ -65,7 +66,8 @@ export async function scaledOut(
   const folder = mkdtempSync(join(tmpdir(), 'wharf-test-'))
   const redisUrl = own.redisUrl ?? (inject('redisUrl') as string)
   const prefix = `t${randomBytes(4).toString('hex')}`
-  const patience = own.answerMs === undefined ? {} : { answerMs: own.answerMs }
+  // An answer that is late on a busy machine must not cost an id.
+  const answerMs = own.answerMs ?? LIMIT_MS
   return {
     name: 'postgres + redis',
     shared: true,
@@ -82,7 +84,7 @@ export async function scaledOut(
       await migrate(ledger)
       return ledger
     },
-    openDispatcher: () => new BullMqDispatcher(silentLog, { url: redisUrl, prefix, ...patience }),
+    openDispatcher: () => new BullMqDispatcher(silentLog, { url: redisUrl, prefix, answerMs }),
     async openSignal() {
       const signal = new RedisSignal(silentLog, { url: redisUrl, prefix })
       await signal.ready()

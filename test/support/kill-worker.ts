@@ -46,7 +46,7 @@ const { ledger, dispatcher, signal } = await open()
 
 const engine = new Engine(
   { ledger, dispatcher, signal, clock: systemClock, log },
-  { version: 'test', sole: !DATABASE_URL, leaseMs: 500, defaultSlots: 4 },
+  { version: 'test', sole: !DATABASE_URL, leaseMs: 2_000, defaultSlots: 4 },
 )
 
 engine.define({

@@ -30,10 +30,12 @@ export function runWharf(
   const output = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => (output.out += text))
   child.stderr.setEncoding('utf8').on('data', (text) => (output.err += text))
-  const exited = once(child, 'exit').then(([code, signal]) => ({
-    code: code as number | null,
-    signal: signal as string | null,
-  }))
+  const closed = once(child, 'close')
+  const exited = once(child, 'exit').then(async ([code, signal]) => {
+    // Its last words may arrive after its end. One that was killed may leave others behind who keep the streams open.
+    if (signal === null) await closed
+    return { code: code as number | null, signal: signal as string | null }
+  })
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
     await exited
@@ -75,7 +77,7 @@ function listening(child: ChildProcess): Promise<string> {
     let text = ''
     child.stdout?.on('data', (chunk: string) => {
       text += chunk
-      const address = /listening on (http:\/\/\S+)/.exec(text)?.[1]
+      const address = /listening on (http:\/\/\S+)\s/.exec(text)?.[1]
       if (address) resolve(address)
     })
   })

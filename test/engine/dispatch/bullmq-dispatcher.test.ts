@@ -4,7 +4,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { BullMqDispatcher } from '../../../src/engine/dispatch/bullmq-dispatcher.ts'
 import { silentLog } from '../../support/backends.ts'
 import { startRedis } from '../../support/redis-server.ts'
-import { until } from '../../support/until.ts'
+import { LIMIT_MS, until } from '../../support/until.ts'
 import { dispatcherContract } from '../dispatcher.contract.ts'
 
 const shared = inject('redisUrl')
@@ -14,7 +14,7 @@ if (shared) {
   dispatcherContract('BullMQ on Redis', async () => {
     const prefix = `t${randomBytes(4).toString('hex')}`
     return {
-      instance: async () => new BullMqDispatcher(silentLog, { url: shared, prefix }),
+      instance: async () => new BullMqDispatcher(silentLog, { url: shared, prefix, answerMs: LIMIT_MS }),
       remove: async () => undefined,
     }
   })
@@ -92,7 +92,7 @@ describe.runIf(shared)('BullMQ on a Redis that comes and goes', () => {
 
   test('handled wakes leave nothing behind in Redis', async () => {
     const prefix = `t${randomBytes(4).toString('hex')}`
-    const dispatcher = new BullMqDispatcher(silentLog, { url: shared as string, prefix })
+    const dispatcher = new BullMqDispatcher(silentLog, { url: shared as string, prefix, answerMs: LIMIT_MS })
     const redis = new Redis(shared as string)
     onTestFinished(async () => {
       await dispatcher.close()
@@ -113,7 +113,7 @@ describe.runIf(shared)('BullMQ on a Redis that comes and goes', () => {
 
   test('a consumer that stops under load gives back what it had fetched but not handed over', async () => {
     const prefix = `t${randomBytes(4).toString('hex')}`
-    const dispatcher = new BullMqDispatcher(silentLog, { url: shared as string, prefix })
+    const dispatcher = new BullMqDispatcher(silentLog, { url: shared as string, prefix, answerMs: LIMIT_MS })
     const redis = new Redis(shared as string)
     onTestFinished(async () => {
       await dispatcher.close()

@@ -43,7 +43,7 @@ describe('20 agents as processes', () => {
     const clock = new FastClock(1)
     const server = await swarm.server({ clock, absentMs: HOUR_MS })
     // A limit keeps the transfer under way long enough to disturb it.
-    const args = ['--download', '4m']
+    const args = ['--download', '2m']
     const agents = names(20).map((id) => swarm.agentProcess(server, id, { args, lying: id === 'agent-05' }))
     await untilConnected(server.engine, 20)
     const late = { id: 'agent-late', root: join(swarm.folder, 'roots', 'agent-late') }
@@ -120,12 +120,19 @@ describe('a target that cannot take the file', () => {
 
   test('an agent that is not there is lost after its time, and the others do not wait for it', async () => {
     const swarm = await setupSwarm()
-    const server = await swarm.server({ absentMs: 300 })
+    const clock = new FastClock(1)
+    const server = await swarm.server({ clock, absentMs: HOUR_MS })
     const agent = await swarm.agent(server, 'agent-00')
     await untilConnected(server.engine, 1)
     const file = swarm.file(MIB)
     const targets = targetsFor([agent, { id: 'nobody', root: '/nowhere' }])
     const { engineTaskId } = await server.engine.start({ ...orderOf(file), targets }, signal)
+    await until(
+      'the other has it',
+      () => server.engine.result(engineTaskId, signal),
+      ({ targets: [first] }) => first?.errorCode === 0,
+    )
+    clock.advance(HOUR_MS)
     const result = await untilOver(server.engine, engineTaskId)
     expect(result.targets.map(({ errorCode }) => errorCode)).toEqual([0, 117])
   })
