@@ -15,7 +15,7 @@ interface Rule {
 /** What makes a test fail by chance: on a busy machine, beside other tests, or after them. */
 const RULES: Rule[] = [
   {
-    never: /\bsetTimeout\b|timers\/promises/,
+    never: /\bsetTimeout\b|scheduler\.wait/,
     because: 'wait for a condition with until(), or move a clock',
     except: {
       'support/until.ts': 'the one place that waits',

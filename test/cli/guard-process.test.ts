@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
+import { spawnBound } from '../support/bound-process.ts'
 import { until } from '../support/until.ts'
 import { serveWharf, unforeseenIn } from '../support/wharf-process.ts'
 
@@ -14,7 +14,7 @@ async function faulty(fault: string) {
 test('a rejection that nobody handles is told with its stack and counted, and the server goes on', async () => {
   const { child, address, output } = await faulty("Promise.reject(new Error('nobody cared'))")
   child.kill('SIGUSR2')
-  await until('it is told', () => output.out.includes('"unforeseen":1'))
+  await until('it is told', () => /"unforeseen":1.*\n/.test(output.out))
   const line = JSON.parse(output.out.split('\n').find((text) => text.includes('"unforeseen"')) ?? '{}')
   expect(line).toMatchObject({
     level: 50,
@@ -40,7 +40,7 @@ test.each([
 ])('$what', async ({ withinMs, exceptions }) => {
   const guard = new URL('../../src/cli/guard-process.ts', import.meta.url)
   const kernel = new URL('../../src/kernel/index.ts', import.meta.url)
-  const child = spawn(process.execPath, [
+  const child = spawnBound(process.execPath, [
     '--input-type=module',
     '-e',
     `import { guardProcess } from '${guard}'
@@ -50,7 +50,7 @@ test.each([
      for (let one = 0; one < ${exceptions}; one++) setImmediate(() => { throw new Error('again') })`,
   ])
   let output = ''
-  child.stdout.on('data', (text) => (output += text))
+  child.stdout?.on('data', (text) => (output += text))
   const [code] = await once(child, 'close')
   expect(code).toBe(1)
   expect(output.match(/drains/g)).toHaveLength(1)
