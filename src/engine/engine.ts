@@ -114,7 +114,7 @@ export class Engine implements Part {
       { sole, leaseMs: Math.round(leadershipMs) },
     )
     this.leadership.onChange((leads) => background('taking up the lead', this.#lead(leads)))
-    this.overdue = new OverdueDuty({ ledger, kinds, leases, dispatcher, log }, { leaseMs })
+    this.overdue = new OverdueDuty({ ...shared, leases, dispatcher, log }, { leaseMs })
     this.retention = new RetentionDuty(
       { ledger, kinds, events: this.events, log },
       { eventsMs: eventsKeptMs },
@@ -208,39 +208,39 @@ export class Engine implements Part {
 
   /** Enqueues in the caller's transaction; workers hear of it after the commit. */
   async enqueue<P>(tx: Tx, job: NewJob<P>): Promise<Enqueued> {
-    const { wakes, ...enqueued } = await this.jobs.enqueue(tx, job)
-    tx.afterCommit(() => this.#afterChange(wakes))
-    return enqueued
+    tx.afterCommit(() => this.feed.notify())
+    return this.jobs.enqueue(tx, job, this.#woken)
   }
 
   async cancelTask(tx: Tx, taskId: string): Promise<void> {
-    this.#afterCancel(tx, await this.jobs.cancelTask(tx, taskId))
+    this.#afterCancel(tx, await this.jobs.cancelTask(tx, taskId, this.#woken))
   }
 
   async cancelJob(tx: Tx, jobId: string): Promise<void> {
-    this.#afterCancel(tx, await this.jobs.cancelJob(tx, jobId))
+    this.#afterCancel(tx, await this.jobs.cancelJob(tx, jobId, this.#woken))
   }
 
   async retryTask(tx: Tx, taskId: string): Promise<Enqueued> {
-    const { wakes, ...enqueued } = await this.jobs.retryTask(tx, taskId)
-    tx.afterCommit(() => this.#afterChange(wakes))
-    return enqueued
+    tx.afterCommit(() => this.feed.notify())
+    return this.jobs.retryTask(tx, taskId, this.#woken)
   }
 
   async setLaneLimit(tx: Tx, lane: string, limit: number | null): Promise<void> {
-    const wakes = await this.lanes.setLimit(tx, lane, limit)
+    this.lanes.setLimit(tx, lane, limit, this.#woken)
     tx.afterCommit(() => {
-      this.#afterChange(wakes)
+      this.feed.notify()
       this.#deps.signal.publish('settings', { key: `lane:${lane}` })
     })
   }
 
-  #afterCancel(tx: Tx, { wakes, abort }: { wakes: Wake[]; abort?: string }): void {
+  #afterCancel(tx: Tx, { abort }: { abort?: string }): void {
     tx.afterCommit(() => {
-      this.#afterChange(wakes)
+      this.feed.notify()
       if (abort !== undefined) this.#deps.signal.publish('cancel', { jobId: abort })
     })
   }
+
+  readonly #woken = (wakes: Wake[]) => this.#afterChange(wakes)
 
   #afterChange(wakes: Wake[]): void {
     this.feed.notify()

@@ -1,11 +1,10 @@
 import { type Selectable, sql } from 'kysely'
 import { AppError, ERRORS } from '../kernel/index.ts'
-import type { Wake } from './dispatch/dispatcher.ts'
 import { type Telling, telling } from './events/telling.ts'
 import { newId } from './id.ts'
 import { activeIn, isActive, type Job, toJob } from './job.ts'
 import type { KindRegistry } from './kind.ts'
-import { type Lanes, wakeAt } from './lanes.ts'
+import { type Lanes, type Woken, wakeAt } from './lanes.ts'
 import { type Ledger, now, type Tx } from './ledger/ledger.ts'
 import type { JobsTable, TasksTable } from './ledger/schema.ts'
 
@@ -36,6 +35,8 @@ export interface Enqueued {
   taskIds: string[]
   /** True if the tasks joined a job that was already under way. */
   joined: boolean
+  /** True if the job need not wait for a place in its lane. Known once the transaction is committed. */
+  admitted: boolean
 }
 
 export interface Task {
@@ -58,11 +59,12 @@ export class JobStore {
     this.#deps = deps
   }
 
-  /** Task, job and event in the caller's transaction; the wakes are to be published after its commit. */
-  async enqueue(tx: Tx, job: NewJob): Promise<Enqueued & { wakes: Wake[] }> {
+  /** Task, job and event in the caller's transaction; `woken` hears after its commit of what is to be published. */
+  async enqueue(tx: Tx, job: NewJob, woken: Woken = ignored): Promise<Enqueued> {
     const tasks = (job.tasks ?? []).map((task) => ({ ...task, id: task.id ?? newId() }))
     const taskIds = tasks.map(({ id }) => id)
-    const { jobId, joined } = await this.#joinOrInsert(tx, job, tasks.length)
+    const joinedOrNew = await this.#joinOrInsert(tx, job, tasks.length)
+    const { jobId } = joinedOrNew
     if (tasks.length > 0) {
       await tx.db
         .insertInto('tasks')
@@ -82,7 +84,7 @@ export class JobStore {
         )
         .execute()
     }
-    return { jobId, taskIds, joined, wakes: joined ? [] : await this.#wakes(tx, job, jobId) }
+    return this.#enqueued(tx, job, { ...joinedOrNew, taskIds }, woken)
   }
 
   async job<P>(id: string): Promise<Job<P> | undefined> {
@@ -108,16 +110,16 @@ export class JobStore {
    * Takes one task back. The job goes on for its other tasks; with the last one it stops, at once if it was still
    * waiting, else as soon as its worker has let go.
    */
-  async cancelTask(tx: Tx, id: string): Promise<{ wakes: Wake[]; abort?: string }> {
+  async cancelTask(tx: Tx, id: string, woken: Woken = ignored): Promise<{ abort?: string }> {
     const found = await tx.db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
     if (!found) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${id}`)
-    const job = await this.#lockJob(tx, found.job_id)
+    const job = await this.#lockJob(tx, found.job_id, woken)
     // Read again under the job's lock: whoever else cancels or joins waits for it.
     const task = await tx.db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
     if (task.cancelled_at !== null || !isActive(job.state)) {
       throw new AppError(ERRORS.TASK_FINISHED, `task ${id} has already ended`)
     }
-    if (job.live_tasks <= 1) return this.#cancelLocked(tx, job)
+    if (job.live_tasks <= 1) return this.#cancelLocked(tx, job, woken)
     const kind = this.#deps.kinds.get(job.kind)
     await tx.db
       .updateTable('tasks')
@@ -130,20 +132,20 @@ export class JobStore {
       .where('id', '=', job.id)
       .execute()
     await kind.onEnded?.(tx, { jobId: job.id, taskId: id, change: { what: 'cancelled' } })
-    return { wakes: [] }
+    return {}
   }
 
-  async cancelJob(tx: Tx, id: string): Promise<{ wakes: Wake[]; abort?: string }> {
-    const job = await this.#lockJob(tx, id)
+  async cancelJob(tx: Tx, id: string, woken: Woken = ignored): Promise<{ abort?: string }> {
+    const job = await this.#lockJob(tx, id, woken)
     if (!isActive(job.state)) throw new AppError(ERRORS.TASK_FINISHED, `job ${id} has already ended`)
-    return this.#cancelLocked(tx, job)
+    return this.#cancelLocked(tx, job, woken)
   }
 
   /** Gives a failed or cancelled task another job with the same work. */
-  async retryTask(tx: Tx, id: string): Promise<Enqueued & { wakes: Wake[] }> {
+  async retryTask(tx: Tx, id: string, woken: Woken = ignored): Promise<Enqueued> {
     const task = await tx.db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
     if (!task) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${id}`)
-    const old = await this.#lockJob(tx, task.job_id)
+    const old = await this.#lockJob(tx, task.job_id, woken)
     const ended = old.state === 'failed' || old.state === 'cancelled' || task.cancelled_at !== null
     if (!ended)
       throw new AppError(ERRORS.TASK_NOT_FINISHED, `task ${id} has not failed, so there is nothing to retry`)
@@ -153,13 +155,13 @@ export class JobStore {
       ...(old.owner !== null && { owner: old.owner }),
       ...(old.share_key !== null && { shareKey: old.share_key }),
     }
-    const { jobId, joined } = await this.#joinOrInsert(tx, job, 1)
+    const joinedOrNew = await this.#joinOrInsert(tx, job, 1)
     await tx.db
       .updateTable('tasks')
-      .set({ job_id: jobId, cancelled_at: null, ...this.#pending(job) })
+      .set({ job_id: joinedOrNew.jobId, cancelled_at: null, ...this.#pending(job) })
       .where('id', '=', id)
       .execute()
-    return { jobId, taskIds: [id], joined, wakes: joined ? [] : await this.#wakes(tx, job, jobId) }
+    return this.#enqueued(tx, job, { ...joinedOrNew, taskIds: [id] }, woken)
   }
 
   async #joinOrInsert(tx: Tx, job: NewJob, taskCount: number): Promise<{ jobId: string; joined: boolean }> {
@@ -213,11 +215,25 @@ export class JobStore {
     return row?.id
   }
 
-  async #wakes(tx: Tx, job: NewJob, jobId: string): Promise<Wake[]> {
+  /** A joined job's lane admits as well: the job may have been passed over because its row was held here. */
+  async #enqueued(
+    tx: Tx,
+    job: NewJob,
+    written: Pick<Enqueued, 'jobId' | 'taskIds' | 'joined'>,
+    woken: Woken,
+  ): Promise<Enqueued> {
     const kind = this.#deps.kinds.get(job.kind)
-    if (kind.lane) return this.#deps.lanes.admit(tx, kind.lane.name)
-    const delayMs = job.dueAt === undefined ? 0 : job.dueAt - (await tx.now())
-    return [{ id: jobId, pool: kind.pool, delayMs }]
+    const enqueued: Enqueued = { ...written, admitted: !kind.lane }
+    const { jobId, joined } = written
+    if (kind.lane) {
+      this.#deps.lanes.admit(tx, kind.lane.name, woken, (wakes) => {
+        enqueued.admitted = wakes.some(({ id }) => id === jobId)
+      })
+    } else if (!joined) {
+      const delayMs = job.dueAt === undefined ? 0 : job.dueAt - (await tx.now())
+      tx.afterCommit(() => woken([{ id: jobId, pool: kind.pool, delayMs }]))
+    }
+    return enqueued
   }
 
   #pending(job: NewJob): Telling {
@@ -225,23 +241,20 @@ export class JobStore {
     return telling(this.#deps.kinds.get(job.kind), described, { what: 'pending' })
   }
 
-  async #lockJob(tx: Tx, id: string): Promise<Selectable<JobsTable>> {
+  /** A job that waits may be passed over while its row is locked here, so its lane admits again at the commit. */
+  async #lockJob(tx: Tx, id: string, woken: Woken): Promise<Selectable<JobsTable>> {
     let query = tx.db.selectFrom('jobs').selectAll().where('id', '=', id)
-    if (this.#deps.ledger.dialect === 'postgres') {
-      // Only a job that waits can be admitted by others while this one is after it.
-      const found = await query.executeTakeFirst()
-      if (found?.state === 'waiting' && found.lane !== null) await this.#deps.lanes.lock(tx, found.lane)
-      query = query.forUpdate()
-    }
+    if (this.#deps.ledger.dialect === 'postgres') query = query.forUpdate()
     const row = await query.executeTakeFirst()
     if (!row) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no job ${id}`)
+    if (row.lane !== null && row.state === 'waiting') this.#deps.lanes.admit(tx, row.lane, woken)
     return row
   }
 
-  async #cancelLocked(tx: Tx, job: Selectable<JobsTable>): Promise<{ wakes: Wake[]; abort?: string }> {
+  async #cancelLocked(tx: Tx, job: Selectable<JobsTable>, woken: Woken): Promise<{ abort?: string }> {
     if (job.state === 'running') {
       await tx.db.updateTable('jobs').set({ cancel_requested: 1 }).where('id', '=', job.id).execute()
-      return { wakes: [], abort: job.id }
+      return { abort: job.id }
     }
     const kind = this.#deps.kinds.get(job.kind)
     await tx.db
@@ -257,9 +270,12 @@ export class JobStore {
       .where('id', '=', job.id)
       .execute()
     await kind.onEnded?.(tx, { jobId: job.id, change: { what: 'cancelled' } })
-    return { wakes: job.lane === null ? [] : await this.#deps.lanes.admit(tx, job.lane) }
+    if (job.lane !== null) this.#deps.lanes.admit(tx, job.lane, woken)
+    return {}
   }
 }
+
+const ignored: Woken = () => undefined
 
 function toTask(row: Selectable<TasksTable>): Task {
   return {

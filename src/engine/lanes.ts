@@ -1,13 +1,18 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Wake } from './dispatch/dispatcher.ts'
 import { activeIn } from './job.ts'
 import type { KindRegistry, Lane } from './kind.ts'
 import { type Ledger, now, type Tx } from './ledger/ledger.ts'
 
-/** A lane as it stands for as long as the transaction lasts that has locked it. */
-export interface LockedLane {
-  limit: number | null
-  policy: Lane['policy']
+/** Hears of the jobs that may start now, after the commit. */
+export type Woken = (wakes: Wake[]) => void
+
+interface Admitted {
+  id: string
+  kind: string
+  owner: string | null
+  delay: number
+  created_at: number
 }
 
 /** How long after its due time the leader publishes a pending job again. */
@@ -19,6 +24,11 @@ export const WAKE_GRACE_MS = 5_000
  * A job of a full lane waits in the ledger and wakes nobody. Admission happens under the lock of the lane's row
  * whenever room can have appeared: at enqueue, when a job leaves the lane, and when the limit is changed. Admitted
  * jobs hold their place until they end, retries included, so a limit is never exceeded by a late comer.
+ *
+ * Every job of a lane waits for that one row, so it is locked with the commit alone (`Tx.atCommit`), and whoever has it
+ * waits for nobody: a waiting job whose own row another transaction holds (a cancel, a request that joins it) is left
+ * out. Its place stays free for a moment, because that other transaction admits, too, when it commits. Should it never
+ * commit, the leader sees the free place, see `hasRoom`.
  */
 export class Lanes {
   readonly #ledger: Ledger
@@ -48,10 +58,15 @@ export class Lanes {
     return row?.max_running ?? null
   }
 
-  /** Returns what the new limit lets in. Jobs already under way are left alone when it is lowered. */
-  async setLimit(tx: Tx, name: string, limit: number | null): Promise<Wake[]> {
-    await tx.db.updateTable('lanes').set({ max_running: limit }).where('name', '=', name).execute()
-    return this.admit(tx, name)
+  /** Jobs already under way are left alone when the limit is lowered. */
+  setLimit(tx: Tx, name: string, limit: number | null, woken: Woken): void {
+    const change = tx.db.updateTable('lanes').set({ max_running: limit }).where('name', '=', name)
+    tx.atCommit({
+      name: `lane ${name}: 1 limit`,
+      statements: () => [change.compile()],
+      inTurn: () => change.execute(),
+    })
+    this.admit(tx, name, woken)
   }
 
   /** How many jobs are admitted before this one; 0 when it is admitted already or has ended. */
@@ -62,11 +77,11 @@ export class Lanes {
     const { rows } = await sql<{ position: number; running: number; max_running: number | null }>`
       with ranked as (
         select id, row_number() over (order by rank, turn, created_at, id) as position from (
-          select id, created_at, ${rankBy(await this.#policy(name), name)} as rank, ${turnOf(name)} as turn
+          select id, created_at, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn
           from jobs where ${inLane(name)} and state = 'waiting'
         ) as waiting)
       select coalesce((select position from ranked where id = ${jobId}), 0) as position,
-        (select count(*) from jobs where ${inLane(name)} and state in ('pending', 'running')) as running,
+        ${admittedIn(name)} as running,
         (select max_running from lanes where lanes.name = ${name}) as max_running`.execute(this.#ledger.db)
     const row = rows[0]
     return {
@@ -76,68 +91,80 @@ export class Lanes {
     }
   }
 
-  /** Moves jobs from `waiting` to `pending` while the lane has room. */
-  async admit(tx: Tx, name: string, locked?: LockedLane): Promise<Wake[]> {
-    const lane = locked ?? (await this.lock(tx, name))
-    if (!lane) return []
-    const rank = rankBy(lane.policy, name)
-    const room =
-      lane.limit === null
-        ? sql`1000000`
-        : sql`(select case when count(*) >= ${lane.limit} then 0 else ${lane.limit} - count(*) end
-            from jobs where ${inLane(name)} and state in ('pending', 'running'))`
-    const { rows } = await sql<{
-      id: string
-      kind: string
-      owner: string | null
-      delay: number
-      created_at: number
-    }>`
-      update jobs set state = 'pending', wake_at =
-        (case when due_at > wharf_now() then due_at else wharf_now() end) + ${WAKE_GRACE_MS}
-      where state = 'waiting' and id in (
-        select id from (
-          select id, created_at, ${rank} as rank, ${turnOf(name)} as turn from jobs where ${inLane(name)} and state = 'waiting'
-        ) as ranked order by rank, turn, created_at, id limit ${room})
-      returning id, kind, owner, created_at, due_at - wharf_now() as delay`.execute(tx.db)
+  /**
+   * Moves jobs from `waiting` to `pending` while the lane has room, once per transaction: `woken` of the first call hears
+   * of them, `admitted` of each.
+   */
+  admit(tx: Tx, name: string, woken: Woken, admitted?: Woken): void {
+    const { db } = tx
+    const first = tx.atCommit<Admitted>({
+      name: `lane ${name}: 2 admit`,
+      statements: () => [
+        db.selectFrom('lanes').select('name').where('name', '=', name).forNoKeyUpdate().compile(),
+        this.#admission(name).compile(db),
+      ],
+      inTurn: () => this.#admitInTurn(db, name),
+      done: (rows) => {
+        const wakes = rows.map((row) => this.#wakeOf(row))
+        admitted?.(wakes)
+        if (first && wakes.length > 0) woken(wakes)
+      },
+    })
+  }
+
+  /** Admits, notes whose turn it was, and answers with the jobs in the order in which they came: one statement of PostgreSQL. */
+  #admission(name: string) {
+    const turns = sql`, turns as (insert into lane_turns (lane, owner, turn)
+      select ${name}, owner, row_number() over (order by created_at, id)
+        + (select coalesce(max(turn), 0) from lane_turns where lane = ${name})
+      from (select distinct on (owner) coalesce(owner, '') as owner, created_at, id from admitted
+        order by owner, created_at, id) as had
+      on conflict (lane, owner) do update set turn = excluded.turn)`
+    return sql<Admitted>`with picked as materialized (${this.#next(name)}),
+      free as materialized (select jobs.id from jobs join picked on picked.id = jobs.id where jobs.state = 'waiting'
+        for no key update of jobs skip locked),
+      admitted as (${admitWhere(sql`id in (select id from free)`)})
+      ${this.#policy(name) === 'fair' ? turns : sql``}
+      select * from admitted order by created_at, id`
+  }
+
+  async #admitInTurn(db: Tx['db'], name: string): Promise<Admitted[]> {
+    const { rows } = await admitWhere(sql`state = 'waiting' and id in (${this.#next(name)})`).execute(db)
     // An update returns rows in no particular order; the first admitted should also be the first to start.
     rows.sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1))
-    if (lane.policy === 'fair') await this.#noteTurns(tx, name, new Set(rows.map(({ owner }) => owner ?? '')))
-    return rows.map((row) => ({
-      id: row.id,
-      pool: this.#kinds.get(row.kind).pool,
-      delayMs: Math.max(0, Number(row.delay)),
-    }))
+    if (this.#policy(name) === 'fair')
+      for (const owner of new Set(rows.map(({ owner }) => owner ?? ''))) {
+        await sql`insert into lane_turns (lane, owner, turn)
+          values (${name}, ${owner}, (select coalesce(max(turn), 0) + 1 from lane_turns where lane = ${name}))
+          on conflict (lane, owner) do update set turn = excluded.turn`.execute(db)
+      }
+    return rows
   }
 
-  /** Written under the lane's lock, so no two turns have the same number. */
-  async #noteTurns(tx: Tx, lane: string, owners: Set<string>): Promise<void> {
-    for (const owner of owners) {
-      await sql`insert into lane_turns (lane, owner, turn)
-        values (${lane}, ${owner}, (select coalesce(max(turn), 0) + 1 from lane_turns where lane = ${lane}))
-        on conflict (lane, owner) do update set turn = excluded.turn`.execute(tx.db)
-    }
+  /** Who is next: this is what both ledgers mean by a lane's order and limit. */
+  #next(name: string) {
+    return sql`select id from (
+        select id, created_at, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn
+        from jobs where ${inLane(name)} and state = 'waiting'
+      ) as ranked order by rank, turn, created_at, id
+      limit coalesce((select case when max_running is null then 1000000 when admitted >= max_running then 0
+          else max_running - admitted end
+        from (select max_running, ${admittedIn(name)} as admitted from lanes where lanes.name = ${name}) as lane), 0)`
   }
 
-  async #policy(name: string): Promise<string> {
-    const row = await this.#ledger.db
-      .selectFrom('lanes')
-      .select('policy')
-      .where('name', '=', name)
-      .executeTakeFirst()
-    return row?.policy ?? 'fifo'
+  #wakeOf({ id, kind, delay }: Admitted): Wake {
+    return { id, pool: this.#kinds.get(kind).pool, delayMs: Math.max(0, Number(delay)) }
   }
 
-  /**
-   * The row's lock lets one transaction at a time count and admit. SQLite has but one writer anyway.
-   *
-   * Locks are taken in one order, or transactions block each other: the lane first, then its jobs.
-   */
-  async lock(tx: Tx, name: string): Promise<LockedLane | undefined> {
-    let query = tx.db.selectFrom('lanes').select(['max_running as limit', 'policy']).where('name', '=', name)
-    if (this.#ledger.dialect === 'postgres') query = query.forUpdate()
-    return query.executeTakeFirst()
+  #policy(name: string): Lane['policy'] {
+    return this.#kinds.all().find(({ lane }) => lane?.name === name)?.lane?.policy ?? 'fifo'
   }
+}
+
+function admitWhere(which: RawBuilder<unknown>) {
+  return sql<Admitted>`update jobs set state = 'pending',
+      wake_at = (case when due_at > wharf_now() then due_at else wharf_now() end) + ${WAKE_GRACE_MS}
+    where ${which} returning id, kind, owner, created_at, due_at - wharf_now() as delay`
 }
 
 /** The time at which a job that is due at `dueAt` counts as overdue. */
@@ -148,8 +175,19 @@ export function wakeAt(dueAt: number | null) {
 }
 
 /** Only unfinished jobs of a lane are ever looked at, however many have ended. */
-function inLane(name: string, table: 'jobs' | 'held' = 'jobs') {
+function inLane(name: string | RawBuilder<unknown>, table: 'jobs' | 'held' = 'jobs') {
   return sql`${sql.ref(`${table}.lane`)} = ${name} and ${activeIn(table)}`
+}
+
+function admittedIn(name: string | RawBuilder<unknown>) {
+  return sql`(select count(*) from jobs where ${inLane(name)} and jobs.state in ('pending', 'running'))`
+}
+
+/** Of a row in `lanes`: it could admit a job that waits. Only if the transaction that should have done so was cut off. */
+export function hasRoom() {
+  const name = sql.ref('lanes.name')
+  return sql<boolean>`(exists (select 1 from jobs where ${inLane(name)} and jobs.state = 'waiting')
+    and (lanes.max_running is null or lanes.max_running > ${admittedIn(name)}))`
 }
 
 /** Orders waiting jobs: by arrival alone, or first by how many jobs their owner would then have admitted. */

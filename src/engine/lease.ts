@@ -66,7 +66,7 @@ export class Leases {
         .returningAll()
         .execute()
       const jobs = rows.map((row) => toJob(row))
-      if (jobs.length > 0) await this.#tellRunning(tx, jobs)
+      if (jobs.length > 0) this.#tellRunning(tx, jobs)
       return new Map(jobs.map((job) => [job.id, job]))
     })
     return ids.map((id) => {
@@ -76,14 +76,19 @@ export class Leases {
     })
   }
 
-  /** A statement of its own: what a claim has to tell is known only once the row is. */
-  async #tellRunning(tx: Tx, jobs: Job[]): Promise<void> {
+  /** A statement of its own, sent with the commit: what a claim has to tell is known only once the row is. */
+  #tellRunning(tx: Tx, jobs: Job[]): void {
     const values = jobs.map((job) => {
       const { event_type, event_data } = telling(this.#deps.kinds.get(job.kind), job, { what: 'running' })
       return sql`(cast(${job.id} as text), cast(${event_type} as text), cast(${event_data} as text))`
     })
-    await sql`update jobs set event_type = told.column2, event_data = told.column3
-      from (values ${sql.join(values)}) as told where jobs.id = told.column1`.execute(tx.db)
+    const tell = sql`update jobs set event_type = told.column2, event_data = told.column3
+      from (values ${sql.join(values)}) as told where jobs.id = told.column1`
+    tx.atCommit({
+      name: 'claim',
+      statements: () => [tell.compile(tx.db)],
+      inTurn: async () => (await tell.execute(tx.db)).rows,
+    })
   }
 
   /** A wake that came too early is put back for the rest of the time. */
@@ -143,8 +148,8 @@ export class Leases {
       if (await this.#successes.add({ job, kind, result: outcome.result })) return []
       // Cancelled meanwhile, or the claim is over: the long way finds out.
     }
-    return this.#deps.ledger.transaction(async (tx) => {
-      const lane = job.lane === null ? undefined : await this.#deps.lanes.lock(tx, job.lane)
+    const woken: Wake[] = []
+    await this.#deps.ledger.transaction(async (tx) => {
       let move = this.#resolve(kind, job, outcome)
       const expired = outcome.what === 'abandoned'
       if (!(await this.#write(tx, job, move, progress, { cancelRequested: 0, expired }))) {
@@ -154,10 +159,13 @@ export class Leases {
           throw leaseLost(job)
       }
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
-      if (move.delayMs !== undefined) return [{ id: job.id, pool: kind.pool, delayMs: move.delayMs }]
+      const { delayMs } = move
+      if (delayMs !== undefined)
+        return tx.afterCommit(() => woken.push({ id: job.id, pool: kind.pool, delayMs }))
       await kind.onEnded?.(tx, { jobId: job.id, change: move.change })
-      return job.lane === null ? [] : this.#deps.lanes.admit(tx, job.lane, lane)
+      if (job.lane !== null) this.#deps.lanes.admit(tx, job.lane, (wakes) => woken.push(...wakes))
     })
+    return woken
   }
 
   /** Ends several claims with one statement; answers for each whether it went through. */

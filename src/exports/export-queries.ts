@@ -65,25 +65,45 @@ export class ExportQueries {
     return { rows: page, nextCursor: rows.length > options.limit && last ? cursorOf(last) : null }
   }
 
-  /** Lets one transaction at a time go on for a project; SQLite has but one writer anyway. */
-  async takeTurn(tx: Tx, projectId: string): Promise<void> {
-    if (this.#ledger.dialect === 'sqlite') return
-    await tx.db.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate().execute()
+  /**
+   * Fails the transaction, with what `refuse` makes of their number, if it leaves the project with more than `limit`
+   * unfinished exports. Requests of a project take turns for it, and only at their end, so that none waits for a stopped
+   * instance.
+   */
+  requireAtMost(tx: Tx, projectId: string, limit: number, refuse: (count: number) => Error): void {
+    const name = `project ${projectId}: exports`
+    const count = this.#active(tx, projectId)
+    tx.atCommit({
+      name,
+      statements: () => [
+        tx.db.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate().compile(),
+        sql`select case when count > ${limit} then wharf_refuse(${name}, count::text) end from (${count}) as active`.compile(
+          tx.db,
+        ),
+      ],
+      inTurn: async () => {
+        const active = await this.countActive(tx, projectId)
+        if (active > limit) throw refuse(active)
+        return []
+      },
+      refused: (reason) => refuse(Number(reason)),
+    })
   }
 
-  /**
-   * A project's exports that have not ended. A job counts its own tasks and has the project as its owner, so that only
-   * unfinished jobs are read. In the caller's transaction: a second connection taken inside one can wait for itself.
-   */
+  /** In the caller's transaction: a second connection taken inside one can wait for itself. */
   async countActive(tx: Tx, projectId: string): Promise<number> {
-    const row = await tx.db
+    const row = await this.#active(tx, projectId).executeTakeFirst()
+    return Number(row?.count ?? 0)
+  }
+
+  /** A job counts its own tasks and has the project as its owner, so that only unfinished jobs are read. */
+  #active(tx: Tx, projectId: string) {
+    return tx.db
       .selectFrom('jobs')
       .select(({ fn }) => fn.sum<number | null>('live_tasks').as('count'))
       .where('owner', '=', projectId)
       .where('kind', '=', EXPORT_KIND)
       .where(activeIn())
-      .executeTakeFirst()
-    return Number(row?.count ?? 0)
   }
 
   async recordDownload(taskId: string, download: Omit<Download, 'at'>): Promise<void> {

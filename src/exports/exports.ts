@@ -64,8 +64,11 @@ export class Exports {
   async submit(tx: Tx, projectId: string, body: ExportBody): Promise<string> {
     const request = this.#read(body)
     await this.#deps.projects.require(tx, projectId)
-    // Counted twice: here to refuse a flood cheaply, and below, in turn, so that no two requests take the last place.
-    this.#checkLimit(1 + (await this.#queries.countActive(tx, projectId)))
+    // Counted twice: here to refuse a flood cheaply, and at the end, in turn, so that no two requests take the last place.
+    const { projectLimit } = this.#options
+    const active = 1 + (await this.#queries.countActive(tx, projectId))
+    if (active > projectLimit) throw this.#limitReached(active)
+    this.#queries.requireAtMost(tx, projectId, projectLimit, (count) => this.#limitReached(count))
     const headers = body.source_headers ?? {}
     const sourceHeaders = Object.keys(headers).length > 0 ? JSON.stringify(headers) : null
     const payload: ExportPayload = {
@@ -88,9 +91,6 @@ export class Exports {
         },
       ],
     })
-    // Last, because others of the project wait from here to the commit.
-    await this.#queries.takeTurn(tx, projectId)
-    this.#checkLimit(await this.#queries.countActive(tx, projectId))
     return taskIds[0] as string
   }
 
@@ -210,11 +210,10 @@ export class Exports {
   }
 
   /** `active` counts the one that is being asked for. */
-  #checkLimit(active: number): void {
+  #limitReached(active: number): AppError {
     const { projectLimit } = this.#options
-    if (active <= projectLimit) return
     const message = `this project has ${active - 1} unfinished exports, and may have ${projectLimit}; wait for some to end`
-    throw new AppError(ERRORS.EXPORT_LIMIT, message, { retryAfter: 10 })
+    return new AppError(ERRORS.EXPORT_LIMIT, message, { retryAfter: 10 })
   }
 
   #view(row: ExportRow, given?: string): ExportView {

@@ -6,6 +6,8 @@ import { AppError, ERRORS } from '../kernel/index.ts'
 export interface Answer {
   status: number
   body: unknown
+  /** The body as it is after the commit, where that decides about it. */
+  committed?(): unknown
   headers?: Record<string, string>
 }
 
@@ -28,7 +30,10 @@ export class Idempotency {
     make: (tx: Tx) => Promise<Answer>,
   ): Promise<void> {
     const key = request.headers['idempotency-key']
-    if (key === undefined) return send(reply, await this.#deps.ledger.transaction(make))
+    if (key === undefined) {
+      const made = await this.#deps.ledger.transaction(make)
+      return send(reply, made.committed ? { ...made, body: made.committed() } : made)
+    }
     if (typeof key !== 'string' || !KEY_FORM.test(key)) {
       throw new AppError(
         ERRORS.IDEMPOTENCY_KEY_INVALID,
@@ -39,8 +44,13 @@ export class Idempotency {
     return send(reply, await this.#once(scope, key, fingerprintOf(request), make))
   }
 
-  #once(scope: string, key: string, fingerprint: string, make: (tx: Tx) => Promise<Answer>): Promise<Answer> {
-    return this.#deps.ledger.transaction(async (tx) => {
+  async #once(
+    scope: string,
+    key: string,
+    fingerprint: string,
+    make: (tx: Tx) => Promise<Answer>,
+  ): Promise<Answer> {
+    const answer = await this.#deps.ledger.transaction<Answer>(async (tx) => {
       if (!(await tx.tryLock(`idempotency ${scope} ${key}`))) {
         throw new AppError(ERRORS.IDEMPOTENCY_IN_FLIGHT, 'the first request with this key is still at work', {
           retryAfter: 1,
@@ -65,16 +75,30 @@ export class Idempotency {
         }
         return { status: known.status, headers, body: JSON.parse(this.#deps.sealer.open(known.body)) }
       }
-      const answer = await make(tx)
-      // Sealed, because an answer may hold a key that is stored nowhere else.
-      const body = this.#deps.sealer.seal(JSON.stringify(answer.body))
-      const headers = JSON.stringify(answer.headers ?? {})
+      const made = await make(tx)
+      const body = this.#seal(made.body)
+      const headers = JSON.stringify(made.headers ?? {})
       await tx.db
         .insertInto('idempotency')
-        .values({ scope, key, fingerprint, status: answer.status, headers, body, created_at: now })
+        .values({ scope, key, fingerprint, status: made.status, headers, body, created_at: now })
         .execute()
-      return answer
+      return made
     })
+    if (!answer.committed) return answer
+    // Stored before it is sent: whoever got this answer gets it again.
+    const body = answer.committed()
+    await this.#deps.ledger.db
+      .updateTable('idempotency')
+      .set({ body: this.#seal(body) })
+      .where('scope', '=', scope)
+      .where('key', '=', key)
+      .execute()
+    return { ...answer, body }
+  }
+
+  /** Sealed, because an answer may hold a key that is stored nowhere else. */
+  #seal(body: unknown): string {
+    return this.#deps.sealer.seal(JSON.stringify(body))
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Engine, newId, type Tx } from '../engine/index.ts'
+import { type Engine, type Enqueued, newId, type Tx } from '../engine/index.ts'
 import { AppError, type Clock, ERRORS, isAppError, type Log } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { type Account, AccountStore } from './account-store.ts'
@@ -8,6 +8,7 @@ import { checkHandle } from './handle.ts'
 import { checkParams } from './params.ts'
 import { RunCleaner } from './run-cleaner.ts'
 import { RUN_KIND, RUN_LANE, runKind } from './run-kind.ts'
+import { type RunState, runState } from './run-state.ts'
 import { type Cleanup, type RunOrder, RunStore } from './run-store.ts'
 import { type RunView, readRun, readState, type StateView } from './run-view.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
@@ -56,8 +57,11 @@ export class Runs {
     await this.#tell(tx, 'account_deleted', { handle })
   }
 
-  /** Accepts a run. One that is accepted is locked from this moment on, and the account with it. */
-  async start(tx: Tx, handle: string, kind: RunOrder['kind']): Promise<{ runId: string }> {
+  /**
+   * Accepts a run. One that is accepted is locked from this moment on, and the account with it. Whether it has a place is
+   * known after the commit: `state` tells then.
+   */
+  async start(tx: Tx, handle: string, kind: RunOrder['kind']): Promise<{ runId: string; state(): RunState }> {
     const account = await this.#accounts.lock(tx, handle)
     const { url, params } = account
     const order: RunOrder = {
@@ -68,9 +72,9 @@ export class Runs {
       params,
       cursor: kind === 'continue' ? account.cursor : null,
     }
-    const jobId = await this.#enqueue(tx, order, account)
-    await this.#runs.insert(tx, { id: order.run_id, jobId, handle })
-    return { runId: order.run_id }
+    const enqueued = await this.#enqueue(tx, order, account)
+    await this.#runs.insert(tx, { id: order.run_id, jobId: enqueued.jobId, handle })
+    return { runId: order.run_id, state: () => stateOf(enqueued) }
   }
 
   /** Takes a queued run out of the queue, or tells a running one to stop; `files` decides about what it has fetched. */
@@ -118,19 +122,18 @@ export class Runs {
     return { seq, ...value }
   }
 
-  async #enqueue(tx: Tx, order: RunOrder, account: Account): Promise<string> {
+  async #enqueue(tx: Tx, order: RunOrder, account: Account): Promise<Enqueued> {
     const { run_id, handle } = order
     // The index decides. Looking first only spares a wait: an insert that meets a job which its worker is just writing
     // to must wait for that worker, who may be waiting for this account.
     if (await this.#accounts.isLocked(tx, handle)) throw runActive(account)
     try {
-      const { jobId } = await this.#deps.engine.enqueue(tx, {
+      return await this.#deps.engine.enqueue(tx, {
         kind: RUN_KIND,
         payload: order,
         owner: handle,
         tasks: [{ id: run_id, label: handle }],
       })
-      return jobId
     } catch (error) {
       if (!isAppError(error, ERRORS.JOB_REFUSED)) throw error
       throw runActive(account)
@@ -149,6 +152,11 @@ export class Runs {
     await events.append(tx, { type, kind: RUN_KIND, projectId: null, taskId: null, jobId: null, data })
     tx.afterCommit(() => feed.notify())
   }
+}
+
+/** One with a free place runs at once, a moment before its worker takes it. */
+function stateOf({ admitted }: Enqueued): RunState {
+  return runState({ state: admitted ? 'pending' : 'waiting', startedAt: null })
 }
 
 function runActive({ handle, runId }: Account): AppError {

@@ -31,7 +31,7 @@ export class CapacityDuty implements Duty {
     for (const { name, limit } of scaled) {
       const wanted = Math.max(1, Number(alive?.count ?? 1)) * limit.perInstance
       if ((await lanes.limit(name)) === wanted) continue
-      this.#deps.wake(await ledger.transaction((tx) => lanes.setLimit(tx, name, wanted)))
+      await ledger.transaction(async (tx) => lanes.setLimit(tx, name, wanted, this.#deps.wake))
     }
   }
 }

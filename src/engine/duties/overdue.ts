@@ -3,7 +3,7 @@ import { type Duty, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
 import type { Dispatcher, Wake } from '../dispatch/dispatcher.ts'
 import { toJob } from '../job.ts'
 import type { KindRegistry } from '../kind.ts'
-import { WAKE_GRACE_MS } from '../lanes.ts'
+import { hasRoom, type Lanes, WAKE_GRACE_MS } from '../lanes.ts'
 import type { Leases } from '../lease.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 
@@ -16,13 +16,15 @@ const LONGEST_REWAKE_MS = 5 * 60_000
 export interface OverdueDeps {
   ledger: Ledger
   kinds: KindRegistry
+  lanes: Lanes
   leases: Leases
   dispatcher: Dispatcher
   log: Log
 }
 
 /**
- * The leader's safety net: takes back jobs whose lease ran out, and publishes again what is pending for too long.
+ * The leader's safety net: takes back jobs whose lease ran out, publishes again what is pending for too long, and admits
+ * what waits although there is room.
  *
  * An idle look is one statement, which also tells when the next one is worth it. A job that is published again and
  * again (its pool is simply busy) waits longer each time. Kinds that this version does not know (a newer one runs
@@ -45,7 +47,8 @@ export class OverdueDuty implements Duty {
     this.#forgot ||= await this.#deps.dispatcher.forgot().catch(() => false)
     if (this.#forgot) await this.wakeAll()
     this.#forgot = false
-    const { wake, lease } = await this.#nextTimes()
+    const { wake, lease, room } = await this.#nextTimes()
+    if (room) await this.#admit()
     const reclaimed = lease <= 0 ? await this.#reclaim(signal) : 0
     const published = wake <= 0 || reclaimed > 0 ? await this.#republish(signal) : 0
     const next = published + reclaimed > 0 ? 0 : Math.min(wake, lease)
@@ -74,18 +77,30 @@ export class OverdueDuty implements Duty {
       .execute()
   }
 
-  async #nextTimes(): Promise<{ wake: number; lease: number }> {
+  async #nextTimes(): Promise<{ wake: number; lease: number; room: boolean }> {
     const kinds = this.#deps.kinds.names()
-    if (kinds.length === 0) return { wake: Number.POSITIVE_INFINITY, lease: Number.POSITIVE_INFINITY }
+    if (kinds.length === 0)
+      return { wake: Number.POSITIVE_INFINITY, lease: Number.POSITIVE_INFINITY, room: false }
     const mine = sql`kind in (${sql.join(kinds)})`
-    const { rows } = await sql<{ wake: number | null; lease: number | null }>`select
+    const { rows } = await sql<{ wake: number | null; lease: number | null; room: number }>`select
       (select min(wake_at) from jobs where state = 'pending' and ${mine}) - wharf_now() as wake,
-      (select min(lease_until) from jobs where state = 'running' and ${mine}) - wharf_now() as lease`.execute(
-      this.#deps.ledger.db,
-    )
+      (select min(lease_until) from jobs where state = 'running' and ${mine}) - wharf_now() as lease,
+      (select count(*) from lanes where ${hasRoom()}) as room`.execute(this.#deps.ledger.db)
     const orNever = (value: number | null | undefined) =>
       value == null ? Number.POSITIVE_INFINITY : Number(value)
-    return { wake: orNever(rows[0]?.wake), lease: orNever(rows[0]?.lease) }
+    return {
+      wake: orNever(rows[0]?.wake),
+      lease: orNever(rows[0]?.lease),
+      room: Number(rows[0]?.room ?? 0) > 0,
+    }
+  }
+
+  async #admit(): Promise<void> {
+    const { ledger, kinds, lanes } = this.#deps
+    const wakes: Wake[] = []
+    for (const name of new Set(kinds.all().flatMap(({ lane }) => lane?.name ?? [])))
+      await ledger.transaction(async (tx) => lanes.admit(tx, name, (admitted) => wakes.push(...admitted)))
+    await this.#publish(wakes)
   }
 
   async #reclaim(signal: AbortSignal): Promise<number> {

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { commitWith } from '../ledger/commit-with.ts'
 import { type Ledger, now, type Tx } from '../ledger/ledger.ts'
 import type { Schema } from '../ledger/schema.ts'
 
@@ -96,8 +97,8 @@ export class EventLog {
       .setIsolationLevel('repeatable read')
       .execute(async (db) => {
         // The lock is taken before the snapshot is: nobody else numbers until the snapshot is read.
-        await lockNumbering(db)
-        await numberCommitted(db)
+        await LOCK_NUMBERING.execute(db)
+        await NUMBER_COMMITTED.execute(db)
         return { seq: await lastSeq(db), value: await read(db) }
       })
   }
@@ -126,16 +127,18 @@ export class EventLog {
     const open = await sql<{ open: boolean }>`
       select exists (select 1 from events where seq is null) as open`.execute(this.#db)
     if (!open.rows[0]?.open) return
-    await this.#db.transaction().execute(async (db) => {
-      await lockNumbering(db)
-      await numberCommitted(db)
-    })
+    await this.#db.executeQuery(
+      commitWith([LOCK_NUMBERING.compile(this.#db), NUMBER_COMMITTED.compile(this.#db)]),
+    )
   }
 }
 
-async function lockNumbering(db: Kysely<Schema>): Promise<void> {
-  await sql`lock table event_numbering in exclusive mode`.execute(db)
-}
+const LOCK_NUMBERING = sql`lock table event_numbering in exclusive mode`
+
+const NUMBER_COMMITTED = sql`update events set seq = numbered.seq from (
+    select id, row_number() over (order by id) + (select coalesce(max(seq), 0) from events) as seq
+    from events where seq is null
+  ) as numbered where events.id = numbered.id`
 
 async function lastSeq(db: Kysely<Schema>): Promise<number> {
   const row = await db
@@ -143,11 +146,4 @@ async function lastSeq(db: Kysely<Schema>): Promise<number> {
     .select(({ fn }) => fn.max('seq').as('seq'))
     .executeTakeFirst()
   return Number(row?.seq ?? 0)
-}
-
-async function numberCommitted(db: Kysely<Schema>): Promise<void> {
-  await sql`update events set seq = numbered.seq from (
-      select id, row_number() over (order by id) + (select coalesce(max(seq), 0) from events) as seq
-      from events where seq is null
-    ) as numbered where events.id = numbered.id`.execute(db)
 }

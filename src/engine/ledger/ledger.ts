@@ -1,10 +1,24 @@
 import { createHash } from 'node:crypto'
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely'
 import { ERRORS, isAppError, messageOf } from '../../kernel/index.ts'
+import { commitWith } from './commit-with.ts'
 import type { Schema } from './schema.ts'
 
 /** The ledger's clock in milliseconds: PostgreSQL's own, or the process' clock in SQLite. */
 export const now = sql<number>`wharf_now()`
+
+/** What a transaction does last, see `Tx.atCommit`. */
+export interface Closing<R = unknown> {
+  name: string
+  /** For PostgreSQL: sent one after another without waiting, so none depends on what this process reads of another. */
+  statements(): CompiledQuery[]
+  /** For SQLite, which has but one writer: nobody waits for it any longer than for the rest of the transaction. */
+  inTurn(): Promise<R[]>
+  /** Called after the commit with the rows of the last statement. */
+  done?(rows: R[]): void
+  /** For statements that call `wharf_refuse(name, reason)`: what the transaction fails with. */
+  refused?(reason: string): Error
+}
 
 /** One transaction of the ledger. What must happen only if it commits is registered with `afterCommit`. */
 export interface Tx {
@@ -12,12 +26,22 @@ export interface Tx {
   /** The ledger's clock. */
   now(): Promise<number>
   afterCommit(action: () => void): void
+  /**
+   * Registers what locks rows that many wait for. It is done at the very end: on PostgreSQL in one message with the
+   * commit, so that a client which stops can never be what the others wait for. What is registered twice is done once,
+   * and all of it in the order of names, so that two transactions do not wait for each other in a circle.
+   *
+   * False if another one of that name was registered before; then only `done` is added.
+   */
+  atCommit<R>(closing: Closing<R>): boolean
   /** Takes a lock that ends with the transaction, or answers false at once when another transaction has it. */
   tryLock(name: string): Promise<boolean>
 }
 
 const DEADLOCK_OR_SERIALIZATION = new Set(['40P01', '40001'])
 const WAITED_TOO_LONG = new Set(['55P03', '57014'])
+/** Raised by `wharf_refuse`. */
+const REFUSED = 'WH001'
 const MAX_TRIES = 5
 /** A connection that breaks before the commit leaves nothing behind. Once more is enough: the next may be to a server that is away. */
 const MAX_CONNECTIONS = 2
@@ -56,6 +80,7 @@ export class Ledger {
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const actions: (() => void)[] = []
+      const closings = new Map<string, Closings>()
       const locks: string[] = []
       let atWork = false
       let result: T
@@ -66,9 +91,11 @@ export class Ledger {
             db,
             now: () => readClock(db),
             afterCommit: (action) => actions.push(action),
+            atCommit: (closing) => register(closings, closing as Closing),
             tryLock: (name) => this.#tryLock(db, name, locks),
           })
           atWork = false
+          actions.unshift(...(await this.#close(db, closings)))
           return done
         })
       } catch (error) {
@@ -113,6 +140,28 @@ export class Ledger {
     await this.#onClose()
   }
 
+  /** Answers what is to be called after the commit. */
+  async #close(db: Kysely<Schema>, registered: Map<string, Closings>): Promise<(() => void)[]> {
+    const closings = [...registered.values()].sort(([a], [b]) => (a.name < b.name ? -1 : 1))
+    if (closings.length === 0) return []
+    const results: unknown[][] = []
+    if (this.dialect === 'sqlite') for (const [first] of closings) results.push(await first.inTurn())
+    else {
+      const groups = closings.map(([first]) => first.statements())
+      const { rows } = await db.executeQuery(commitWith(groups.flat())).catch((error) => {
+        throw refusal(error, closings)
+      })
+      for (const group of groups) results.push(rows.splice(0, group.length).at(-1)?.rows ?? [])
+    }
+    return closings.flatMap((group, index) =>
+      group.map(
+        ({ done }) =>
+          () =>
+            done?.(results[index] ?? []),
+      ),
+    )
+  }
+
   async #tryLock(db: Kysely<Schema>, name: string, locks: string[]): Promise<boolean> {
     if (this.dialect === 'sqlite') {
       if (this.#held.has(name)) return false
@@ -126,6 +175,23 @@ export class Ledger {
     }>`select pg_try_advisory_xact_lock(${key.toString()}::bigint) as locked`.execute(db)
     return rows[0]?.locked === true
   }
+}
+
+/** Those of one name; the first one's statements are for all of them. */
+type Closings = [Closing, ...Closing[]]
+
+function register(closings: Map<string, Closings>, closing: Closing): boolean {
+  const before = closings.get(closing.name)
+  if (before) before.push(closing)
+  else closings.set(closing.name, [closing])
+  return before === undefined
+}
+
+/** The reason of a closing that has refused its transaction, in its own words. */
+function refusal(error: unknown, closings: readonly Closings[]): unknown {
+  if (codeOf(error) !== REFUSED) return error
+  const { message, detail } = error as { message: string; detail?: string }
+  return closings.find(([{ name }]) => name === detail)?.[0].refused?.(message) ?? error
 }
 
 /** For the rest of a transaction on PostgreSQL, in place of the limits of its session. */

@@ -1,9 +1,9 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import pg from 'pg'
 import { AppError, ERRORS, type Log } from '../../kernel/index.ts'
 import { Ledger } from './ledger.ts'
 import { OnlyInstanceLock } from './only-instance-lock.ts'
-import { OutageAwareDriver } from './outage.ts'
+import { PostgresDriver } from './postgres-driver.ts'
 import type { Schema } from './schema.ts'
 import { SESSION_LIMITS, type SessionLimits, sessionSettings } from './session-settings.ts'
 
@@ -62,13 +62,12 @@ function openPool(settings: pg.PoolConfig, log: Log): pg.Pool {
 }
 
 function openDatabase(pool: pg.Pool): Kysely<Schema> {
-  const dialect = new PostgresDialect({ pool })
   return new Kysely<Schema>({
     dialect: {
-      createDriver: () => new OutageAwareDriver(dialect.createDriver()),
-      createQueryCompiler: () => dialect.createQueryCompiler(),
-      createAdapter: () => dialect.createAdapter(),
-      createIntrospector: (kysely) => dialect.createIntrospector(kysely),
+      createDriver: () => new PostgresDriver(pool),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+      createAdapter: () => new PostgresAdapter(),
+      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
     },
   })
 }

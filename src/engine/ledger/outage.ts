@@ -1,4 +1,3 @@
-import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
 import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
 
 /**
@@ -57,63 +56,11 @@ export function toSqliteLedgerError(error: unknown): unknown {
   return error
 }
 
-async function guarded<T>(work: Promise<T>): Promise<T> {
+/** Says "the ledger is away" in one way, whatever the driver below says about sockets and SQLSTATEs. */
+export async function guarded<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
     throw toLedgerError(error)
-  }
-}
-
-/** Says "the ledger is away" in one way, whatever the driver below says about sockets and SQLSTATEs. */
-export class OutageAwareDriver implements Driver {
-  readonly #inner: Driver
-
-  constructor(inner: Driver) {
-    this.#inner = inner
-  }
-
-  init(): Promise<void> {
-    return this.#inner.init()
-  }
-
-  async acquireConnection(): Promise<DatabaseConnection> {
-    return new OutageAwareConnection(await guarded(this.#inner.acquireConnection()))
-  }
-
-  beginTransaction(connection: OutageAwareConnection, settings: TransactionSettings): Promise<void> {
-    return guarded(this.#inner.beginTransaction(connection.inner, settings))
-  }
-
-  commitTransaction(connection: OutageAwareConnection): Promise<void> {
-    return guarded(this.#inner.commitTransaction(connection.inner))
-  }
-
-  rollbackTransaction(connection: OutageAwareConnection): Promise<void> {
-    return guarded(this.#inner.rollbackTransaction(connection.inner))
-  }
-
-  releaseConnection(connection: OutageAwareConnection): Promise<void> {
-    return this.#inner.releaseConnection(connection.inner)
-  }
-
-  destroy(): Promise<void> {
-    return this.#inner.destroy()
-  }
-}
-
-class OutageAwareConnection implements DatabaseConnection {
-  readonly inner: DatabaseConnection
-
-  constructor(inner: DatabaseConnection) {
-    this.inner = inner
-  }
-
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    return guarded(this.inner.executeQuery<R>(query))
-  }
-
-  streamQuery<R>(query: CompiledQuery, chunkSize?: number): AsyncIterableIterator<QueryResult<R>> {
-    return this.inner.streamQuery<R>(query, chunkSize)
   }
 }

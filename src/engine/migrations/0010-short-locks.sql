@@ -5,7 +5,7 @@
 -- transaction; of advisory locks none does both.
 create table event_numbering ();
 
--- Ends a transaction from within a statement that is sent together with its commit.
-create function wharf_refuse(reason text) returns integer language plpgsql volatile as
-  $$ begin raise exception using errcode = 'WH001', message = reason; end $$;
+-- Ends a transaction from within a statement that is sent together with its commit, see `Tx.atCommit`.
+create function wharf_refuse(name text, reason text) returns integer language plpgsql volatile as
+  $$ begin raise exception using errcode = 'WH001', message = reason, detail = name; end $$;
 --@all

@@ -72,9 +72,10 @@ export function runRoutes({ ledger, idempotency, runs }: HttpDeps): FastifyPlugi
       (request, reply) =>
         inTheirLanguage(request, () =>
           idempotency.answer(request, reply, async (tx) => {
-            const { runId } = await runs.start(tx, request.body.handle, request.body.kind)
-            const headers = { Location: `/api/runs/${runId}` }
-            return { status: 202, body: short(await runs.runIn(tx, runId)), headers }
+            const { handle, kind } = request.body
+            const { runId, state } = await runs.start(tx, handle, kind)
+            const body = () => ({ run_id: runId, handle, state: state() })
+            return { status: 202, body: body(), committed: body, headers: { Location: `/api/runs/${runId}` } }
           }),
         ),
     )
