@@ -1,5 +1,6 @@
 export type { Consumer, Dispatcher, Wake } from './dispatch/dispatcher.ts'
 export { Engine, type EngineDeps, type EngineOptions } from './engine.ts'
+export { RESYNC } from './events/event-feed.ts'
 export type { Event, EventFilter } from './events/event-log.ts'
 export { Gather } from './gather.ts'
 export { newId } from './id.ts'

@@ -9,6 +9,7 @@ import type { Runs } from '../runs/index.ts'
 import type { Transfers } from '../transfers/index.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Metrics } from './metrics.ts'
+import type { Watchers } from './watchers.ts'
 
 /** What the server is given. */
 export interface HttpServerDeps {
@@ -35,6 +36,7 @@ export interface HttpServerDeps {
 export interface HttpDeps extends HttpServerDeps {
   idempotency: Idempotency
   metrics: Metrics
+  watchers: Watchers
   /** Aborts when the server stops: streams that would never end do then. */
   stopping: AbortSignal
   /** True from the first moment of a stop on. */

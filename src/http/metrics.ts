@@ -7,6 +7,8 @@ export class Metrics {
   readonly registry = new Registry()
   readonly requests: Histogram<'method' | 'route' | 'status'>
   readonly problems: Counter<'code'>
+  readonly watchers: Gauge<'transport'>
+  readonly watchersDropped: Counter<'transport'>
 
   constructor(ledger: Ledger) {
     const registers = [this.registry]
@@ -32,6 +34,18 @@ export class Metrics {
         this.reset()
         this.inc(unforeseenErrors())
       },
+    })
+    this.watchers = new Gauge({
+      name: 'wharf_watchers',
+      help: 'Open event streams, by transport',
+      labelNames: ['transport'],
+      registers,
+    })
+    this.watchersDropped = new Counter({
+      name: 'wharf_watchers_dropped_total',
+      help: 'Event streams that were ended because their reader was too slow, by transport',
+      labelNames: ['transport'],
+      registers,
     })
     new Gauge({
       name: 'wharf_jobs',

@@ -29,6 +29,7 @@ import { runRoutes } from './routes/runs.ts'
 import { sampleRoutes } from './routes/samples.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { transferRoutes } from './routes/transfers.ts'
+import { Watchers } from './watchers.ts'
 import { EventSockets } from './web-socket.ts'
 
 declare module 'fastify' {
@@ -72,11 +73,14 @@ export class HttpServer implements Part {
   #disconnected: Promise<void> | undefined
 
   constructor(deps: HttpServerDeps, options: HttpServerOptions) {
+    const metrics = new Metrics(deps.ledger)
+    const stopping = this.#stop.signal
     this.#deps = {
       ...deps,
       idempotency: new Idempotency(deps),
-      metrics: new Metrics(deps.ledger),
-      stopping: this.#stop.signal,
+      metrics,
+      stopping,
+      watchers: new Watchers({ ...deps, metrics, stopping }),
       isDraining: () => this.#draining,
     }
     this.#options = options

@@ -1,31 +1,28 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { WebSocketServer } from 'ws'
 import type { Engine } from '../engine/index.ts'
-import { AppError, ERRORS, type Log } from '../kernel/index.ts'
-import { eventStream, type TaskViews } from '../notify/index.ts'
+import { AppError, background, ERRORS } from '../kernel/index.ts'
+import type { TaskViews } from '../notify/index.ts'
 import { parseTaskKey } from '../transfers/index.ts'
 import { type Authenticator, allow, type Principal, requireTask, ticketOf } from './auth.ts'
 import type { HttpServerDeps } from './http-deps.ts'
 import { PROBLEM_TYPE, toAppError, toProblem } from './problem.ts'
 import { filterFor } from './routes/events.ts'
+import type { Watch, Watchers } from './watchers.ts'
+import { WebSocketLine } from './web-socket-line.ts'
 
 export interface WebSocketDeps {
   engine: Engine
   authenticator: Authenticator
   views: TaskViews
+  watchers: Watchers
   stopping: AbortSignal
-  log: Log
   sockets?: HttpServerDeps['sockets']
 }
 
-const PING_MS = 30_000
-/** A reader that is this far behind is let go; it comes back and asks for what it missed. */
-const MAX_BUFFERED = 4 * 1024 * 1024
 /** For the answer to the close frame of a server that stops. */
 const CLOSE_MS = 200
-const GOING_AWAY = 1001
-const TOO_SLOW = 1013
 
 /** `GET /ws?task_id=…` or `?project_id=…`: the same messages as SSE, and the present state at once for a task. */
 export class EventSockets {
@@ -43,10 +40,8 @@ export class EventSockets {
       this.#upgrade(request, socket, head).catch((error) => refuse(socket, toAppError(error)))
     })
     this.#deps.stopping.addEventListener('abort', () => {
-      const { clients } = this.#server
-      for (const client of clients) client.close(GOING_AWAY, 'shutting down; connect again with after=SEQ')
       setTimeout(() => {
-        for (const client of clients) client.terminate()
+        for (const client of this.#server.clients) client.terminate()
       }, CLOSE_MS).unref()
     })
   }
@@ -70,18 +65,31 @@ export class EventSockets {
     // A ticket names its task by itself.
     const taskId = parameter('task_id') ?? (principal?.role === 'ticket' ? principal.taskId : undefined)
     const filter = filterFor(principal, { taskId, projectId: parameter('project_id') })
-    // Read before the state: an event that falls in between is then sent twice rather than never.
-    const seq = await this.#deps.engine.events.last()
-    const state = taskId === undefined ? undefined : await this.#state(principal, taskId, seq)
     const after = parameter('after')
+    const { watchers } = this.#deps
+    const watch = await watchers.open(after === undefined ? undefined : Number(after) || 0, filter)
+    socket.once('close', () => watch.cancel())
+    if (socket.destroyed) return watch.cancel()
+    const state = await this.#first(watch, principal, taskId)
     this.#server.handleUpgrade(request, socket, head, (client) => {
-      this.#serve(client, { after: after === undefined ? seq : Number(after) || 0, filter, state }).catch(
-        (error) => {
-          this.#deps.log.warn({ err: error }, 'a WebSocket ended with an error')
-          client.terminate()
-        },
+      client.on('error', () => client.terminate())
+      if (state) client.send(JSON.stringify(state))
+      background(
+        'a WebSocket of events',
+        watchers.serve(watch, new WebSocketLine(client, socket)).finally(() => client.close()),
       )
     })
+  }
+
+  /** Read after the watch was opened: an event that falls in between is then sent twice rather than never. */
+  async #first(watch: Watch, principal: Principal | null, taskId: string | undefined) {
+    if (taskId === undefined) return undefined
+    try {
+      return await this.#state(principal, taskId, watch.logEnd)
+    } catch (error) {
+      watch.cancel()
+      throw error
+    }
   }
 
   async #state(principal: Principal | null, taskId: string, seq: number): Promise<object> {
@@ -108,42 +116,6 @@ export class EventSockets {
     const { kind, projectId } = found.task
     return { kind, projectId, view: await views[kind]?.(taskId, ticket) }
   }
-
-  async #serve(
-    client: WebSocket,
-    {
-      after,
-      filter,
-      state,
-    }: { after: number; filter: ReturnType<typeof filterFor>; state: object | undefined },
-  ): Promise<void> {
-    const gone = new AbortController()
-    client.on('close', () => gone.abort())
-    client.on('error', () => client.terminate())
-    keepAlive(client, gone.signal)
-    if (state) client.send(JSON.stringify(state))
-    const signal = AbortSignal.any([gone.signal, this.#deps.stopping])
-    for await (const message of eventStream(this.#deps.engine, { after, filter, signal })) {
-      if (client.bufferedAmount > MAX_BUFFERED)
-        return client.close(TOO_SLOW, 'too slow; come back with after=SEQ')
-      client.send(JSON.stringify(message))
-    }
-  }
-}
-
-/** Finds out about peers that vanished without a word. */
-function keepAlive(client: WebSocket, gone: AbortSignal): void {
-  let alive = true
-  client.on('pong', () => {
-    alive = true
-  })
-  const timer = setInterval(() => {
-    if (!alive) return client.terminate()
-    alive = false
-    client.ping()
-  }, PING_MS)
-  timer.unref()
-  gone.addEventListener('abort', () => clearInterval(timer))
 }
 
 function refuse(socket: Duplex, error: AppError): void {

@@ -1,41 +1,32 @@
-import type { Engine, Event, EventFilter } from '../engine/index.ts'
+import type { Engine, EventFilter } from '../engine/index.ts'
+import { EventBatch, type EventMessage, toMessages } from './event-batch.ts'
 
-/** An event as it goes over the wire, the same for SSE and WebSocket. */
-export interface EventMessage {
-  seq: number
-  /** The event before this one in this stream; a reader that saw another has a gap and takes a new snapshot. */
-  prev_seq: number
-  type: string
-  task_id: string | null
-  project_id: string | null
-  at: string
-  [member: string]: unknown
+export interface EventStream {
+  /** Where it begins. */
+  after: number
+  /** Where the log ended when the stream was opened. */
+  end: number
+  batches: AsyncGenerator<EventBatch>
 }
 
-/** Follows the event log for one listener. */
-export async function* eventStream(
+/**
+ * Follows the event log for one listener, after `after`, or from now on if that is undefined. Rejects if the ledger is
+ * away; once it is open, the stream outlives that. The signal must be aborted even if nothing is ever read.
+ */
+export async function openEventStream(
   engine: Engine,
-  { after, filter, signal }: { after: number; filter: EventFilter; signal: AbortSignal },
-): AsyncGenerator<EventMessage> {
-  let previous = after
-  for await (const events of engine.feed.follow(after, filter, signal)) {
-    for (const event of events) {
-      yield toMessage(event, previous)
-      previous = event.seq
+  { after, filter, signal }: { after: number | undefined; filter: EventFilter; signal: AbortSignal },
+): Promise<EventStream> {
+  const feed = await engine.feed.open(after ?? null, filter, signal)
+  async function* batches() {
+    let previous = feed.after
+    for await (const events of feed.pages) {
+      const batch = EventBatch.of(events, previous)
+      yield batch
+      previous = batch.lastSeq
     }
   }
-}
-
-function toMessage(event: Event, previous: number): EventMessage {
-  return {
-    ...event.data,
-    seq: event.seq,
-    prev_seq: previous,
-    type: event.type,
-    task_id: event.taskId,
-    project_id: event.projectId,
-    at: new Date(event.at).toISOString(),
-  }
+  return { after: feed.after, end: feed.end, batches: batches() }
 }
 
 /** Everything that the log still has of one task, oldest first. */
@@ -44,10 +35,5 @@ export async function eventHistory(
   filter: EventFilter,
   limit = 1_000,
 ): Promise<EventMessage[]> {
-  let previous = 0
-  return (await engine.events.read(0, filter, limit)).map((event) => {
-    const message = toMessage(event, previous)
-    previous = event.seq
-    return message
-  })
+  return toMessages(await engine.events.read(0, filter, limit), 0)
 }

@@ -1,2 +1,3 @@
 export { Callbacks, type Delivery, type TaskViews } from './callbacks.ts'
-export { type EventMessage, eventHistory, eventStream } from './event-stream.ts'
+export type { EventBatch, EventMessage } from './event-batch.ts'
+export { type EventStream, eventHistory, openEventStream } from './event-stream.ts'

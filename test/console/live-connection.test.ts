@@ -16,7 +16,7 @@ class FakeServer {
     return new Response(new ReadableStream({ start: (stream) => void this.streams.push(stream) }))
   }
 
-  tell(event: { seq: number; prev_seq: number }, cut = 0): void {
+  tell(event: { seq: number; prev_seq: number; type?: string }, cut = 0): void {
     const text = new TextEncoder().encode(`id: ${event.seq}\r\ndata: ${JSON.stringify(event)}\r\n\r\n`)
     // Where a network happens to cut it.
     this.streams.at(-1)?.enqueue(text.slice(0, cut))
@@ -65,6 +65,16 @@ describe('the line to the server', () => {
     void connection.run('key')
     await until('it is live', () => connection.link.get() === 'live')
     server.tell({ seq: 9, prev_seq: 8 })
+    await until('the event was seen', () => seen.length === 1)
+    expect(snapshots).toBe(2)
+  })
+
+  test('a server that says resync has everything read again, and its events follow from there', async () => {
+    void connection.run('key')
+    await until('it is live', () => connection.link.get() === 'live')
+    server.tell({ seq: 2, prev_seq: 2, type: 'resync' })
+    await until('a snapshot was taken', () => snapshots === 2)
+    server.tell({ seq: 3, prev_seq: 2 })
     await until('the event was seen', () => seen.length === 1)
     expect(snapshots).toBe(2)
   })

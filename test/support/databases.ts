@@ -59,7 +59,7 @@ async function migrated(): Promise<Lent> {
   const tables = (await tablesOf(url)).filter((table) => table !== VERSIONS)
   const seeded: string[] = []
   for (const table of tables)
-    if ((await query(url, `select 1 from "${table}" limit 1`)).length > 0) seeded.push(table)
+    if ((await queryRows(url, `select 1 from "${table}" limit 1`)).length > 0) seeded.push(table)
   return { ...database, tables, seeded, functions: await functionsOf(url), version: await versionOf(url) }
 }
 
@@ -83,12 +83,12 @@ async function emptied({ url, tables, seeded, functions, version }: Lent): Promi
 }
 
 async function versionOf(url: string): Promise<number> {
-  const [row] = await query<{ version: number }>(url, `select max(version) as version from ${VERSIONS}`)
+  const [row] = await queryRows<{ version: number }>(url, `select max(version) as version from ${VERSIONS}`)
   return row?.version ?? 0
 }
 
 async function tablesOf(url: string): Promise<string[]> {
-  const rows = await query<{ tablename: string }>(
+  const rows = await queryRows<{ tablename: string }>(
     url,
     `select tablename from pg_tables where schemaname = 'public'`,
   )
@@ -97,7 +97,7 @@ async function tablesOf(url: string): Promise<string[]> {
 
 /** Their definitions as statements, because tests may put others in their place. */
 async function functionsOf(url: string): Promise<string> {
-  const rows = await query<{ text: string }>(
+  const rows = await queryRows<{ text: string }>(
     url,
     `select pg_get_functiondef(oid) as text from pg_proc where pronamespace = 'public'::regnamespace and prokind = 'f'`,
   )
@@ -105,10 +105,10 @@ async function functionsOf(url: string): Promise<string> {
 }
 
 export async function runSql(url: string, sql: string): Promise<void> {
-  await query(url, sql)
+  await queryRows(url, sql)
 }
 
-async function query<R extends pg.QueryResultRow>(url: string, sql: string): Promise<R[]> {
+export async function queryRows<R extends pg.QueryResultRow>(url: string, sql: string): Promise<R[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

@@ -38,6 +38,8 @@ export interface SseReader {
   ids: string[]
   /** Lines that are comments. */
   comments: string[]
+  /** The `event` of each message that has one. */
+  names: string[]
   until(type: string, taskId?: string): Promise<Message>
   close(): void
 }
@@ -53,6 +55,7 @@ export async function openEvents(url: string, headers: Record<string, string>): 
   const messages: Message[] = []
   const ids: string[] = []
   const comments: string[] = []
+  const names: string[] = []
   const read = async () => {
     let rest = ''
     for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -60,6 +63,7 @@ export async function openEvents(url: string, headers: Record<string, string>): 
       rest = lines.pop() ?? ''
       for (const line of lines) {
         if (line.startsWith(':')) comments.push(line)
+        if (line.startsWith('event:')) names.push(line.slice(6).trim())
         if (line.startsWith('id:')) ids.push(line.slice(3).trim())
         if (line.startsWith('data:')) messages.push(JSON.parse(line.slice(5)))
       }
@@ -71,6 +75,7 @@ export async function openEvents(url: string, headers: Record<string, string>): 
     messages,
     ids,
     comments,
+    names,
     until: waiter(messages),
     close: () => gone.abort(),
   }

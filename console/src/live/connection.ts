@@ -86,9 +86,11 @@ export class LiveConnection {
         clearTimeout(watchdog)
         watchdog = setTimeout(() => gone.abort(), SILENCE_MS)
         if (!event) continue
-        if (event.prev_seq !== seq) this.#listener.onSnapshotNeeded()
+        // The log was put back; no event of a task says so.
+        const resync = event.type === 'resync'
+        if (resync || event.prev_seq !== seq) this.#listener.onSnapshotNeeded()
         seq = event.seq
-        this.#listener.onEvent(event)
+        if (!resync) this.#listener.onEvent(event)
       }
     } finally {
       clearTimeout(watchdog)

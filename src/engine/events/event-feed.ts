@@ -25,6 +25,8 @@ export interface FeedDeps {
 export interface OpenFeed {
   /** Where it begins. */
   after: number
+  /** Where the log ended when it was opened. */
+  end: number
   /** To be read by one reader, once. */
   pages: AsyncGenerator<readonly Event[]>
 }
@@ -91,7 +93,7 @@ export class EventFeed {
       const end = await this.#tail.fresh()
       reader.seq = after ?? end
       reader.restarts = reader.seq > end ? -1 : this.#tail.restarts
-      return { after: reader.seq, pages: this.#pages(reader) }
+      return { after: reader.seq, end, pages: this.#pages(reader) }
     } catch (error) {
       signal.removeEventListener('abort', leave)
       leave()

@@ -1,4 +1,4 @@
-import { type Backoff, backoffDelay, type Clock, type Log } from '../../kernel/index.ts'
+import { type Backoff, background, backoffDelay, type Clock, type Log } from '../../kernel/index.ts'
 import type { EventLog } from './event-log.ts'
 import type { EventRing } from './event-ring.ts'
 
@@ -84,10 +84,7 @@ export class EventTail {
   #start(): void {
     if (this.#running) return
     this.#running = true
-    this.#run().catch((error) => {
-      this.#running = false
-      this.#deps.log.error({ err: error }, 'the reader of new events has ended')
-    })
+    background('the reader of new events', this.#run())
   }
 
   async #run(): Promise<void> {

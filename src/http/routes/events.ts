@@ -1,33 +1,21 @@
-import sse, { type SSEPluginOptions } from '@fastify/sse'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import type { EventFilter } from '../../engine/index.ts'
-import { AppError, ERRORS } from '../../kernel/index.ts'
-import { eventStream } from '../../notify/index.ts'
+import { AppError, background, ERRORS } from '../../kernel/index.ts'
 import { type Principal, requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
-
-const HEARTBEAT_MS = 15_000
-/** After this long a browser that lost its stream comes back. */
-const RETRY_MS = 2_000
+import { SseLine } from '../sse-line.ts'
 
 /** The event log as it grows, from `after` or `Last-Event-ID` on; from now on when neither is given. */
-export function eventRoutes({ engine, stopping }: HttpDeps): FastifyPluginAsyncTypebox {
+export function eventRoutes({ watchers }: HttpDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    // The package's types call the module itself the plugin, which is what CommonJS makes of it.
-    await app.register(sse as unknown as FastifyPluginAsync<SSEPluginOptions>, {
-      heartbeatInterval: HEARTBEAT_MS,
-    })
     app.get(
       '/api/events',
       {
         config: { access: 'ticket', endless: true },
-        // Also for clients that accept anything, as curl does.
-        sse: 'only',
         schema: {
           tags: ['events'],
-          summary: 'Server-sent events: one JSON message an event, id is its seq',
+          summary: 'Server-sent events: one JSON message per event, id is its seq',
           querystring: Type.Object({
             after: Type.Optional(Type.Integer({ minimum: 0 })),
             task_id: Type.Optional(Type.String()),
@@ -40,18 +28,18 @@ export function eventRoutes({ engine, stopping }: HttpDeps): FastifyPluginAsyncT
       async (request, reply) => {
         const { after, task_id, project_id } = request.query
         const filter = filterFor(request.principal, { taskId: task_id, projectId: project_id })
-        const start =
-          readLastEventId(request.headers['last-event-id']) ?? after ?? (await engine.events.last())
-        const gone = new AbortController()
-        reply.sse.onClose(() => gone.abort())
-        const signal = AbortSignal.any([gone.signal, stopping])
-        const messages = eventStream(engine, { after: start, filter, signal })
-        await reply.sse.send(
-          (async function* () {
-            // At once, so that a reader knows it is heard, and the heartbeat begins, before anything happens.
-            yield { data: undefined, retry: RETRY_MS }
-            for await (const message of messages) yield { id: String(message.seq), data: message }
-          })(),
+        const { raw } = reply
+        const start = readLastEventId(request.headers['last-event-id']) ?? after
+        const watch = await watchers.open(start, filter)
+        raw.once('close', () => watch.cancel())
+        // From here on nothing that happens to the stream is an answer of this handler.
+        reply.hijack()
+        if (raw.destroyed) return watch.cancel()
+        for (const [name, value] of Object.entries(reply.getHeaders())) raw.setHeader(name, value as string)
+        raw.on('error', () => watch.cancel())
+        background(
+          'an event stream',
+          watchers.serve(watch, new SseLine(raw)).finally(() => raw.end()),
         )
       },
     )

@@ -1,0 +1,138 @@
+import type { Engine, EventFilter } from '../engine/index.ts'
+import type { Log } from '../kernel/index.ts'
+import { type EventBatch, type EventStream, openEventStream } from '../notify/index.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface WatcherDeps {
+  engine: Engine
+  metrics: Metrics
+  stopping: AbortSignal
+  log: Log
+}
+
+/** The connection that a watcher reads from. */
+export interface Line {
+  readonly transport: 'sse' | 'websocket'
+  /** A promise if it is not taken at once; it resolves when it is, or when the line is closed. */
+  send(batch: EventBatch): Promise<void> | undefined
+  /** Shows the peer that the server is alive. Called only while nothing waits to be taken. */
+  beat(): void
+  /** Says why and closes. */
+  end(reason: EndReason): void
+}
+
+export type EndReason = 'too slow' | 'shutting down' | 'internal error'
+
+/** Between two heartbeats. A browser's proxy may cut what is silent for longer than half a minute. */
+const BEAT_MS = 15_000
+/** A watcher that has not taken what it was sent before this many heartbeats is dropped. */
+const PATIENCE_BEATS = 2
+
+/**
+ * Everyone who watches events over this server. A watcher that cannot keep up waits for itself alone: no more is read for
+ * it than what its line has taken. One that stands still is told so, and dropped; it
+ * comes back and asks for what it missed.
+ */
+export class Watchers {
+  readonly #deps: WatcherDeps
+  readonly #watches = new Set<Watch>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(deps: WatcherDeps) {
+    this.#deps = deps
+    deps.stopping.addEventListener('abort', () => {
+      for (const watch of this.#watches) watch.end('shutting down')
+    })
+  }
+
+  /** Rejects if the ledger is away. What it returns must be served or cancelled. */
+  async open(after: number | undefined, filter: EventFilter): Promise<Watch> {
+    const gone = new AbortController()
+    const stream = await openEventStream(this.#deps.engine, { after, filter, signal: gone.signal })
+    return new Watch(stream, gone)
+  }
+
+  /** Resolves when the watch is over, for whatever reason. */
+  async serve(watch: Watch, line: Line): Promise<void> {
+    const { metrics, stopping, log } = this.#deps
+    this.#watches.add(watch)
+    this.#timer ??= setInterval(() => this.#beat(), BEAT_MS).unref()
+    metrics.watchers.inc({ transport: line.transport })
+    try {
+      const run = watch.run(line)
+      if (stopping.aborted) watch.end('shutting down')
+      await run
+    } catch (error) {
+      log.error({ err: error }, 'an event stream ended with an error')
+      watch.end('internal error')
+    } finally {
+      this.#watches.delete(watch)
+      metrics.watchers.dec({ transport: line.transport })
+      if (this.#watches.size === 0) {
+        clearInterval(this.#timer)
+        this.#timer = undefined
+      }
+    }
+  }
+
+  #beat(): void {
+    for (const watch of this.#watches) {
+      const dropped = watch.beat()
+      if (dropped) this.#deps.metrics.watchersDropped.inc({ transport: dropped.transport })
+    }
+  }
+}
+
+/** One watcher: a place in the log and the line to carry what comes after it. */
+export class Watch {
+  readonly #stream: EventStream
+  readonly #gone: AbortController
+  #line: Line | undefined
+  /** Heartbeats since a batch was sent that is not taken yet. */
+  #late: number | undefined
+
+  constructor(stream: EventStream, gone: AbortController) {
+    this.#stream = stream
+    this.#gone = gone
+  }
+
+  /** Where the log ended when the watch was opened. */
+  get logEnd(): number {
+    return this.#stream.end
+  }
+
+  /** To be called when the peer is gone. */
+  cancel(): void {
+    this.#gone.abort()
+  }
+
+  async run(line: Line): Promise<void> {
+    this.#line = line
+    try {
+      for await (const batch of this.#stream.batches) {
+        const taken = line.send(batch)
+        if (!taken) continue
+        this.#late = 0
+        await taken
+        this.#late = undefined
+      }
+    } finally {
+      this.cancel()
+    }
+  }
+
+  /** The line, if the watcher stood still for too long and was dropped. */
+  beat(): Line | undefined {
+    if (this.#late === undefined) this.#line?.beat()
+    else if (++this.#late === PATIENCE_BEATS) {
+      this.end('too slow')
+      return this.#line
+    }
+    return undefined
+  }
+
+  end(reason: EndReason): void {
+    this.#line?.end(reason)
+    this.cancel()
+  }
+}
