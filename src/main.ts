@@ -49,8 +49,14 @@ try {
   process.exit(process.exitCode ?? 0)
 } catch (error) {
   if (error instanceof Interrupted) process.exit(error.exitCode)
-  // A mistake that the person at the terminal can mend gets one line, everything else its stack.
+  // What the person at the terminal can put right gets one line, everything else its stack. The message of a system
+  // error (a port in use, a folder that is missing, a database that is away) names its address or path.
   if (isAppError(error)) console.error(`wharf: ${error.message} (${error.code})`)
+  else if (isSystemError(error)) console.error(`wharf: ${error.message}`)
   else console.error(error)
   process.exit(1)
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error
 }

@@ -30,6 +30,7 @@ export {
 } from './overview.ts'
 export { type Project, ProjectStore } from './projects/project-store.ts'
 export { hashSecret, matchesHash, newSecret } from './projects/secrets.ts'
+export { reportOutages } from './redis-outages.ts'
 export { Sealer } from './sealer.ts'
 export { SettingsStore } from './settings-store.ts'
 export type { Signal, Topic, Topics } from './signal/signal.ts'

@@ -1,4 +1,5 @@
-import type { Clock, Log } from '../kernel/index.ts'
+import { sql } from 'kysely'
+import { AppError, type Clock, ERRORS, isAppError, type Log } from '../kernel/index.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import { InProcessDispatcher } from './dispatch/in-process-dispatcher.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -58,7 +59,25 @@ async function openEmbedded({ dataDir }: BackendOptions, clock: Clock): Promise<
 
 async function openPostgres(url: string, log: Log, onlyInstance: boolean): Promise<Ledger> {
   const { openPostgresLedger } = await import('./ledger/open-postgres.ts')
-  return openPostgresLedger(url, log, { onlyInstance })
+  try {
+    const ledger = await openPostgresLedger(url, log, { onlyInstance })
+    await sql`select 1`.execute(ledger.db).catch(async (error) => {
+      await ledger.close()
+      throw error
+    })
+    return ledger
+  } catch (cause) {
+    if (isAppError(cause) && !isAppError(cause, ERRORS.LEDGER_UNAVAILABLE)) throw cause
+    const { code, message } = rootOf(cause)
+    const reason = code === undefined ? message : `${message}, ${code}`
+    const where = `PostgreSQL at ${new URL(url).host} does not let Wharf in (${reason}); check DATABASE_URL`
+    throw new AppError(ERRORS.LEDGER_UNAVAILABLE, where, { cause })
+  }
+}
+
+function rootOf(error: unknown): { code?: string; message: string } {
+  const { cause } = error as { cause?: unknown }
+  return cause instanceof Error ? rootOf(cause) : (error as { code?: string; message: string })
 }
 
 async function openCarriers({ redisUrl, redisPrefix }: BackendOptions, log: Log) {

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import type { Log } from '../kernel/index.ts'
+import { reportOutages } from './redis-outages.ts'
 
 /** How long Redis may take for an answer before it counts as away. */
 export const ANSWER_MS = 5_000
@@ -20,6 +21,6 @@ export function connectRedis(log: Log, url: string, answerMs = ANSWER_MS): Redis
     retryStrategy: reconnectSoon,
     socketTimeout: answerMs,
   })
-  redis.on('error', (error) => log.debug({ err: error }, 'redis connection error'))
+  reportOutages(redis, log)
   return redis
 }

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { messageOf } from './errors.ts'
 import type { Log } from './log.ts'
 
 /**
@@ -23,6 +24,7 @@ export class DutyLoop {
   readonly #options: DutyLoopOptions
   readonly #stop = new AbortController()
   #running: Promise<void> | undefined
+  #failure: string | undefined
 
   constructor(duty: Duty, deps: { clock: Clock; log: Log }, options: DutyLoopOptions) {
     this.#duty = duty
@@ -39,6 +41,16 @@ export class DutyLoop {
     await this.#running
   }
 
+  /** What fails in the same way again and again is said once: an outage must not fill the log. */
+  #failed(error: unknown): void {
+    const { log } = this.#deps
+    const reason = messageOf(error)
+    const about = { duty: this.#duty.name, err: error }
+    if (reason === this.#failure) log.debug(about, 'duty failed again')
+    else log.warn(about, 'duty failed, will try again')
+    this.#failure = reason
+  }
+
   async #loop(): Promise<void> {
     const { signal } = this.#stop
     const { everyMs, jitter = 0.1 } = this.#options
@@ -46,9 +58,9 @@ export class DutyLoop {
       let wait = everyMs * (1 - jitter + 2 * jitter * Math.random())
       try {
         wait = nextInMs(await this.#duty.runOnce(signal)) ?? wait
+        this.#failure = undefined
       } catch (error) {
-        if (!signal.aborted)
-          this.#deps.log.warn({ duty: this.#duty.name, err: error }, 'duty failed, will try again')
+        if (!signal.aborted) this.#failed(error)
       }
       await this.#deps.clock.sleep(wait, signal).catch(() => undefined)
     }

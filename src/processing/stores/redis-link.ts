@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
+import { reportOutages } from '../../engine/index.ts'
 import { AppError, ERRORS, type Log } from '../../kernel/index.ts'
 import { encodeMessage, TEXT } from '../task.ts'
 
@@ -135,7 +136,7 @@ export class RedisLink {
       autoResendUnfulfilledCommands: false,
       retryStrategy: (times) => Math.min(50 * 2 ** times, 1_000),
     })
-    redis.on('error', (error) => this.#log.debug({ err: error }, 'redis connection error'))
+    reportOutages(redis, this.#log)
     return redis
   }
 }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
-import { background, type Clock, type Log, messageOf } from '../../kernel/index.ts'
+import { AppError, background, type Clock, ERRORS, type Log, messageOf } from '../../kernel/index.ts'
 import { type FromAgent, REPORT_MS, type ToAgent } from '../engines/swarm/wire/control-message.ts'
 import { type Credentials, readVerifyKey } from '../engines/swarm/wire/credentials.ts'
 import type { Holding } from '../engines/swarm/wire/holding.ts'
@@ -73,7 +73,11 @@ export class Agent {
   }
 
   async start(): Promise<void> {
-    await this.#pieces.listen(this.#options.listenHost ?? '0.0.0.0', this.#options.listenPort ?? 0)
+    const { listenHost = '0.0.0.0', listenPort = 0 } = this.#options
+    await this.#pieces.listen(listenHost, listenPort).catch((cause: NodeJS.ErrnoException) => {
+      const message = `cannot listen on ${listenHost}:${listenPort} (${cause.code}); set --listen to another address`
+      throw new AppError(ERRORS.CONFIG_INVALID, message, { cause })
+    })
     this.#running = Promise.all([this.#link.run(this.#stop.signal), this.#reportLoop()])
   }
 

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import { backoffDelay, type Clock, type Log, messageOf } from '../../kernel/index.ts'
+import { backoffDelay, type Clock, type Log } from '../../kernel/index.ts'
 import {
   AGENT_SOCKET_PATH,
   type FromAgent,
@@ -18,6 +18,7 @@ export interface ControlLinkDeps {
 const RECONNECT = { base: 200, factor: 2, max: 5_000, jitter: 0.5 }
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 const UNAUTHORIZED = 401
+const SAY_AWAY_MS = 60_000
 const SERVICE_RESTART = 1012
 
 /** The agent's line to the server: opened from here, kept open, opened again when it breaks. */
@@ -26,6 +27,7 @@ export class ControlLink {
   readonly #url: URL
   readonly #token: string
   #socket: WebSocket | undefined
+  #saidAway = Number.NEGATIVE_INFINITY
 
   constructor(deps: ControlLinkDeps, { server, token }: { server: string; token: string }) {
     this.#deps = deps
@@ -47,6 +49,15 @@ export class ControlLink {
     }
   }
 
+  /** Said at the first failure and then once a minute: nobody shall wonder why nothing happens. */
+  #away(opened: boolean, reason: string): void {
+    const now = this.#deps.clock.now()
+    if (!opened && now - this.#saidAway < SAY_AWAY_MS) return
+    this.#saidAway = now
+    const what = opened ? 'lost the connection to' : 'cannot reach'
+    this.#deps.log.warn(`${what} ${this.#url.origin} (${reason}); will keep trying`)
+  }
+
   /** One connection, from opening to closing. */
   async #connectOnce(signal: AbortSignal): Promise<boolean> {
     const socket = new WebSocket(this.#url, {
@@ -57,6 +68,7 @@ export class ControlLink {
     })
     this.#socket = socket
     let opened = false
+    let reason = 'the connection was closed'
     let heardAt = this.#deps.clock.now()
     const watch = setInterval(() => {
       if (this.#deps.clock.now() - heardAt > 4 * KNOCK_MS) socket.terminate()
@@ -81,10 +93,12 @@ export class ControlLink {
     })
     socket.on('unexpected-response', (_request, response) => {
       const wrong = response.statusCode === UNAUTHORIZED ? '; is WHARF_AGENT_TOKEN right?' : ''
-      this.#deps.log.warn(`the server answered ${response.statusCode}${wrong}`)
+      reason = `it answered ${response.statusCode}${wrong}`
       socket.terminate()
     })
-    socket.on('error', (error) => this.#deps.log.debug(messageOf(error)))
+    socket.on('error', (error) => {
+      reason = errorReason(error)
+    })
     await new Promise<void>((resolve) => {
       socket.once('close', (code, reason) => {
         if (code === SERVICE_RESTART) this.#deps.log.info({ server: this.#url.host }, String(reason))
@@ -93,6 +107,11 @@ export class ControlLink {
     })
     clearInterval(watch)
     signal.removeEventListener('abort', stop)
+    if (!signal.aborted) this.#away(opened, reason)
     return opened
   }
+}
+
+function errorReason(error: NodeJS.ErrnoException): string {
+  return error.code ?? error.message
 }

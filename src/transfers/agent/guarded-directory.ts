@@ -1,6 +1,7 @@
-import { constants, existsSync, realpathSync } from 'node:fs'
+import { constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { AppError, ERRORS } from '../../kernel/index.ts'
 import { RESULT, TargetFailure } from '../engines/swarm/wire/result-code.ts'
 import type { Owner } from './owner.ts'
 
@@ -13,13 +14,19 @@ export class Roots {
   readonly #roots: string[]
 
   constructor(roots: string[]) {
-    this.#roots = roots.map((root) => realpathSync(resolve(root)))
+    this.#roots = roots.map(realRoot)
   }
 
   /** The root that `path`, as written, lies in. */
   containing(path: string): string | undefined {
     return this.#roots.find((root) => isInside(root, path))
   }
+}
+
+function realRoot(root: string): string {
+  const path = resolve(root)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(path)
+  throw new AppError(ERRORS.CONFIG_INVALID, `--root takes a folder that exists, and ${path} is none`)
 }
 
 function isInside(root: string, path: string): boolean {

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { until } from '../support/until.ts'
+import { temporaryFolder } from '../support/wharf-process.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const AGENT = ['agent', '--id', 'host-1']
+
+/** The command with what it has printed so far; it is ended with the test. */
+function wharf(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: temporaryFolder(),
+    env: {
+      PATH: process.env.PATH ?? '',
+      WHARF_AGENT_TOKEN: 'agent-token-for-tests',
+      WHARF_DATA_DIR: temporaryFolder(),
+      WHARF_PORT: '0',
+      TASK_GRPC_PORT: '0',
+      ...env,
+    },
+  })
+  const printed = { text: '' }
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      printed.text += chunk
+    })
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  return { printed, exited }
+}
+
+/** A port that is taken, by a listener that closes every connection. */
+async function takenPort(): Promise<number> {
+  const server = createServer((socket) => socket.destroy())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  return (server.address() as { port: number }).port
+}
+
+async function expectOneLine(command: ReturnType<typeof wharf>, words: string[]): Promise<void> {
+  expect(await command.exited).toBe(1)
+  const lines = command.printed.text.trim().split('\n')
+  expect(lines).toHaveLength(1)
+  for (const word of words) expect(lines[0]).toContain(word)
+}
+
+test('an agent whose folder is missing says so in one line', async () => {
+  const args = [...AGENT, '--server', 'http://127.0.0.1:1', '--root', '/no/such/folder']
+  await expectOneLine(wharf(args), ['--root', '/no/such/folder'])
+})
+
+test('an agent whose address is in use says so in one line', async () => {
+  const port = await takenPort()
+  const listen = `127.0.0.1:${port}`
+  const args = [...AGENT, '--server', 'http://127.0.0.1:1', '--root', temporaryFolder(), '--listen', listen]
+  await expectOneLine(wharf(args), [listen, 'EADDRINUSE', '--listen'])
+})
+
+test('an agent that cannot reach its server says so and goes on trying', async () => {
+  const server = `http://127.0.0.1:${await takenPort()}`
+  const command = wharf([
+    ...AGENT,
+    '--server',
+    server,
+    '--root',
+    temporaryFolder(),
+    '--listen',
+    '127.0.0.1:0',
+  ])
+  await until('it says that the server is away', () => command.printed.text.includes('will keep trying'))
+  expect(command.printed.text).toContain(server.slice('http://'.length))
+  expect(command.printed.text).not.toContain('    at ')
+})
+
+test('a database that is away ends the start with one line that names its address', async () => {
+  const port = await takenPort()
+  const command = wharf(['serve'], { DATABASE_URL: `postgres://wharf:secret@127.0.0.1:${port}/wharf` })
+  await expectOneLine(command, [`127.0.0.1:${port}`, 'DATABASE_URL'])
+  expect(command.printed.text).not.toContain('secret')
+})
+
+test('a data folder that cannot be made ends the start with one line', async () => {
+  const folder = join(MAIN, 'is-a-file')
+  await expectOneLine(wharf(['serve'], { WHARF_DATA_DIR: folder }), [folder])
+})
+
+test('a processor whose Redis is away says so with its address, and waits for it', async () => {
+  const port = await takenPort()
+  const env = { REDIS_URL: `redis://:secret@127.0.0.1:${port}`, PROCESSOR_COMMAND: 'cp {input} {output}' }
+  const command = wharf(['process'], env)
+  await until('it says that Redis is away', () =>
+    command.printed.text.includes(`Redis at 127.0.0.1:${port} cannot be reached`),
+  )
+  expect(command.printed.text).not.toContain('secret')
+})
