@@ -93,8 +93,9 @@ async function startOn(
   })
   const { sealer } = installation
   const projects = new ProjectStore({ ledger, sealer })
-  const tickets = new Tickets(clock, await settings.getOrCreate('ticket_key', () => newSecret('ticket_')))
   const engine = new Engine({ ...backend, clock, log }, engineOptions(config, backend.sole))
+  const ticketKey = await settings.getOrCreate('ticket_key', () => newSecret('ticket_'))
+  const tickets = new Tickets(engine.clock, ticketKey)
   const store = await openStore(config, clock)
   const pool = new ThreadPool()
   // The server's own address is known only once it listens; nothing asks for it before.
@@ -104,7 +105,7 @@ async function startOn(
   const knownAddress = () => (listening ? ownAddress() : `http://${config.WHARF_HOST}:${config.WHARF_PORT}`)
   const outgoing = openHttpClient(config, clock, () => (listening ? ownAddress() : undefined))
   const views: TaskViews = {}
-  const callbacks = new Callbacks({ engine, ledger, projects, http: outgoing, clock, views })
+  const callbacks = new Callbacks({ engine, ledger, projects, http: outgoing, clock: engine.clock, views })
   const shared = { engine, ledger, projects, sealer, tickets, http: outgoing, store, pool, clock, log }
   const exports = new Exports(
     { ...shared, publicUrl: () => config.WHARF_PUBLIC_URL?.replace(/\/$/, '') ?? knownAddress() },
@@ -115,7 +116,12 @@ async function startOn(
   callbacks.define()
   engine.define(
     exportKind(
-      { ...shared, folders, announce: (tx, kind, ended) => callbacks.announce(tx, kind, ended) },
+      {
+        ...shared,
+        clock: engine.clock,
+        folders,
+        announce: (tx, kind, ended) => callbacks.announce(tx, kind, ended),
+      },
       exportJobOptions(config),
     ),
   )
@@ -160,7 +166,7 @@ async function startOn(
       runs,
       transfers,
       processing,
-      overview: new Overview(ledger, {
+      overview: new Overview(engine, {
         exports: { kind: 'export' },
         transfers: { kind: 'transfer' },
         runs: { kind: 'run' },

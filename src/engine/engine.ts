@@ -1,7 +1,7 @@
 import { background, type Clock, DutyLoop, type Log, type Part, within } from '../kernel/index.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatch/dispatcher.ts'
 import { CapacityDuty } from './duties/capacity.ts'
-import { HEARTBEAT_EVERY_MS, HeartbeatDuty } from './duties/heartbeat.ts'
+import { HeartbeatDuty } from './duties/heartbeat.ts'
 import { OverdueDuty } from './duties/overdue.ts'
 import { RetentionDuty } from './duties/retention.ts'
 import { EventFeed } from './events/event-feed.ts'
@@ -13,6 +13,7 @@ import { Lanes } from './lanes.ts'
 import { Leadership } from './leadership.ts'
 import { Leases } from './lease.ts'
 import type { Ledger, Tx } from './ledger/ledger.ts'
+import { LedgerClock } from './ledger-clock.ts'
 import { Membership, type MembershipOptions } from './membership.ts'
 import type { Signal } from './signal/signal.ts'
 import { Worker } from './worker.ts'
@@ -46,7 +47,6 @@ const RENEWALS_PER_LEASE = 3
 const LONGEST_LEADERSHIP_MS = 20_000
 const LEADERSHIP_PER_LEASE = 2 / 3
 const RETENTION_EVERY_MS = 5 * 60_000
-const CAPACITY_EVERY_MS = 60_000
 
 /**
  * The engine under every domain: the ledger decides, the dispatcher only wakes.
@@ -58,6 +58,10 @@ export class Engine implements Part {
   readonly name = 'engine'
   readonly instance = newId()
   readonly ledger: Ledger
+  /** The ledger's time, measured with each heartbeat. */
+  readonly clock: LedgerClock
+  /** An instance that was not seen for this long is dead. */
+  readonly leaseMs: number
   readonly events: EventLog
   readonly feed: EventFeed
   readonly jobs: JobStore
@@ -98,6 +102,8 @@ export class Engine implements Part {
     const { leaseMs, sole, version, eventsKeptMs } = this.#options
     const kinds = this.#kinds
     this.ledger = ledger
+    this.clock = new LedgerClock(clock)
+    this.leaseMs = leaseMs
     this.events = new EventLog(ledger)
     this.feed = new EventFeed({ events: new EventLog(ledger, ledger.readers), signal, clock, log })
     this.lanes = new Lanes(ledger, kinds)
@@ -114,28 +120,24 @@ export class Engine implements Part {
       { sole, leaseMs: Math.round(leadershipMs) },
     )
     this.leadership.onChange((leads) => background('taking up the lead', this.#lead(leads)))
-    this.overdue = new OverdueDuty({ ...shared, leases, dispatcher, log }, { leaseMs })
+    this.overdue = new OverdueDuty({ ...shared, leases, dispatcher, clock: this.clock, log }, { leaseMs })
     this.retention = new RetentionDuty(
       { ledger, kinds, events: this.events, log },
       { eventsMs: eventsKeptMs },
     )
-    this.#capacity = new CapacityDuty({
-      ledger,
-      kinds,
-      lanes: this.lanes,
-      wake: (wakes) => this.#afterChange(wakes),
-    })
+    this.#capacity = new CapacityDuty({ ...shared, wake: (wakes) => this.#afterChange(wakes) }, { leaseMs })
     this.#leaderDuties = [
       { duty: this.overdue, everyMs: 2_000 },
       { duty: this.retention, everyMs: RETENTION_EVERY_MS },
-      { duty: this.#capacity, everyMs: CAPACITY_EVERY_MS },
+      { duty: this.#capacity, everyMs: leaseMs / RENEWALS_PER_LEASE },
     ]
     const { instance } = this
     const { files } = this.#options
-    const membership = files && new Membership({ ledger, clock, log, instance, version }, files)
+    const membership = files && new Membership({ ledger, clock, log, instance, version, leaseMs }, files)
     this.#membership = membership
     this.#heartbeat = new HeartbeatDuty({
       ledger,
+      clock: this.clock,
       instance,
       version,
       said: membership && (() => membership.said),
@@ -143,7 +145,7 @@ export class Engine implements Part {
     const loop = (duty: HeartbeatDuty | Leadership | Worker, everyMs: number) =>
       new DutyLoop(duty, { clock, log }, { everyMs })
     this.#loops = [
-      loop(this.#heartbeat, HEARTBEAT_EVERY_MS),
+      loop(this.#heartbeat, leaseMs / RENEWALS_PER_LEASE),
       loop(this.leadership, leadershipMs / 2),
       loop(this.worker, leaseMs / RENEWALS_PER_LEASE),
     ]

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { AppError, type Clock, ERRORS, isErrno, type Log } from '../kernel/index.ts'
-import { ALIVE_MS, type Said } from './duties/heartbeat.ts'
+import type { Said } from './duties/heartbeat.ts'
 import { keepSecret, readSecret } from './installation.ts'
 import { type Ledger, now, type Tx } from './ledger/ledger.ts'
 
@@ -14,6 +14,8 @@ interface MembershipDeps {
   log: Log
   instance: string
   version: string
+  /** An instance that was not seen for this long is dead. */
+  leaseMs: number
 }
 
 export interface MembershipOptions {
@@ -98,7 +100,7 @@ export class Membership {
       tx.db
         .selectFrom('instances')
         .select(['id', 'host', 'pid', 'home', 'store', 'marker'])
-        .where('seen_at', '>', sql<number>`wharf_now() - ${ALIVE_MS}`)
+        .where('seen_at', '>', sql<number>`wharf_now() - ${this.#deps.leaseMs}`)
         // An older version says nothing of its files; an upgrade must not stop at it.
         .where('home', 'is not', null)
         .execute()
@@ -119,7 +121,7 @@ export class Membership {
     const who = `another Wharf (process ${other.pid} on ${other.host}) runs on this ledger`
     if (store === null && sharedDir === null)
       throw notShared(
-        `${who}, and this one keeps its files where the other cannot see them: set WHARF_SHARED_DIR to a folder that all instances see, or S3_BUCKET, on each of them. If the other was killed, its lease runs out within ${ALIVE_MS / 1_000} seconds`,
+        `${who}, and this one keeps its files where the other cannot see them: set WHARF_SHARED_DIR to a folder that all instances see, or S3_BUCKET, on each of them. If the other was killed, its lease runs out within ${this.#deps.leaseMs / 1_000} seconds`,
       )
     if (other.store !== store)
       throw notShared(

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import { ALIVE_MS } from './duties/heartbeat.ts'
 import { type Ends, EndsByMinute, MINUTE } from './ends-by-minute.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Schema } from './ledger/schema.ts'
@@ -51,11 +50,13 @@ export interface OverviewView<D extends string> {
  */
 export class Overview<D extends string> {
   readonly #ledger: Ledger
+  readonly #leaseMs: number
   readonly #domains: Record<D, WatchedDomain>
   readonly #ends: EndsByMinute
 
-  constructor(ledger: Ledger, domains: Record<D, WatchedDomain>) {
+  constructor({ ledger, leaseMs }: { ledger: Ledger; leaseMs: number }, domains: Record<D, WatchedDomain>) {
     this.#ledger = ledger
+    this.#leaseMs = leaseMs
     this.#domains = domains
     this.#ends = new EndsByMinute(
       ledger,
@@ -85,7 +86,7 @@ export class Overview<D extends string> {
       }
       await nextTurn()
     }
-    return { at: iso(now), domains, ...(await instancesAt(db, now)) }
+    return { at: iso(now), domains, ...(await instancesAt(db, now, this.#leaseMs)) }
   }
 }
 
@@ -135,11 +136,11 @@ function minutesOf(ends: Ends[], first: number): DomainOverview['per_minute'] {
   })
 }
 
-async function instancesAt(db: Kysely<Schema>, now: number) {
+async function instancesAt(db: Kysely<Schema>, now: number, aliveMs: number) {
   const rows = await db
     .selectFrom('instances')
     .select(['id', 'host', 'version', 'started_at', 'seen_at'])
-    .where('seen_at', '>=', now - ALIVE_MS)
+    .where('seen_at', '>=', now - aliveMs)
     .orderBy('started_at')
     .orderBy('id')
     .execute()

@@ -1,6 +1,6 @@
 import type { Ended, Engine, JobContext, JobKind, Ledger, ProjectStore, Tx } from '../engine/index.ts'
-import { newId, now } from '../engine/index.ts'
-import { AppError, type Clock, ERRORS, isAppError, messageOf } from '../kernel/index.ts'
+import { Completed, newId, now } from '../engine/index.ts'
+import { AppError, type Clock, ERRORS, isAppError, messageOf, outageOf } from '../kernel/index.ts'
 import { type HttpClient, signCallback } from '../net/index.ts'
 
 /** What a callback carries of a task: the same that a GET would answer, to the holder of a ticket if one is given. */
@@ -166,17 +166,20 @@ export class Callbacks {
         .execute()
   }
 
-  async #deliver({ job, signal }: JobContext<CallbackPayload>): Promise<null> {
+  async #deliver({ job, signal }: JobContext<CallbackPayload>): Promise<Completed<null>> {
     const { payload, attempts } = job
     try {
       const status = await this.#post(payload, signal)
       const delivered = status >= 200 && status < 300
-      await this.#record(payload, attempts, { status, error: null, delivered })
-      if (delivered) return null
+      const told = { status, error: null, delivered }
+      // With the end of the job: an outage of the ledger between the two would tell the receiver twice.
+      if (delivered) return new Completed(null, (tx) => this.#record(tx, payload, attempts, told))
+      await this.#record(this.#deps.ledger, payload, attempts, told)
       throw new AppError(ERRORS.CALLBACK_REFUSED, `the callback answered with status ${status}`)
     } catch (error) {
-      if (!isAppError(error, ERRORS.CALLBACK_REFUSED) && !signal.aborted) {
-        await this.#record(payload, attempts, { status: null, error: messageOf(error), delivered: false })
+      if (!isAppError(error, ERRORS.CALLBACK_REFUSED) && !outageOf(error) && !signal.aborted) {
+        const failed = { status: null, error: messageOf(error), delivered: false }
+        await this.#record(this.#deps.ledger, payload, attempts, failed)
       }
       throw error
     }
@@ -209,11 +212,12 @@ export class Callbacks {
   }
 
   async #record(
+    { db }: Pick<Tx, 'db'> | Ledger,
     payload: CallbackPayload,
     attempt: number,
     outcome: { status: number | null; error: string | null; delivered: boolean },
   ): Promise<void> {
-    await this.#deps.ledger.db
+    await db
       .insertInto('deliveries')
       .values({
         id: newId(),

@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ALIVE_MS } from '../../src/engine/duties/heartbeat.ts'
 import { newId } from '../../src/engine/index.ts'
 import { Membership, type MembershipOptions } from '../../src/engine/membership.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { availableBackends, type BackendName, openBackend, silentLog } from '../support/backends.ts'
 import { temporaryFolder } from '../support/wharf-process.ts'
+
+const LEASE_MS = 600_000
 
 const S3 = 'the bucket files at http://s3'
 
@@ -20,7 +21,7 @@ async function setup(name: BackendName) {
   const make = (options: Partial<MembershipOptions> = {}) => {
     const instance = newId()
     const member = new Membership(
-      { ledger, clock: systemClock, log: silentLog, instance, version: 'test' },
+      { ledger, clock: systemClock, log: silentLog, instance, version: 'test', leaseMs: LEASE_MS },
       { dataDir: temporaryFolder(), store: null, sharedDir: null, ...options },
     )
     return Object.assign(member, { instance })
@@ -68,7 +69,7 @@ describe.each(availableBackends())('on %s', (name) => {
   test('one whose lease has run out, or that is older than this question, is not in the way', async () => {
     const { ledger, make } = await setup(name)
     await make().join()
-    const seen_at = (await ledger.now()) - ALIVE_MS
+    const seen_at = (await ledger.now()) - LEASE_MS
     await ledger.db.updateTable('instances').set({ seen_at }).execute()
     const second = make()
     await second.join()

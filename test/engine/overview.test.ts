@@ -20,7 +20,7 @@ describe.each(availableBackends())('the overview on %s', (name) => {
       { ...exports.kind, pool: 'export', maxAttempts: 1, keepMs: MINUTE },
       { ...callbacks.kind, pool: 'callback' },
     ])
-    const overview = new Overview(first.ledger, {
+    const overview = new Overview(first.engine, {
       exports: { kind: 'export' },
       processing: { kind: 'processing', depth: async () => ({ queued: 7, running: 8 }) },
     })

@@ -7,15 +7,15 @@ import { systemClock } from '../../src/kernel/index.ts'
 import { AddressGuard, HttpClient, LOOPBACK_ONLY } from '../../src/net/index.ts'
 import type { AccountParams, AccountView, RunView, StateView } from '../../src/runs/index.ts'
 import { Runs, type RunsOptions } from '../../src/runs/index.ts'
-import { type BackendName, openBackend, silentLog } from '../support/backends.ts'
+import { type Backend, type BackendName, openBackend, silentLog } from '../support/backends.ts'
 
 const quick = { base: 5, factor: 2, max: 20, jitter: 0 }
 
 export type State = { seq: number } & StateView
 
 /** A fresh backend and one folder for files, gone with the test, and instances on them. */
-export async function setupRuns(name: BackendName) {
-  const backend = await openBackend(name)
+export async function setupRuns(ground: BackendName | Backend) {
+  const backend = typeof ground === 'string' ? await openBackend(ground) : ground
   const folder = mkdtempSync(join(tmpdir(), 'wharf-accounts-'))
   const closers: (() => Promise<void>)[] = []
   onTestFinished(async () => {

@@ -1,10 +1,7 @@
 import { hostname } from 'node:os'
 import type { Duty } from '../../kernel/index.ts'
 import { type Ledger, now } from '../ledger/ledger.ts'
-
-export const HEARTBEAT_EVERY_MS = 30_000
-/** An instance that was not seen for this long does not count. */
-export const ALIVE_MS = 3 * HEARTBEAT_EVERY_MS
+import type { LedgerClock } from '../ledger-clock.ts'
 
 /** What an instance says of its files; see `Membership`. */
 export interface Said {
@@ -15,12 +12,13 @@ export interface Said {
 
 interface HeartbeatDeps {
   ledger: Ledger
+  clock: LedgerClock
   instance: string
   version: string
   said?: (() => Said) | undefined
 }
 
-/** Keeps this instance in the list of living ones. */
+/** Keeps this instance in the list of living ones, and learns the ledger's time from it. */
 export class HeartbeatDuty implements Duty {
   readonly name = 'heartbeat'
   readonly #deps: HeartbeatDeps
@@ -30,14 +28,18 @@ export class HeartbeatDuty implements Duty {
   }
 
   async runOnce(): Promise<void> {
-    const { ledger, instance, version, said } = this.#deps
+    const { ledger, clock, instance, version, said } = this.#deps
     const files = said?.() ?? { home: null, store: null, marker: null }
     const row = { id: instance, host: hostname(), pid: process.pid, version, ...files }
-    await ledger.db
-      .insertInto('instances')
-      .values({ ...row, started_at: now, seen_at: now })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: now }))
-      .execute()
+    await clock.set(async () => {
+      const { seen_at } = await ledger.db
+        .insertInto('instances')
+        .values({ ...row, started_at: now, seen_at: now })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: now }))
+        .returning('seen_at')
+        .executeTakeFirstOrThrow()
+      return Number(seen_at)
+    })
   }
 
   async forgetOthers(): Promise<void> {

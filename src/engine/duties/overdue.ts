@@ -6,6 +6,7 @@ import type { KindRegistry } from '../kind.ts'
 import { hasRoom, type Lanes, WAKE_GRACE_MS } from '../lanes.ts'
 import type { Leases } from '../lease.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { LedgerClock } from '../ledger-clock.ts'
 
 const BATCH = 500
 /** The longest pause between two looks; also how late a wake that was lost can be noticed. */
@@ -19,6 +20,7 @@ export interface OverdueDeps {
   lanes: Lanes
   leases: Leases
   dispatcher: Dispatcher
+  clock: LedgerClock
   log: Log
 }
 
@@ -34,12 +36,15 @@ export class OverdueDuty implements Duty {
   readonly name = 'overdue-jobs'
   readonly #deps: OverdueDeps
   readonly #longestPauseMs: number
+  /** After an outage of the ledger, living workers get this long to renew what ran out meanwhile. */
+  readonly #graceMs: number
   #forgot = false
 
   constructor(deps: OverdueDeps, { leaseMs }: { leaseMs: number }) {
     this.#deps = deps
     // Every lease is seen at least once before it runs out, and so its end is known in time.
     this.#longestPauseMs = Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, leaseMs / 2))
+    this.#graceMs = leaseMs / 2
   }
 
   async runOnce(signal: AbortSignal): Promise<{ nextInMs: number; reclaimed: number; published: number }> {
@@ -49,7 +54,8 @@ export class OverdueDuty implements Duty {
     this.#forgot = false
     const { wake, lease, room } = await this.#nextTimes()
     if (room) await this.#admit()
-    const reclaimed = lease <= 0 ? await this.#reclaim(signal) : 0
+    const reclaims = lease <= 0 && this.#deps.clock.isSteady(this.#graceMs)
+    const reclaimed = reclaims ? await this.#reclaim(signal) : 0
     const published = wake <= 0 || reclaimed > 0 ? await this.#republish(signal) : 0
     const next = published + reclaimed > 0 ? 0 : Math.min(wake, lease)
     return {
