@@ -9,4 +9,5 @@ export const benchmarks: Record<string, () => Promise<Benchmark>> = {
   runs: () => import('./runs/index.ts'),
   transfers: () => import('./transfers/index.ts'),
   processing: () => import('./processing/index.ts'),
+  watchers: () => import('./watchers/index.ts'),
 }

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url'
 
 const COMMAND = fileURLToPath(new URL('../bin/wharf.mjs', import.meta.url))
 const PATIENCE_MS = 30_000
+/** Linux counts processor time in hundredths of a second. */
+const MS_PER_TICK = 10
 const ADMIN_TOKEN = 'bench-admin-token-of-nobody'
 
 /** `wharf serve`, embedded and with an empty data directory, as users start it: what it needs is what they would see. */
@@ -66,6 +68,17 @@ export class WharfServer {
     const megabytes = (name: string) =>
       Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1_024
     return { now: megabytes('VmRSS'), most: megabytes('VmHWM') }
+  }
+
+  /** Processor time that it has used so far, all threads together. */
+  cpuMs(): number {
+    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')
+    // The name of the command may hold anything; what follows it does not.
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+    return (Number(user) + Number(system)) * MS_PER_TICK
   }
 
   async stop(): Promise<void> {
