@@ -22,6 +22,7 @@ import {
 } from './engine/index.ts'
 import {
   ExpirySweeper,
+  ExportArtifacts,
   Exports,
   exportKind,
   SpoolFolders,
@@ -33,6 +34,7 @@ import { type Clock, createLog, DutyLoop, Lifecycle, type Log, systemClock } fro
 import { Callbacks, type TaskViews } from './notify/index.ts'
 import { Processing } from './processing/index.ts'
 import { Runs } from './runs/index.ts'
+import { OrphanSweeper } from './storage/index.ts'
 import { AGENT_SOCKET_PATH, openTransferEngine, openTransfers } from './transfers/index.ts'
 import { VERSION } from './version.ts'
 
@@ -151,12 +153,15 @@ async function startOn(
   const carrier = await openTransferEngine({ http: gse, clock, log, swarm }, transferEngineChoice(config))
   const {
     transfers,
+    repository,
     files,
     parts: transferParts,
   } = await openTransfers(
     { ...shared, carrier, connected: () => swarm.agents(), exportFile: (taskId) => exports.artifact(taskId) },
     transferSettings(config),
   )
+  const owners = [new ExportArtifacts({ ledger }), repository]
+  engine.addLeaderDuty(new OrphanSweeper({ store, owners, log }), HOUR)
   views.transfer = async (taskId) => ({ ...(await transfers.task(taskId)) })
   const http: HttpServer = new HttpServer(
     {

@@ -1,4 +1,4 @@
-// node bench/exports/served.ts [--quick]: exports through `wharf serve` into the disk store and into S3, and what the server
+// node bench/exports/served.ts [--quick] [--only=s3-csv]: exports through `wharf serve` into the disk store and into S3, and what the server
 // holds in memory meanwhile and afterwards.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ interface Task {
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** False if a bar was missed. */
-export async function benchServed({ quick = false } = {}): Promise<boolean> {
+export async function benchServed({ quick = false, only = '' } = {}): Promise<boolean> {
   const source = start('./pipeline/source.ts')
   const s3 = start('./served/s3-process.ts')
   try {
@@ -43,7 +43,7 @@ export async function benchServed({ quick = false } = {}): Promise<boolean> {
     const rows = { csv: Math.ceil((quick ? 100e6 : 1e9) / CSV_ROW_BYTES), excel: quick ? 100_000 : 1_000_000 }
     const bars: Bar[] = []
     for (const [store, settings] of Object.entries(stores))
-      for (const type of ['csv', 'excel'] as const)
+      for (const type of (['csv', 'excel'] as const).filter((one) => `${store}-${one}`.includes(only)))
         bars.push(...(await measure(store, settings, url, type, rows[type])))
     return checkBars(bars)
   } finally {
@@ -140,5 +140,7 @@ async function said(child: ChildProcess): Promise<string> {
   return String(line)
 }
 
-if (import.meta.main)
-  process.exitCode = (await benchServed({ quick: process.argv.includes('--quick') })) ? 0 : 1
+if (import.meta.main) {
+  const only = process.argv.find((arg) => arg.startsWith('--only='))?.slice('--only='.length)
+  process.exitCode = (await benchServed({ quick: process.argv.includes('--quick'), only })) ? 0 : 1
+}

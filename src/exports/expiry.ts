@@ -3,8 +3,6 @@ import { type Ledger, now } from '../engine/index.ts'
 import type { Duty } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 
-const DAY = 24 * 3_600_000
-
 /** Deletes files past their keep-until. Safe to repeat: removal precedes the mark. */
 export class ExpirySweeper implements Duty {
   readonly name = 'export-expiry'
@@ -39,7 +37,6 @@ export class ExpirySweeper implements Duty {
       }
       if (due.length < this.#batch) break
     }
-    await store.sweepStale(DAY, signal)
     return { swept }
   }
 }

@@ -9,6 +9,7 @@ import {
 } from '../engine/index.ts'
 import { ERRORS, isAppError, outageOf } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
+import { exportKey } from './export-artifacts.ts'
 import type { ExportRequest } from './export-request.ts'
 import { type ProduceDeps, produce, type Stage } from './produce.ts'
 import type { FetchLimits } from './source/index.ts'
@@ -155,8 +156,7 @@ async function upload(
   produced: Awaited<ReturnType<typeof produce>>,
 ): Promise<Completed<ExportResult>> {
   const { path, fileName, contentType, rows, parts, warnings } = produced
-  // The claim is part of the key: a worker that lost its job cannot touch its successor's file.
-  const artifactKey = `exports/${job.id}/${job.fence}/file`
+  const artifactKey = exportKey(job)
   const stored = await store.put(artifactKey, { path }, { contentType, fileName, signal, move: true })
   const result = { ...stored, name: fileName, contentType, rows, parts, artifactKey, warnings }
   return new Completed(result, async (tx) => {

@@ -1,4 +1,5 @@
 export { ExpirySweeper } from './expiry.ts'
+export { ExportArtifacts } from './export-artifacts.ts'
 export { type ExportJobDeps, type ExportJobOptions, exportKind } from './export-job.ts'
 export type { Download } from './export-queries.ts'
 export { type ExportBody, type ExportRequest, readRequest } from './export-request.ts'

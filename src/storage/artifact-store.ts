@@ -14,8 +14,15 @@ export interface ArtifactStore {
   /** Where anyone can fetch it without Wharf, or null where there is no such address. */
   publicUrl(key: string): string | null
   healthy(signal?: AbortSignal): Promise<StoreHealth>
-  /** Removes what a crash left behind, once it is older than this. Returns how many. */
-  sweepStale(olderThanMs: number, signal?: AbortSignal): Promise<number>
+  /**
+   * Removes what a crash left behind, once it is older than this. Returns how many. Where the age does not tell whether
+   * somebody is still writing, `inUse` is asked.
+   */
+  sweepStale(
+    olderThanMs: number,
+    signal?: AbortSignal,
+    inUse?: (key: string) => Promise<boolean>,
+  ): Promise<number>
   /** Ends open connections. */
   close(): Promise<void>
 }

@@ -44,6 +44,7 @@ const MIRROR_LOOK_MS = 5_000
 export interface OpenedTransfers {
   transfers: Transfers
   mirror: TransferMirror | undefined
+  repository: Repository
   /** The files of windows, for an engine that goes on with a task of another instance. */
   files: WindowFiles
   /** To be started before the engine and stopped after it. */
@@ -86,7 +87,7 @@ export async function openTransfers(
     { name: 'transfer cache', start: () => sweeper.start(), stop: () => sweeper.stop() },
     ...(mirror ? [mirror] : []),
   ]
-  return { transfers, mirror, files, parts }
+  return { transfers, mirror, repository, files, parts }
 }
 
 /** The library for Redis is loaded only when it is used. */

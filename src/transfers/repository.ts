@@ -1,8 +1,8 @@
 import { basename } from 'node:path/posix'
 import { sql } from 'kysely'
 import { type Ledger, newId, now, readCursor, writeCursor } from '../engine/index.ts'
-import { AppError, type Duty, ERRORS } from '../kernel/index.ts'
-import type { ArtifactStore } from '../storage/index.ts'
+import { AppError, type Clock, type Duty, ERRORS } from '../kernel/index.ts'
+import type { ArtifactOwner, ArtifactStore, FoundArtifact } from '../storage/index.ts'
 import { repositoryPath } from './repository-path.ts'
 import { hashOf } from './transfer-keys.ts'
 
@@ -28,17 +28,21 @@ export interface RepositoryOptions {
 }
 
 const BATCH = 100
+const PREFIX = 'repository/'
+/** Between the last byte and the row that refers to the file nobody takes longer than this. */
+const UNREFERRED_MS = 24 * 3_600_000
 
 /**
  * The files that can be delivered, each project's for itself. A path keeps its older versions for a while: a request
  * names the signature it wants, and may well come from before the change.
  */
-export class Repository implements Duty {
+export class Repository implements Duty, ArtifactOwner {
   readonly name = 'repository-versions'
-  readonly #deps: { ledger: Ledger; store: ArtifactStore }
+  readonly prefix = PREFIX
+  readonly #deps: { ledger: Ledger; store: ArtifactStore; clock: Clock }
   readonly #options: RepositoryOptions
 
-  constructor(deps: { ledger: Ledger; store: ArtifactStore }, options: RepositoryOptions) {
+  constructor(deps: { ledger: Ledger; store: ArtifactStore; clock: Clock }, options: RepositoryOptions) {
     this.#deps = deps
     this.#options = options
   }
@@ -51,7 +55,7 @@ export class Repository implements Duty {
   ): Promise<RepositoryFile> {
     const path = repositoryPath(wantedPath)
     // A name of its own: until the ledger points to it, nobody sees the file, and no reader loses the one before.
-    const artifactKey = `repository/${projectId}/${newId()}`
+    const artifactKey = `${PREFIX}${projectId}/${newId()}`
     const { size, sha256 } = await this.#deps.store.put(artifactKey, limited(bytes, this.#options.maxBytes), {
       contentType: 'application/octet-stream',
       fileName: basename(path).slice(0, 200),
@@ -137,6 +141,34 @@ export class Repository implements Duty {
       if (due.length < BATCH) break
     }
     return { removed }
+  }
+
+  /** Puts that were broken off between the store and the ledger. */
+  async orphans(found: readonly FoundArtifact[]): Promise<string[]> {
+    const { ledger, clock } = this.#deps
+    const before = clock.now() - UNREFERRED_MS
+    const old = found.flatMap(({ key, modifiedAt }) => {
+      const [, projectId] = key.split('/')
+      return projectId !== undefined && modifiedAt < before ? [{ key, projectId }] : []
+    })
+    if (old.length === 0) return []
+    const projects = await ledger.db
+      .selectFrom('projects')
+      .select('id')
+      .where('id', 'in', [...new Set(old.map(({ projectId }) => projectId))])
+      .execute()
+    const known = new Set(projects.map(({ id }) => id))
+    const rows = await ledger.db
+      .selectFrom('repository_files')
+      .select('artifact_key')
+      .where(
+        'artifact_key',
+        'in',
+        old.map(({ key }) => key),
+      )
+      .execute()
+    const referred = new Set(rows.map(({ artifact_key }) => artifact_key))
+    return old.flatMap(({ key, projectId }) => (known.has(projectId) && !referred.has(key) ? [key] : []))
   }
 
   #superseded() {

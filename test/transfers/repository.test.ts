@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { OrphanSweeper } from '../../src/storage/index.ts'
 import { Repository } from '../../src/transfers/repository.ts'
-import { availableBackends } from '../support/backends.ts'
+import { availableBackends, silentLog } from '../support/backends.ts'
 import { bytes, setupTransfers } from '../support/transfers.ts'
 
 const HOUR = 3_600_000
@@ -10,7 +11,7 @@ const { signal } = new AbortController()
 describe.each(availableBackends())('the repository on %s', (name) => {
   async function setup() {
     const { ledger, store, clock, projectId } = await setupTransfers(name)
-    const repository = new Repository({ ledger, store }, { maxBytes: 100, keepSupersededMs: HOUR })
+    const repository = new Repository({ ledger, store, clock }, { maxBytes: 100, keepSupersededMs: HOUR })
     const put = async (content: string) =>
       (await repository.put(projectId, '/a/f', bytes(Buffer.from(content)), signal)).signature
     const kept = async () => {
@@ -56,5 +57,19 @@ describe.each(availableBackends())('the repository on %s', (name) => {
     await expect(repository.put(projectId, 'a/f', broken, signal)).rejects.toThrow('the line is cut')
     expect(await kept()).toEqual([await repository.locate(projectId, 'a/f', one)])
     expect(one).toBe(createHash('sha256').update('one').digest('hex'))
+  })
+
+  test('a put that was broken off between store and ledger is swept after a day, and nothing else is', async () => {
+    const { repository, put, kept, clock, store, projectId } = await setup()
+    await put('one')
+    const [needed] = await kept()
+    const options = { contentType: 'text/plain' }
+    await store.put(`repository/${projectId}/left`, bytes(Buffer.from('x')), options)
+    await store.put('repository/of-another-installation/file', bytes(Buffer.from('y')), options)
+    const sweeper = new OrphanSweeper({ store, owners: [repository], log: silentLog })
+    expect(await sweeper.runOnce(signal)).toMatchObject({ orphans: 0 })
+    await clock.move(25 * HOUR)
+    expect(await sweeper.runOnce(signal)).toMatchObject({ orphans: 1 })
+    expect((await kept()).sort()).toEqual([needed, 'repository/of-another-installation/file'].sort())
   })
 })

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import {
   AbortMultipartUploadCommand,
@@ -11,8 +11,7 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3'
-import { Upload } from '@aws-sdk/lib-storage'
-import { AppError, background, type Clock, ERRORS, messageOf, systemClock } from '../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, messageOf, systemClock } from '../../kernel/index.ts'
 import { checkKey } from '../artifact-key.ts'
 import type {
   ArtifactSource,
@@ -30,6 +29,7 @@ import { rangeHeader, readContentRange } from './content-range.ts'
 import { isMissing, toStorageError } from './s3-error.ts'
 import { contentDisposition, fileNameFrom, metadataFor } from './s3-headers.ts'
 import { unfinishedUploads } from './unfinished-uploads.ts'
+import { uploadInParts } from './upload-in-parts.ts'
 
 export interface S3Options {
   endpoint: string
@@ -53,12 +53,17 @@ export interface S3Options {
 /** Every open download holds one; the SDK's own limit of 50 would let uploads wait for slow readers. */
 const MOST_SOCKETS = 256
 
+const SMALLEST_PART = 5 * 1024 * 1024
+/** What S3 takes of one object; so a part must grow with a file of more than 48 GiB. */
+const MOST_PARTS = 10_000
+const UNKNOWN_SIZE_PART = 8 * 1024 * 1024
+
 /** Artifacts in an S3-compatible bucket. Objects appear whole or not at all, which is S3's own promise. */
 export class S3Store implements ArtifactStore {
   readonly #client: S3Client
   readonly #reader: S3Client
   readonly #clock: Clock
-  readonly #options: S3Options & { partSize: number; partsInFlight: number }
+  readonly #options: S3Options & { partsInFlight: number }
 
   constructor(deps: { clock?: Clock }, options: S3Options) {
     const {
@@ -71,7 +76,7 @@ export class S3Store implements ArtifactStore {
       answerTimeoutMs = 60_000,
     } = options
     this.#clock = deps.clock ?? systemClock
-    this.#options = { partSize: 8 * 1024 * 1024, partsInFlight: 2, ...options }
+    this.#options = { partsInFlight: 2, ...options }
     const open = (socketTimeout: number) =>
       new S3Client({
         endpoint,
@@ -99,29 +104,20 @@ export class S3Store implements ArtifactStore {
     const { signal, contentType, fileName } = options
     signal?.throwIfAborted()
     const hashed = new Hashed(source, signal)
-    const upload = new Upload({
-      client: this.#client,
-      partSize: this.#options.partSize,
-      queueSize: this.#options.partsInFlight,
-      leavePartsOnError: false,
-      params: {
-        ...this.#at(key),
-        Body: Readable.from(hashed, { objectMode: false, highWaterMark: 256 * 1024 }),
-        ContentType: contentType,
-        Metadata: metadataFor(fileName),
-        ...(fileName === undefined ? {} : { ContentDisposition: contentDisposition(fileName) }),
-      },
-    })
-    const abort = () => background('aborting an upload', upload.abort())
-    signal?.addEventListener('abort', abort)
+    const target = {
+      ...this.#at(key),
+      ContentType: contentType,
+      Metadata: metadataFor(fileName),
+      ...(fileName === undefined ? {} : { ContentDisposition: contentDisposition(fileName) }),
+    }
     try {
-      const { ETag: etag = '' } = await upload.done()
+      const { partsInFlight } = this.#options
+      const partSize = await this.#partSizeFor(source)
+      const etag = await uploadInParts(this.#client, target, hashed, { partSize, partsInFlight, signal })
       if (options.move && 'path' in source) await rm(source.path, { force: true })
       return { size: hashed.size, sha256: hashed.sha256(), etag }
     } catch (error) {
       throw toStorageError(error, `store ${key}`, signal)
-    } finally {
-      signal?.removeEventListener('abort', abort)
     }
   }
 
@@ -199,14 +195,18 @@ export class S3Store implements ArtifactStore {
   }
 
   /** An upload that died half-way costs room until it is aborted, though nobody can see it. */
-  async sweepStale(olderThanMs: number, signal?: AbortSignal): Promise<number> {
+  async sweepStale(
+    olderThanMs: number,
+    signal?: AbortSignal,
+    inUse: (key: string) => Promise<boolean> = async () => false,
+  ): Promise<number> {
     const Bucket = this.#options.bucket
     const before = this.#clock.now() - olderThanMs
     let swept = 0
     try {
       for await (const { Key, UploadId, Initiated } of unfinishedUploads(this.#client, Bucket)) {
         signal?.throwIfAborted()
-        if (!Key || !UploadId || !Initiated || Initiated.getTime() > before) continue
+        if (!Key || !UploadId || !Initiated || Initiated.getTime() > before || (await inUse(Key))) continue
         await this.#client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }))
         swept++
       }
@@ -219,6 +219,12 @@ export class S3Store implements ArtifactStore {
   async close(): Promise<void> {
     this.#client.destroy()
     this.#reader.destroy()
+  }
+
+  async #partSizeFor(source: ArtifactSource): Promise<number> {
+    const { partSize } = this.#options
+    if (!('path' in source)) return partSize ?? UNKNOWN_SIZE_PART
+    return Math.max(partSize ?? SMALLEST_PART, Math.ceil((await stat(source.path)).size / MOST_PARTS))
   }
 
   #at(key: string): { Bucket: string; Key: string } {
