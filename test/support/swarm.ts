@@ -138,7 +138,7 @@ function makeRoot(folder: string, id: string): string {
   return root
 }
 
-type ServerOptions = Partial<SwarmEngineOptions & Pick<SwarmEngineDeps, 'locate' | 'clock'>>
+type ServerOptions = Partial<Omit<SwarmEngineOptions, 'port'> & Pick<SwarmEngineDeps, 'locate' | 'clock'>>
 
 async function openServer(
   backend: Backend,

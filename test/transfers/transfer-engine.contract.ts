@@ -94,11 +94,14 @@ function rowOf({ targets }: TransferResult, target: TransferTarget): TargetResul
 }
 
 async function untilEnded(engine: TransferEngine, id: string, targets: number): Promise<TransferResult> {
-  return until('every target has ended', async () => {
-    const result = await engine.result(id, signal)
-    const ended = result.targets.filter(({ errorCode }) => errorCode !== DOWNLOADING)
-    return (ended.length === targets || result.uploadError !== null) && result
-  })
+  return until(
+    'every target has ended',
+    () => engine.result(id, signal),
+    (result) => {
+      const ended = result.targets.filter(({ errorCode }) => errorCode !== DOWNLOADING)
+      return ended.length === targets || result.uploadError !== null
+    },
+  )
 }
 
 async function untilOthersHaveIt(engine: TransferEngine, id: string, order: TransferOrder): Promise<void> {

@@ -21,7 +21,7 @@ describe('a relay between agents', () => {
       signature: file.signature,
     }
     const { engineTaskId } = await server.engine.start(
-      { ...order, targets: targetsFor(agents), timeoutSeconds: 60 },
+      { ...order, targets: targetsFor(agents), timeoutSeconds: 3600 },
       signal,
     )
     const result = await untilOver(server.engine, engineTaskId)

@@ -14,7 +14,7 @@ for (const backend of availableBackends()) {
     transferEngineContract('swarm', async () => {
       const swarm = await setupSwarm(backend)
       const server = await swarm.server()
-      const agents = await Promise.all(['one', 'two', 'three'].map((id) => swarm.agent(server, id)))
+      const agents = await Promise.all(['one', 'two', 'three'].map((id) => swarm.agent(swarm.front, id)))
       await untilConnected(server.engine, agents.length)
       const file = swarm.file(3 * 1024 * 1024 + 7)
       return {
@@ -25,7 +25,7 @@ for (const backend of availableBackends()) {
           size: file.size,
           signature: file.signature,
           targets: targetsFor(agents),
-          timeoutSeconds: 60,
+          timeoutSeconds: 3600,
         },
         silentTarget: { agentId: 'silent', containerId: 'none', user: '', directory: '/tmp' },
         deliveredTo: ({ directory }) => {
@@ -34,7 +34,7 @@ for (const backend of availableBackends()) {
         },
         reopen: async () => {
           await server.close()
-          return (await swarm.server({ port: server.port })).engine
+          return (await swarm.server()).engine
         },
       }
     })
@@ -60,7 +60,7 @@ test.runIf(availableBackends().length > 1)(
         size: file.size,
         signature: file.signature,
         targets: targetsFor(agents),
-        timeoutSeconds: 60,
+        timeoutSeconds: 3600,
       },
       signal,
     )
@@ -79,7 +79,7 @@ test('a store that is away while a task is taken over does not end the task', as
   const order = { localPath: file.path, fileName: FILE, size: file.size, signature: file.signature }
   await agent.stop()
   const { engineTaskId } = await server.engine.start(
-    { ...order, targets: targetsFor([agent]), timeoutSeconds: 60 },
+    { ...order, targets: targetsFor([agent]), timeoutSeconds: 3600 },
     signal,
   )
   await server.close()
@@ -88,7 +88,7 @@ test('a store that is away while a task is taken over does not end the task', as
     if (away) throw new AppError(ERRORS.STORAGE_UNAVAILABLE, 'away')
     return localPath
   }
-  const other = await swarm.server({ port: server.port, locate })
+  const other = await swarm.server({ locate })
   await expect(other.engine.result(engineTaskId, signal)).rejects.toMatchObject({
     code: 'STORAGE_UNAVAILABLE',
   })
