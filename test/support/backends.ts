@@ -12,7 +12,7 @@ import { openSqliteLedger } from '../../src/engine/ledger/open-sqlite.ts'
 import { InProcessSignal } from '../../src/engine/signal/in-process-signal.ts'
 import { RedisSignal } from '../../src/engine/signal/redis-signal.ts'
 import { type Clock, createLog, systemClock } from '../../src/kernel/index.ts'
-import { borrowDatabase, createDatabase } from './databases.ts'
+import { borrowDatabase, createDatabase, patient } from './databases.ts'
 import { LIMIT_MS } from './until.ts'
 
 export const silentLog = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent' })
@@ -80,7 +80,7 @@ export async function scaledOut(
       WHARF_REDIS_PREFIX: prefix,
     },
     async openLedger() {
-      const ledger = await openPostgresLedger(database.url, silentLog)
+      const ledger = await openPostgresLedger(patient(database.url), silentLog)
       await migrate(ledger)
       return ledger
     },

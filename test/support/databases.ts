@@ -4,6 +4,7 @@ import { afterAll, inject } from 'vitest'
 import { migrate } from '../../src/engine/ledger/migrate.ts'
 import { openPostgresLedger } from '../../src/engine/ledger/open-postgres.ts'
 import { createLog } from '../../src/kernel/index.ts'
+import { LIMIT_MS } from './until.ts'
 
 interface Database {
   url: string
@@ -25,6 +26,17 @@ const idle: Lent[] = []
 afterAll(async () => {
   for (const database of idle.splice(0)) await database.drop()
 })
+
+/**
+ * The same address for a process that shares its time with a test: on a busy machine, or held by the test, it may say
+ * nothing inside a transaction for longer than a server should.
+ */
+export function patient(url: string): string {
+  const address = new URL(url)
+  for (const limit of ['idle_in_transaction_session_timeout', 'lock_timeout', 'statement_timeout'])
+    address.searchParams.set(limit, String(LIMIT_MS))
+  return address.href
+}
 
 /** A database of its own with nothing in it. */
 export async function createDatabase(admin = inject('postgresUrl') as string): Promise<Database> {

@@ -3,6 +3,7 @@ import { startWharf } from '../../src/compose.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/kernel/index.ts'
 import { type Backend, type BackendName, openBackend } from './backends.ts'
+import { patient } from './databases.ts'
 
 export const ADMIN_TOKEN = 'admin-token-for-tests'
 
@@ -22,8 +23,10 @@ export interface Ask {
 /** A whole Wharf in this process, on a fresh ledger, and ways to ask it. */
 export async function startHttp(name: BackendName = 'embedded', options: HttpOptions = {}) {
   const backend = options.backend ?? (await openBackend(name))
+  const { DATABASE_URL } = backend.env
   const config = loadConfig({
     ...backend.env,
+    ...(DATABASE_URL && { DATABASE_URL: patient(DATABASE_URL) }),
     WHARF_PORT: '0',
     TASK_GRPC_PORT: '0',
     WHARF_ADMIN_TOKEN: ADMIN_TOKEN,

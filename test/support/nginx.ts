@@ -1,25 +1,29 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { spawnBound } from './bound-process.ts'
 import { requireBinary } from './find-binary.ts'
 import { until } from './until.ts'
 import { temporaryFolder } from './wharf-process.ts'
 
+/** undefined: this machine has none and cannot get one. */
+export const NGINX = requireBinary('nginx', ['nginx-light'])
+if (!NGINX)
+  console.error('\n!!! SKIPPED: checks with nginx. Install it (Debian: apt-get install nginx-light).\n')
+
 /** A real nginx before several servers, with its defaults: it tries the next server when one refuses a connection. */
 export async function startNginx(address: string, upstream: string[]) {
-  const binary = requireBinary('nginx', ['nginx-light']) ?? requireBinary('/usr/sbin/nginx', [])
-  if (!binary) throw new Error('nginx is missing')
+  if (!NGINX) throw new Error('nginx is missing')
   const folder = temporaryFolder()
   chmodSync(folder, 0o777)
   const file = join(folder, 'nginx.conf')
   writeFileSync(file, configuration(folder, address, upstream))
-  const child = spawn(binary, ['-p', folder, '-c', file, '-e', 'stderr'], {
+  const child = spawnBound(NGINX, ['-p', folder, '-c', file, '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let log = ''
-  child.stderr.setEncoding('utf8').on('data', (text) => (log += text))
+  child.stderr?.setEncoding('utf8').on('data', (text) => (log += text))
   const exited = once(child, 'exit')
   onTestFinished(async () => {
     child.kill('SIGTERM')

@@ -43,7 +43,7 @@ describe.runIf(inject('postgresUrl'))('what a session may keep others waiting fo
 
   test('a client that goes silent inside a transaction loses its row, and does its work again when it is back', async () => {
     const { open } = await setup()
-    const stopped = await open({ idleInTransactionMs: 200 })
+    const stopped = await open({ idleInTransactionMs: 1_000 })
     const other = await open()
     const holds = gate()
     const goOn = gate()
@@ -60,7 +60,9 @@ describe.runIf(inject('postgresUrl'))('what a session may keep others waiting fo
     expect(await hot(other)).toBe('1')
     goOn.open()
     await silent
-    expect({ tries, hot: await hot(other) }).toEqual({ tries: 2, hot: '2' })
+    // On a busy machine it may lose its row more than once, but its work counts once.
+    expect(tries).toBeGreaterThan(1)
+    expect(await hot(other)).toBe('2')
   })
 
   test('whoever waits for a lock for too long is told to come again, and holds nothing afterwards', async () => {
@@ -84,15 +86,15 @@ describe.runIf(inject('postgresUrl'))('what a session may keep others waiting fo
 
   test('a statement that takes too long is ended, but maintenance has its own time', async () => {
     const { open } = await setup()
-    const ledger = await open({ statementMs: 100 })
-    const long = sql`select pg_sleep(0.5)`
+    const ledger = await open({ statementMs: 1_000 })
+    const long = sql`select pg_sleep(1.5)`
     await expect(long.execute(ledger.db)).rejects.toMatchObject(away)
     await ledger.maintenance((db) => long.execute(db))
   })
 
   test('a client that goes silent while it reads a snapshot keeps nobody from numbering events', async () => {
     const { open, url } = await setup()
-    const stopped = await open({ idleInTransactionMs: 200 })
+    const stopped = await open({ idleInTransactionMs: 1_000 })
     const other = new EventLog(await open())
     const insert = `insert into events (type, kind, data, at) values ('t', 'k', '{}', 0)`
     await runSql(url, insert)
