@@ -19,7 +19,6 @@ const RULES: Rule[] = [
     because: 'wait for a condition with until(), or move a clock',
     except: {
       'support/until.ts': 'the one place that waits',
-      'support/fast-clock.ts': 'is a clock',
       'support/kill-worker.ts': 'its steps take a random time, and nothing is asserted of it',
       'engine/kill.test.ts': 'a kill at a random moment',
     },

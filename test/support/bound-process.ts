@@ -4,6 +4,11 @@ import { findBinary } from './find-binary.ts'
 
 const SETPRIV = process.platform === 'linux' ? findBinary('setpriv') : undefined
 
+const living = new Map<ChildProcess, NodeJS.Signals>()
+process.once('exit', () => {
+  for (const [child, last] of living) child.kill(last)
+})
+
 /** A process that does not outlive this one, however this one ends. */
 export function spawnBound(
   command: string,
@@ -13,9 +18,8 @@ export function spawnBound(
   const child = SETPRIV
     ? spawn(SETPRIV, ['--pdeathsig', last.slice('SIG'.length), '--', command, ...args], options)
     : spawn(command, args, options)
-  const end = () => void child.kill(last)
-  process.once('exit', end)
-  child.once('exit', () => process.off('exit', end))
+  living.set(child, last)
+  child.once('exit', () => living.delete(child))
   return child
 }
 
