@@ -7,12 +7,14 @@ const SAFETY_POLL_MS = 5_000
 const PAGE = 500
 /**
  * What one reader adds to the pause between two reads while events keep coming. Handing a page to a reader takes about
- * 15 µs, so that this bounds the fan-out to a small part of the processor, however many readers there are.
+ * 15 µs, so that the fan-out has a small part of the processor, however many readers there are.
  */
 const GATHER_MS_PER_READER = 0.25
-const LONGEST_GATHER_MS = 400
-/** Below this there is no pause at all. */
-const SHORTEST_GATHER_MS = 5
+/** The pause is at least this many times as long as the fan-out took: on a machine that is short of time, work comes first. */
+const GATHER_PER_FAN_OUT = 15
+const LONGEST_GATHER_MS = 1_500
+/** Fewer readers than this wait for nothing. */
+const MANY_READERS = 20
 const RETRY: Backoff = { base: 250, factor: 2, max: 2_000, jitter: 0.2 }
 
 export interface TailDeps {
@@ -47,6 +49,7 @@ export class EventTail {
   #running = false
   #due = false
   #interrupt: (() => void) | undefined
+  #handedOutAt = 0
   /** Why the last read failed, until the next one. */
   #failure: unknown
   /** Counts the times that the log turned out to be shorter than what was read of it: a restored or a new ledger. */
@@ -100,7 +103,7 @@ export class EventTail {
         for (const { resolve } of waiters) resolve(ring.to)
         if (failures > 0) log.info('new events can be read again')
         failures = 0
-        if (found) await this.#gather()
+        if (found && readers() >= MANY_READERS) await this.#gather()
         polled = !this.#due && (await this.#sleep(SAFETY_POLL_MS))
         // What was committed together, and the signal that follows, are answered by one read.
         if (!polled) await nextTurn()
@@ -134,6 +137,7 @@ export class EventTail {
       const page = await events.read(ring.to, {}, PAGE)
       if (page.length > 0) {
         ring.append(page)
+        this.#handedOutAt = performance.now()
         onChange()
       } else if (suspicious) await this.#checkForRestart()
       if (page.length < PAGE) return found || page.length > 0
@@ -153,8 +157,11 @@ export class EventTail {
   }
 
   async #gather(): Promise<void> {
-    const ms = Math.min(this.#deps.readers() * GATHER_MS_PER_READER, LONGEST_GATHER_MS)
-    if (ms >= SHORTEST_GATHER_MS) await this.#pause(ms)
+    // The readers that were woken all run before the next turn.
+    await nextTurn()
+    const took = performance.now() - this.#handedOutAt
+    const wanted = Math.max(this.#deps.readers() * GATHER_MS_PER_READER, took * GATHER_PER_FAN_OUT)
+    await this.#pause(Math.min(wanted, LONGEST_GATHER_MS))
   }
 
   /** Cut short by `close` alone. */

@@ -74,6 +74,28 @@ describe.each(availableBackends())('the event feed on %s', (name) => {
     await Promise.all(feeds.map((feed) => feed.stop()))
   })
 
+  test('readers that take long make the pauses longer, not the work slower', async () => {
+    const { instance } = await fleet(name)
+    const a = await instance([])
+    const counted = countedFeed(a)
+    const stop = new AbortController()
+    let arrived = 0
+    const feeds = Array.from({ length: 40 }, async () => {
+      for await (const _ of counted.engine.feed.follow(0, {}, stop.signal)) {
+        arrived++
+        for (const start = performance.now(); performance.now() - start < 1; );
+      }
+    })
+    await until('all follow', () => counted.queries() > 0)
+    const sleep = vi.spyOn(a.clock, 'sleep')
+    await say(a, 'one')
+    await until('all have it', () => arrived === 40)
+    await until('it pauses', () => sleep.mock.calls.some(([ms]) => ms >= 40 * 15 * 0.9 && ms <= 1_500))
+    stop.abort()
+    a.clock.advance(2_000)
+    await Promise.all(feeds)
+  })
+
   test('a thousand that come back at the same place share their queries', async () => {
     const { instance } = await fleet(name)
     const a = await instance([])
