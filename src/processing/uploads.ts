@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
+import { statfsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FileStore } from '@tus/file-store'
-import { Server, type ServerOptions } from '@tus/server'
+import { Server, type ServerOptions, ERRORS as TUS_ERRORS } from '@tus/server'
 import { newId } from '../engine/index.ts'
-import { AppError, ERRORS, type ErrorKind, isAppError, messageOf } from '../kernel/index.ts'
+import { AppError, ERRORS, type ErrorKind, isAppError, messageOf, outageOf } from '../kernel/index.ts'
 import type { TaskService } from './task-service.ts'
 
 export interface UploadServerOptions {
@@ -28,6 +29,8 @@ type TusContext = Parameters<Server['write']>[0]
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const OWNER = 'wharf_project'
+/** A disk with less than this is full. */
+const LITTLE_ROOM = 1024 * 1024
 
 /**
  * Resumable uploads (tus 1.0) into the temp dir. An upload's id becomes its task's id, so whoever lost the answer to the
@@ -138,10 +141,21 @@ export class UploadServer extends Server {
   }
 
   #translate(error: Error | { status_code: number; body: string }): { status_code: number; body: string } {
+    const outage = this.#outageOf(error)
+    if (outage)
+      return { status_code: outage.kind.http, body: this.#limits.problemOf(outage, outage.kind.http) }
     const told = isAppError(error) ? error : fromTus(error)
     // The protocol gives some statuses a meaning, so its own are kept.
     const status = 'status_code' in error ? error.status_code : told.kind.http
     return { status_code: status, body: this.#limits.problemOf(told, status) }
+  }
+
+  /** The store of uploads says that a write failed, but not why. */
+  #outageOf(error: unknown): AppError | undefined {
+    if (error !== TUS_ERRORS.FILE_WRITE_ERROR) return outageOf(error)
+    const { bavail, bsize } = statfsSync(this.#limits.folder)
+    if (bavail * bsize >= LITTLE_ROOM) return undefined
+    return new AppError(ERRORS.STORAGE_FULL, 'there is no room left for uploads', { retryAfter: 60 })
   }
 
   #uploaderOf(request: TusRequest): Uploader {

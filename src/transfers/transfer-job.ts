@@ -35,6 +35,8 @@ export function transferKind(
     maxAttempts: MAX_ATTEMPTS,
     keepMs: ttlMs,
     backoff: { base: 1_000, factor: 2, max: 15_000, jitter: 0.2 },
+    // The deadline of a delivery goes on during an outage, so its end must be noticed soon.
+    outageBackoff: { base: 1_000, factor: 2, max: 15_000, jitter: 0.5 },
     async run(context) {
       const { windowId } = context.job.payload
       const window = await context.transaction((tx) => deps.windows.close(tx, windowId, timeoutMs))

@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { startWharf } from '../../src/compose.ts'
 import { loadConfig } from '../../src/config.ts'
 import { availableBackends, type BackendName, openBackend } from '../support/backends.ts'
+import { fillDisk, smallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 
 const ADMIN = 'admin-token-for-tests'
@@ -217,6 +218,38 @@ describe('uploads and results', () => {
     expect(await patch(begun.headers.get('location') ?? '', '5')).toEqual([409, 'UPLOAD_REFUSED'])
     expect(await problem('/api/tasks/nope', {})).toEqual([404, 'TASK_NOT_FOUND'])
     expect(readdirSync(join(dataDir, 'videos'))).toEqual(['.handoff'])
+  })
+
+  test('an upload onto a full disk is told so, and goes on when there is room', async () => {
+    const folder = smallDisk(8)
+    if (!folder) return console.warn('skipped: needs the right to mount a small tmpfs')
+    const { ask } = await serve('embedded', {
+      TEMP_STORAGE_PATH: join(folder, 'temp'),
+      LOCAL_STORAGE_PATH: join(folder, 'videos'),
+    })
+    const bytes = randomBytes(2_000_000)
+    const tus = { 'tus-resumable': '1.0.0' }
+    const made = await ask('/api/uploads', {
+      method: 'POST',
+      headers: { ...tus, 'upload-length': String(bytes.length), 'upload-metadata': 'filename YS5tb3Y=' },
+    })
+    const path = new URL(made.headers.get('location') ?? '', 'http://x').pathname
+    const makeRoom = fillDisk(folder, 500_000)
+    const patch = (offset: number) =>
+      ask(path, {
+        method: 'PATCH',
+        headers: {
+          ...tus,
+          'content-type': 'application/offset+octet-stream',
+          'upload-offset': String(offset),
+        },
+        body: bytes.subarray(offset),
+      })
+    const refused = await patch(0)
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([507, 'STORAGE_FULL'])
+    makeRoom()
+    const offset = Number((await ask(path, { method: 'HEAD', headers: tus })).headers.get('upload-offset'))
+    expect((await patch(offset)).status).toBe(204)
   })
 
   test('the same Idempotency-Key gives the same upload', async () => {

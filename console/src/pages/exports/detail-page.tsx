@@ -48,7 +48,7 @@ function Detail({ task }: { task: ExportTask }) {
       <div className="detail">
         <div>
           <Panel title={t('exports.column.status')} extra={<StatusPill task={task} />}>
-            {task.status === 'pending' && <WhyItWaits taskId={task.task_id} />}
+            {task.status === 'pending' && <WhyItWaits task={task} />}
             {task.status !== 'pending' && task.status !== 'failed' && <ExportProgress task={task} />}
             {task.error && (
               <Alert

@@ -1,12 +1,27 @@
 import { useQuery } from '@tanstack/react-query'
+import { Alert } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { getPosition } from '../../api/exports.ts'
+import { type ExportTask, getPosition } from '../../api/exports.ts'
 
 /** The queue moves with other exports' ends, which this page is not told of. */
 const AGAIN_MS = 2_000
 
-/** Its place in the queue, and the limit that holds it there. */
-export function WhyItWaits({ taskId }: { taskId: string }) {
+/** What is away that it cannot go on without, or else its place in the queue and the limit that holds it there. */
+export function WhyItWaits({ task }: { task: ExportTask }) {
+  const { t } = useTranslation()
+  const away = task.waiting_for
+  if (!away) return <Place taskId={task.task_id} />
+  return (
+    <Alert
+      type="warning"
+      showIcon
+      title={t(`exports.waits_for.${away.what}`)}
+      description={<code>{away.message}</code>}
+    />
+  )
+}
+
+function Place({ taskId }: { taskId: string }) {
   const { t } = useTranslation()
   const { data } = useQuery({
     queryKey: ['export', taskId, 'position'],
