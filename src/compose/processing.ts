@@ -1,5 +1,8 @@
 import type { Config } from '../config.ts'
 
+const ELSEWHERE =
+  ', or on another instance: without WHARF_SHARED_DIR each instance has its own uploads and results'
+
 export function processingOptions(config: Config, sole: boolean) {
   const { TASK_GRPC_TLS_CERT: cert, TASK_GRPC_TLS_KEY: key, TASK_GRPC_TLS_CA: ca } = config
   return {
@@ -11,6 +14,7 @@ export function processingOptions(config: Config, sole: boolean) {
     temp: config.TEMP_STORAGE_PATH,
     tempTtlMs: config.TASK_TEMP_TTL_HOURS * 3_600_000,
     uploadMaxBytes: config.TASK_UPLOAD_MAX_BYTES,
+    elsewhere: sole || config.WHARF_SHARED_DIR !== null ? '' : ELSEWHERE,
     grpc: {
       host: config.TASK_GRPC_HOST,
       port: config.TASK_GRPC_PORT,

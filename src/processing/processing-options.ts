@@ -15,6 +15,8 @@ export interface ProcessingOptions {
   /** Nobody else is alive, so a broken hand-off need not be waited for. */
   sole: boolean
   uploadMaxBytes: number
+  /** Added to the words for a file that is not here, where it may be on another instance; else empty. */
+  elsewhere: string
   grpc: GrpcServerOptions
   /** null: this process makes tasks and works on none. */
   processor: ProcessorSettings | null

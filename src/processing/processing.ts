@@ -24,7 +24,7 @@ export class Processing implements Part {
   readonly name = 'processing'
   readonly service: TaskService
   readonly results: ResultFiles
-  readonly #uploads: Pick<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs'>
+  readonly #uploads: Pick<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs' | 'elsewhere'>
   readonly #opened: OpenedStore
   readonly #rows: TaskRows
   readonly #grpc: GrpcServer
@@ -51,8 +51,13 @@ export class Processing implements Part {
     this.#opened = opened
     this.#rows = rows
     this.service = new TaskService({ store, handOff, clock, log })
-    this.results = new ResultFiles(handOff.storage)
-    this.#uploads = { folder: handOff.temp, maxBytes: options.uploadMaxBytes, ttlMs: options.tempTtlMs }
+    this.results = new ResultFiles(handOff.storage, options.elsewhere)
+    this.#uploads = {
+      folder: handOff.temp,
+      maxBytes: options.uploadMaxBytes,
+      ttlMs: options.tempTtlMs,
+      elsewhere: options.elsewhere,
+    }
     this.#grpc = new GrpcServer(
       { service: this.service, healthy: () => store.ping(), clock, log },
       options.grpc,
@@ -83,7 +88,7 @@ export class Processing implements Part {
 
   /** The library of the protocol is loaded here: a server that nobody uploads to does without it. */
   async openUploads(
-    options: Omit<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs'>,
+    options: Omit<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs' | 'elsewhere'>,
   ): Promise<UploadServer> {
     const { UploadServer } = await import('./uploads.ts')
     return new UploadServer(this.service, { ...options, ...this.#uploads })

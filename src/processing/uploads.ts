@@ -13,6 +13,8 @@ export interface UploadServerOptions {
   folder: string
   maxBytes: number
   ttlMs: number
+  /** Added to the words for an upload that is not here. */
+  elsewhere: string
   /** The body of an error's answer. */
   problemOf(error: AppError, status: number): string
   problemType: string
@@ -117,13 +119,14 @@ export class UploadServer extends Server {
   }
 
   async #admit(request: TusRequest, id: string): Promise<void> {
-    if (!UUID.test(id)) throw unknownUpload(id)
+    if (!UUID.test(id)) throw unknownUpload(id, this.#limits.elsewhere)
     if (request.method === 'POST') return
     const { projectId } = this.#uploaderOf(request)
     if (projectId === null) return
     const upload = await this.datastore.getUpload(id).catch(() => undefined)
     // What is not one's own does not exist.
-    if (!upload || (upload.metadata?.[OWNER] ?? '') !== projectId) throw unknownUpload(id)
+    if (!upload || (upload.metadata?.[OWNER] ?? '') !== projectId)
+      throw unknownUpload(id, this.#limits.elsewhere)
   }
 
   async #finish(id: string, metadata: Record<string, string | null>) {
@@ -185,8 +188,8 @@ function fromTus(error: Error | { status_code: number; body: string }): AppError
   return new AppError(KINDS[status_code] ?? ERRORS.INTERNAL, body.trim())
 }
 
-function unknownUpload(id: string): AppError {
-  return new AppError(ERRORS.UPLOAD_NOT_FOUND, `there is no upload ${id}`)
+function unknownUpload(id: string, elsewhere: string): AppError {
+  return new AppError(ERRORS.UPLOAD_NOT_FOUND, `there is no upload ${id}${elsewhere && ` here${elsewhere}`}`)
 }
 
 /** The same key of the same project names the same upload. */

@@ -29,23 +29,25 @@ const CONTENT_TYPES: Record<string, string> = {
 /** Opens results. A processor may write any path into its record, but only files inside the storage are handed out. */
 export class ResultFiles {
   readonly #storage: string
+  readonly #elsewhere: string
 
-  constructor(storage: string) {
+  constructor(storage: string, elsewhere = '') {
     this.#storage = storage
+    this.#elsewhere = elsewhere
   }
 
   async open(taskId: string, resultPath: string): Promise<ResultFile> {
     const real = await realpath(resultPath).catch((cause) => {
-      throw gone(taskId, cause)
+      throw this.#gone(taskId, cause)
     })
-    if (!real.startsWith(this.#storage + sep)) throw gone(taskId)
+    if (!real.startsWith(this.#storage + sep)) throw this.#gone(taskId)
     const handle = await open(real, 'r').catch((cause) => {
-      throw isErrno(cause, 'ENOENT', 'EACCES') ? gone(taskId, cause) : cause
+      throw isErrno(cause, 'ENOENT', 'EACCES') ? this.#gone(taskId, cause) : cause
     })
     const stat = await handle.stat()
     if (!stat.isFile()) {
       await handle.close()
-      throw gone(taskId)
+      throw this.#gone(taskId)
     }
     return {
       handle,
@@ -56,8 +58,9 @@ export class ResultFiles {
       name: basename(real),
     }
   }
-}
 
-function gone(taskId: string, cause?: unknown): AppError {
-  return new AppError(ERRORS.TASK_WITHOUT_RESULT, `the result of task ${taskId} is gone`, { cause })
+  #gone(taskId: string, cause?: unknown): AppError {
+    const message = `the result of task ${taskId} is gone${this.#elsewhere}`
+    return new AppError(ERRORS.TASK_WITHOUT_RESULT, message, { cause })
+  }
 }
