@@ -3,6 +3,8 @@ import { sql } from 'kysely'
 import type { Ledger } from './ledger/ledger.ts'
 
 export const MINUTE = 60_000
+/** The kinds of work whose ends the ledger notes, by triggers. */
+export const NOTED_KINDS = ['export', 'run', 'transfer', 'processing'] as const
 /** An end has its time from the statement that writes it; by then the slowest transaction is over. */
 const SETTLED_AFTER = 2
 /** So many minutes are counted in one statement, which holds up all else in an embedded server. */

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { type Ledger, now } from '../engine/index.ts'
 import type { Duty } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
@@ -16,13 +15,14 @@ export class ExpirySweeper implements Duty {
 
   async runOnce(signal: AbortSignal): Promise<{ swept: number }> {
     const { ledger, store } = this.#deps
+    const at = await ledger.now()
     let swept = 0
     while (!signal.aborted) {
       const due = await ledger.db
         .selectFrom('export_files')
         .select(['job_id', 'artifact_key'])
         .where('removed_at', 'is', null)
-        .where('expires_at', '<=', sql<number>`wharf_now()`)
+        .where('expires_at', '<=', at)
         .orderBy('expires_at')
         .limit(this.#batch)
         .execute()

@@ -1,10 +1,11 @@
-import { sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import {
   activeIn,
   type Ledger,
   newId,
   now,
   readCursor,
+  type Schema,
   type Tx,
   WAITING_COLUMNS,
   writeCursor,
@@ -47,13 +48,15 @@ export class ExportQueries {
 
   /** Newest first. The cursor names the last row of the page before, so that rows which come meanwhile shift nothing. */
   async list(options: ListOptions): Promise<{ rows: ExportRow[]; nextCursor: string | null }> {
-    let query = this.#rows()
+    const { status } = options
+    const open = status === 'pending' || status === 'processing'
+    let query = (open ? this.#openRows(options.projectId) : this.#rows())
       .where('tasks.project_id', '=', options.projectId)
       .orderBy('tasks.created_at', 'desc')
       .orderBy('tasks.id', 'desc')
       .limit(options.limit + 1)
     if (options.operatorId !== undefined) query = query.where('tasks.label', '=', options.operatorId)
-    if (options.status !== undefined) query = query.where(hasStatus(options.status))
+    if (status !== undefined) query = query.where(hasStatus(status))
     if (options.search !== undefined) query = query.where(this.#holds(options.search))
     if (options.cursor !== undefined) {
       const { at, id } = readCursor(options.cursor)
@@ -145,9 +148,21 @@ export class ExportQueries {
   }
 
   #rows() {
-    return this.#ledger.db
-      .selectFrom('tasks')
-      .innerJoin('jobs', 'jobs.id', 'tasks.job_id')
+    return this.#view(this.#ledger.db.selectFrom('tasks').innerJoin('jobs', 'jobs.id', 'tasks.job_id'))
+  }
+
+  /** Begins with the project's unfinished jobs, which a cross join tells SQLite, and not with its newest tasks. */
+  #openRows(projectId: string) {
+    return this.#view(
+      this.#ledger.db.selectFrom('jobs').crossJoin('tasks').whereRef('tasks.job_id', '=', 'jobs.id'),
+    )
+      .where('jobs.owner', '=', projectId)
+      .where('jobs.kind', '=', EXPORT_KIND)
+      .where(activeIn())
+  }
+
+  #view<O>(tasks: SelectQueryBuilder<Schema, 'tasks' | 'jobs', O>) {
+    return tasks
       .leftJoin('export_files', 'export_files.job_id', 'jobs.id')
       .select([
         'tasks.id',

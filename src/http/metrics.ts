@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Ledger } from '../engine/index.ts'
+import { activeIn, type Ledger } from '../engine/index.ts'
 import { unforeseenErrors } from '../kernel/index.ts'
 
 /** What `/metrics` tells. Job counts are read from the ledger when somebody asks, not while jobs run. */
@@ -49,13 +49,14 @@ export class Metrics {
     })
     new Gauge({
       name: 'wharf_jobs',
-      help: 'Jobs in the ledger, by kind and state',
+      help: 'Jobs that have not ended, by kind and state',
       labelNames: ['kind', 'state'],
       registers,
       async collect() {
         const rows = await ledger.db
           .selectFrom('jobs')
           .select(['kind', 'state', ({ fn }) => fn.countAll<number>().as('count')])
+          .where(activeIn())
           .groupBy(['kind', 'state'])
           .execute()
         this.reset()

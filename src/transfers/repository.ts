@@ -171,11 +171,12 @@ export class Repository implements Duty, ArtifactOwner {
     return old.flatMap(({ key, projectId }) => (known.has(projectId) && !referred.has(key) ? [key] : []))
   }
 
-  #superseded() {
+  async #superseded() {
+    const before = (await this.#deps.ledger.now()) - this.#options.keepSupersededMs
     return this.#deps.ledger.db
       .selectFrom('repository_files')
       .select(['project_id', 'path_hash', 'signature'])
-      .where('superseded_at', '<=', sql<number>`wharf_now() - ${this.#options.keepSupersededMs}`)
+      .where('superseded_at', '<=', before)
       .orderBy('superseded_at')
       .limit(BATCH)
       .execute()

@@ -11,6 +11,9 @@ export interface JobListOptions {
   cursor?: string
 }
 
+/** In the words of the partial indexes: SQLite uses one only where a statement repeats its condition. */
+const OPEN = sql<boolean>`status in ('Pending', 'Running')`
+
 /** Deliveries and windows that still collect, newest first, with their counts; targets are read for open windows only. */
 export class TransferList {
   readonly #ledger: Ledger
@@ -30,6 +33,7 @@ export class TransferList {
       .limit(options.limit + 1)
     if (options.projectId !== undefined) query = query.where('project_id', '=', options.projectId)
     if (options.status !== undefined) query = query.where('status', '=', options.status)
+    if (options.status === 'Pending' || options.status === 'Running') query = query.where(OPEN)
     if (options.cursor !== undefined) {
       const { at, id } = readCursor(options.cursor)
       query = query.where(sql<boolean>`(created_at, id) < (${at}, ${id})`)

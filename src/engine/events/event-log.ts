@@ -106,15 +106,17 @@ export class EventLog {
   /** Deletes what is older than `ageMs`, but never the newest event: it holds the count. */
   async forget(ageMs: number, batch = 5_000): Promise<number> {
     const last = await this.last()
+    const before = (await this.#ledger.now()) - ageMs
     const result = await this.#ledger.db
       .deleteFrom('events')
       .where('seq', 'in', (eb) =>
         eb
           .selectFrom('events')
           .select('seq')
-          .where('at', '<', sql<number>`wharf_now() - ${ageMs}`)
+          .where('at', '<', before)
           .where('seq', '<', last)
-          .orderBy('seq')
+          // By age, so that a look which finds nothing old reads nothing.
+          .orderBy('at')
           .limit(batch),
       )
       .executeTakeFirst()

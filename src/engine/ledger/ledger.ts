@@ -4,7 +4,12 @@ import { ERRORS, isAppError, messageOf } from '../../kernel/index.ts'
 import { commitWith } from './commit-with.ts'
 import type { Schema } from './schema.ts'
 
-/** The ledger's clock in milliseconds: PostgreSQL's own, or the process' clock in SQLite. */
+/**
+ * The ledger's clock in milliseconds: PostgreSQL's own, or the process' clock in SQLite.
+ *
+ * To be written, or compared with a row that is found otherwise. Rows are found by a time that was read before, with
+ * `Ledger.now()`: PostgreSQL asks this one for each row anew, and so reads them all instead of a part of an index.
+ */
 export const now = sql<number>`wharf_now()`
 
 /** What a transaction does last, see `Tx.atCommit`. */

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { type Statement, statementsOf } from './commit-with.ts'
 import { guarded } from './outage.ts'
 import { sendTogether } from './pipeline.ts'
+import { tellStatement } from './statements.ts'
 
 const CHANGES = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
 const COMMIT = { sql: 'commit', parameters: [] }
@@ -108,6 +109,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   #send(statements: readonly Statement[]): Promise<pg.QueryResult[]> {
+    for (const statement of statements) tellStatement(statement)
     const begin = this.#begin
     if (begin) {
       this.#begin = undefined

@@ -11,6 +11,7 @@ import {
 } from 'kysely'
 import { toSqliteLedgerError } from './outage.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
+import { tellStatement } from './statements.ts'
 
 /** Kysely on `node:sqlite`. Kysely's own SQLite driver expects better-sqlite3 and misbehaves here. */
 export function nodeSqliteDialect(databases: SqliteDatabases): Dialect {
@@ -40,6 +41,7 @@ class StatementCache {
   }
 
   run<R>(query: CompiledQuery): QueryResult<R> {
+    tellStatement(query)
     try {
       return this.#run(query)
     } catch (error) {

@@ -87,7 +87,8 @@ export class LedgerTaskQueue implements TaskQueue {
         const next = await tx.db
           .selectFrom('processing_tasks')
           .select(['id', 'original_file_path', 'fence'])
-          .where('status', '=', 'PENDING')
+          // A literal, so that SQLite finds the index over what is queued.
+          .where(sql<boolean>`status = 'PENDING'`)
           .where('expires_at', '>', now)
           .orderBy('queued_at')
           .orderBy('id')

@@ -15,6 +15,10 @@ export interface TaskRowsDeps {
   clock: Clock
 }
 
+/** In the words of the partial indexes: SQLite uses one only where a statement repeats its condition. */
+const UNFINISHED = sql<boolean>`status in ('PENDING', 'PROCESSING')`
+const REVOKED = sql<boolean>`status = 'REVOKED'`
+
 const EVENT_NAMES = { PENDING: 'pending', PROCESSING: 'processing', COMPLETED: 'succeeded', FAILED: 'failed' }
 
 /** The rows of tasks in the ledger, and the events that go with their changes; a new row tells of itself. */
@@ -58,14 +62,16 @@ export class TaskRows {
 
   /** Rows in the order of their ids, `limit` at a time. */
   async page(after: string, statuses: TaskRow['status'][], limit = 500): Promise<Row[]> {
-    return (await this.ledger.db
+    let query = this.ledger.db
       .selectFrom('processing_tasks')
       .selectAll()
       .where('id', '>', after)
       .where('status', 'in', statuses)
       .orderBy('id')
       .limit(limit)
-      .execute()) as Row[]
+    if (statuses.every(isUnfinished)) query = query.where(UNFINISHED)
+    if (statuses.every((status) => status === 'REVOKED')) query = query.where(REVOKED)
+    return (await query.execute()) as Row[]
   }
 
   /** Newest first; `before` is the last id of the page before. */
@@ -79,15 +85,16 @@ export class TaskRows {
       .limit(limit)
     if (projectId !== undefined) query = query.where('project_id', '=', projectId)
     if (status !== undefined) query = query.where('status', '=', status)
+    if (status !== undefined && isUnfinished(status)) query = query.where(UNFINISHED)
     if (before !== undefined) query = query.where('id', '<', before)
     return (await query.execute()) as Row[]
   }
 
-  /** Literals, not parameters: only so does the partial index apply. */
   async depth(): Promise<{ queued: number; running: number }> {
     const { rows } = await sql<{ status: TaskStatus; count: number }>`
-      select status, count(*) as count from processing_tasks
-      where status in ('PENDING', 'PROCESSING') group by status`.execute(this.ledger.db)
+      select status, count(*) as count from processing_tasks where ${UNFINISHED} group by status`.execute(
+      this.ledger.db,
+    )
     const of = (status: TaskStatus) => Number(rows.find((row) => row.status === status)?.count ?? 0)
     return { queued: of('PENDING'), running: of('PROCESSING') }
   }
@@ -96,7 +103,7 @@ export class TaskRows {
     return this.ledger.db
       .selectFrom('processing_tasks')
       .selectAll()
-      .where('expires_at', '<=', now)
+      .where('expires_at', '<=', await this.ledger.now())
       .orderBy('expires_at')
       .limit(limit)
       .execute()
@@ -190,6 +197,10 @@ export interface RowChange {
 export interface RowGuard {
   statuses?: TaskRow['status'][]
   fence?: number
+}
+
+function isUnfinished(status: TaskRow['status']): boolean {
+  return status === 'PENDING' || status === 'PROCESSING'
 }
 
 function taskEvent(id: string, projectId: string | null, status: TaskStatus, error: string) {
