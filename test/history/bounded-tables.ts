@@ -1,0 +1,19 @@
+export const NO_TABLE = ''
+
+/** Tables that do not grow with finished work. Every other table does, also one that is new. */
+export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
+  NO_TABLE,
+  // One row per project, lane, owner in a lane, setting, migration, instance or leader.
+  'projects',
+  'lanes',
+  'lane_turns',
+  'settings',
+  'schema_versions',
+  'instances',
+  'leaders',
+  // One row per account, business, project with permissions, or connected agent.
+  'accounts',
+  'transfer_businesses',
+  'transfer_agents',
+  'swarm_agents',
+])

@@ -1,0 +1,335 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { credentials } from '@grpc/grpc-js'
+import { sql } from 'kysely'
+import { expect } from 'vitest'
+import { systemClock } from '../../src/kernel/index.ts'
+import { loadTaskProto } from '../../src/processing/index.ts'
+import { Agent } from '../../src/transfers/agent/index.ts'
+import { bodyOf, startFeed } from '../runs/feed-server.ts'
+import { HeldFeeds } from '../runs/held-feeds.ts'
+import { silentLog } from '../support/backends.ts'
+import { BusinessSystem } from '../support/business-system.ts'
+import { openSocket } from '../support/event-readers.ts'
+import { ADMIN_TOKEN, type Ask, type newProject, type startHttp } from '../support/http.ts'
+import { agentOptions } from '../support/swarm.ts'
+import { until } from '../support/until.ts'
+import { temporaryFolder } from '../support/wharf-process.ts'
+
+/** Copies its input, or never ends if the input says so. */
+export function processorCommand(): string {
+  const script = join(temporaryFolder(), 'processor.sh')
+  writeFileSync(script, 'if grep -q wait "$1"; then exec sleep 600; fi; exec cp "$1" "$2"\n')
+  return `sh ${script} {input} {output}`
+}
+
+type Wharf = Awaited<ReturnType<typeof startHttp>>
+type Project = Awaited<ReturnType<typeof newProject>>
+// biome-ignore lint/suspicious/noExplicitAny: answers of every route; each member is checked by whoever reads it.
+type Json = Record<string, any>
+
+/** One of everything that can be asked of a server: all routes of all domains, gRPC, SSE and WebSocket. */
+export class MixedLoad {
+  readonly #wharf: Wharf
+  readonly #project: Project
+  readonly #asked: string[] = []
+
+  constructor(wharf: Wharf, project: Project) {
+    this.#wharf = wharf
+    this.#project = project
+  }
+
+  async run(): Promise<void> {
+    await this.#exports()
+    await this.#runs()
+    await this.#transfers()
+    await this.#processing()
+    await this.#installation()
+  }
+
+  /** The routes of the API that were not asked. */
+  async unasked(): Promise<string[]> {
+    const { paths } = (await (await this.#wharf.ask('GET', '/openapi.json')).json()) as { paths: Json }
+    return Object.entries(paths).flatMap(([path, methods]) => {
+      const form = new RegExp(`^${path.replace(/\{\*\}/, '.+').replace(/\{\w+\}/g, '[^/]+')}$`)
+      return Object.keys(methods as object)
+        .map((method) => method.toUpperCase())
+        .filter(
+          (method) =>
+            !this.#asked.some(
+              (line) => line.startsWith(`${method} `) && form.test(line.slice(method.length + 1)),
+            ),
+        )
+        .map((method) => `${method} ${path}`)
+    })
+  }
+
+  async #ask(method: string, path: string, { key = this.#project.key, ...ask }: Ask = {}): Promise<Response> {
+    this.#asked.push(`${method} ${path.split('?')[0]}`)
+    const answer = await this.#wharf.ask(method, path, { key, ...ask })
+    if (answer.status >= 400) expect.fail(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    return answer
+  }
+
+  async #json(method: string, path: string, ask: Ask = {}): Promise<Json> {
+    return (await this.#ask(method, path, ask)).json() as Promise<Json>
+  }
+
+  #until(path: string, matches: (view: Json) => boolean, key = this.#project.key): Promise<Json> {
+    return until(`${path} is as expected`, async () => {
+      const view = await this.#json('GET', path, { key })
+      return matches(view) && view
+    })
+  }
+
+  /** The first page of a list, and the second if there is one. */
+  async #pages(path: string, key = this.#project.key): Promise<void> {
+    const { next_cursor } = await this.#json('GET', path, { key })
+    if (next_cursor) await this.#json('GET', `${path}&cursor=${next_cursor}`, { key })
+  }
+
+  async #exports(): Promise<void> {
+    const business = await BusinessSystem.start()
+    const told = business.receiver()
+    const held = business.source({ total: 250 })
+    held.holdFrom(1)
+    const body = { source_url: held.url, page_size: 100, operator_id: 'anna', callback: told.url }
+    const once = { headers: { 'idempotency-key': `once-${this.#project.id}` } }
+    const first = await this.#json('POST', '/api/exports', { body, ...once })
+    await this.#json('POST', '/api/exports', { body, ...once })
+    const joined = await this.#json('POST', '/api/exports', { body })
+    // Enough for the lane to be full: the last ones wait for their turn.
+    const queued: Json[] = []
+    for (let n = 0; n < 6; n++)
+      queued.push(await this.#json('POST', '/api/exports', { body: { ...body, file_name: `n${n}.csv` } }))
+    const waiting = queued.at(-1)?.task_id as string
+    expect((await this.#json('GET', `/api/exports/${waiting}/position`)).position).toBeGreaterThan(0)
+    await this.#loseWorker(waiting)
+    await this.#ask('DELETE', `/api/exports/${joined.task_id}`)
+    await this.#ask('DELETE', `/api/exports/${queued[4]?.task_id}`)
+    const socket = await openSocket(
+      `${this.#wharf.address}/ws?task_id=${first.task_id}&token=${this.#project.key}`,
+    )
+    held.release()
+    await socket.until('export.succeeded')
+    socket.socket.close()
+    const again = business.source({ total: 250 })
+    again.holdFrom(1)
+    const cancelled = await this.#json('POST', '/api/exports', { body: { ...body, source_url: again.url } })
+    await this.#ask('DELETE', `/api/exports/${cancelled.task_id}`)
+    again.release()
+    await this.#until(`/api/exports/${cancelled.task_id}`, ({ status }) => status === 'cancelled')
+    await this.#json('POST', `/api/exports/${cancelled.task_id}/retry`)
+    await this.#loseWake(business)
+    await this.#until(`/api/exports/${waiting}`, ({ status }) => status === 'succeeded')
+    const quick = { source_url: business.source({ total: 3 }).url }
+    await (await this.#ask('POST', '/api/exports?mode=sync', { body: quick })).arrayBuffer()
+    await this.#json('POST', '/api/exports/preview', { body: quick })
+    await (await this.#ask('GET', '/samples/orders?rows=3&page=0&page_size=3')).text()
+    const id = first.task_id as string
+    await this.#json('POST', `/api/exports/${id}/ticket`)
+    await (await this.#ask('GET', `/api/exports/${id}/file`)).arrayBuffer()
+    await told.call()
+    for (const what of ['events', 'deliveries', 'downloads', 'position'])
+      await this.#json('GET', `/api/exports/${id}/${what}`)
+    const list = `/api/projects/${this.#project.id}/exports`
+    const statuses = ['pending', 'processing', 'succeeded', 'failed', 'cancelled'].map(
+      (status) => `status=${status}`,
+    )
+    for (const filter of [
+      '',
+      ...statuses,
+      'operator_id=anna',
+      'operator_id=nobody',
+      'search=nothing-like-it',
+    ])
+      await this.#pages(`${list}?limit=20&${filter}`)
+    for (const of of [`task_id=${id}`, `project_id=${this.#project.id}`]) {
+      await this.#firstEvent(`/api/events?after=0&${of}`, this.#project.key)
+      await this.#firstEvent(`/api/events?${of}&after=${Number.MAX_SAFE_INTEGER}`, this.#project.key).catch(
+        () => undefined,
+      )
+    }
+    await this.#firstEvent('/api/events?after=0', ADMIN_TOKEN)
+  }
+
+  /** The worker of a job has died: the leader takes the job back. */
+  async #loseWorker(taskId: string): Promise<void> {
+    const { db } = this.#wharf.ledger
+    const task = db.selectFrom('tasks').select('job_id').where('id', '=', taskId)
+    const { job_id: id } = await task.executeTakeFirstOrThrow()
+    await db
+      .updateTable('jobs')
+      .set({ state: 'running', worker: 'gone', lease_until: 0 })
+      .where('id', '=', id)
+      .execute()
+    await until('the lease is taken back', () =>
+      db.selectFrom('jobs').select('id').where('id', '=', id).where('crashes', '>', 0).executeTakeFirst(),
+    )
+  }
+
+  /** The wake-up of a job was lost: the leader repeats it. */
+  async #loseWake(business: BusinessSystem): Promise<void> {
+    const { db } = this.#wharf.ledger
+    const busy = business.receiver(503)
+    const source_url = business.source({ total: 1 }).url
+    await this.#json('POST', '/api/exports', { body: { source_url, callback: busy.url } })
+    await busy.call()
+    const { id } = await until('the callback waits for its next try', () =>
+      db
+        .selectFrom('jobs')
+        .select('id')
+        .where('kind', '=', 'callback')
+        .where(sql<boolean>`state = 'pending'`)
+        .executeTakeFirst(),
+    )
+    await db.updateTable('jobs').set({ wake_at: 0 }).where('id', '=', id).execute()
+    await until('the wake-up is repeated', () =>
+      db.selectFrom('jobs').select('id').where('id', '=', id).where('wakes', '>', 0).executeTakeFirst(),
+    )
+  }
+
+  async #firstEvent(path: string, key: string): Promise<void> {
+    this.#asked.push('GET /api/events')
+    const stop = new AbortController()
+    const answer = await fetch(`${this.#wharf.address}${path}`, {
+      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+      signal: stop.signal,
+    })
+    expect(answer.status).toBe(200)
+    if (!path.includes(String(Number.MAX_SAFE_INTEGER))) await answer.body?.getReader().read()
+    stop.abort()
+  }
+
+  async #runs(): Promise<void> {
+    const admin = { key: ADMIN_TOKEN }
+    const feed = await startFeed(
+      [1, 2, 3].map((n) => ({ id: `f${n}`, name: `f${n}.txt`, body: bodyOf(`f${n}`, 40) })),
+    )
+    const stuck = await HeldFeeds.open(['held'])
+    await this.#json('PUT', '/api/accounts/account-1', { ...admin, body: { url: feed.url } })
+    await this.#json('PUT', '/api/accounts/held', { ...admin, body: { url: stuck.url('held') } })
+    const start = (handle: string, kind: string) =>
+      this.#json('POST', '/api/runs', { ...admin, body: { handle, kind } })
+    for (const kind of ['start', 'continue']) {
+      const { run_id } = await start('account-1', kind)
+      await this.#until(`/api/runs/${run_id}`, ({ state }) => state === 'Done', ADMIN_TOKEN)
+    }
+    const { run_id } = await start('held', 'start')
+    await this.#until(`/api/runs/${run_id}`, ({ state }) => state === 'Running', ADMIN_TOKEN)
+    await this.#json('GET', '/api/state', admin)
+    await this.#ask('POST', `/api/runs/${run_id}/cancel`, { ...admin, body: { files: 'delete' } })
+    await this.#until(`/api/runs/${run_id}`, ({ state }) => state !== 'Running', ADMIN_TOKEN)
+    await this.#ask('PUT', '/api/settings/max_concurrent', { ...admin, body: { value: 4 } })
+    await this.#ask('DELETE', '/api/accounts/account-1', admin)
+  }
+
+  async #transfers(): Promise<void> {
+    const root = temporaryFolder()
+    const agent = new Agent(
+      { clock: systemClock, log: silentLog },
+      agentOptions(this.#wharf.address, 'agent-1', root),
+    )
+    await agent.start()
+    try {
+      await this.#deliver(root)
+    } finally {
+      await agent.stop()
+    }
+  }
+
+  async #deliver(root: string): Promise<void> {
+    await this.#ask('PUT', `/api/projects/${this.#project.id}/agents`, {
+      key: ADMIN_TOKEN,
+      body: { agents: ['agent-*'] },
+    })
+    await this.#json('GET', `/api/projects/${this.#project.id}/agents`, { key: ADMIN_TOKEN })
+    await until('the agent is connected', async () => (await this.#json('GET', '/api/agents')).length > 0)
+    const put = (body: string) =>
+      this.#json('PUT', '/api/repository/release/app.bin', {
+        body,
+        headers: { 'content-type': 'application/octet-stream' },
+      })
+    await put('the first version')
+    const { signature } = await put('what is delivered')
+    for (const filter of ['', 'prefix=release/app']) await this.#pages(`/api/repository?limit=20&${filter}`)
+    const transfer = (directory: string) =>
+      this.#json('POST', '/api/transfers', {
+        body: {
+          ...{ biz_id: 5, app_id: 6, file_path: '/release', file_name: 'app.bin', file_signature: signature },
+          ...{ target_agent_id: 'agent-1', target_file_dir: directory },
+        },
+      })
+    const made = [await transfer(join(root, 'in')), await transfer(join(root, 'other'))]
+    for (const { job_id, task_id } of made) {
+      await this.#until(
+        `/api/transfer-jobs/${encodeURIComponent(job_id)}`,
+        ({ status }) => status === 'Success',
+      )
+      await this.#json('GET', `/api/transfers/${encodeURIComponent(task_id)}`)
+    }
+    const dropped = await transfer(join(root, 'dropped'))
+    await this.#ask('DELETE', `/api/transfer-jobs/${encodeURIComponent(dropped.job_id)}`)
+    for (const key of [this.#project.key, ADMIN_TOKEN])
+      for (const filter of ['', 'status=Pending', 'status=Running', 'status=Success', 'status=Failed'])
+        await this.#pages(`/api/transfer-jobs?limit=20&${filter}`, key)
+  }
+
+  async #processing(): Promise<void> {
+    const tus = { 'tus-resumable': '1.0.0' }
+    const upload = async (length: number) => {
+      const headers = { ...tus, 'upload-length': String(length), 'upload-metadata': 'filename YS5tb3Y=' }
+      const made = await this.#ask('POST', '/api/uploads', { headers })
+      return made.headers.get('location')?.split('/').at(-1) ?? ''
+    }
+    await this.#ask('OPTIONS', '/api/uploads', { headers: tus })
+    const dropped = await upload(4)
+    await this.#ask('DELETE', `/api/uploads/${dropped}`, { headers: tus })
+    const id = await upload(4)
+    const piece = { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
+    await this.#ask('PATCH', `/api/uploads/${id}`, { headers: piece, body: 'film' })
+    await this.#until(`/api/tasks/${id}`, ({ status }) => status === 'COMPLETED')
+    await this.#json('POST', `/api/tasks/${id}/ticket`)
+    await (await this.#ask('GET', `/api/tasks/${id}/result`)).arrayBuffer()
+    await this.#grpc()
+    const stuck = await upload(4)
+    await this.#ask('PATCH', `/api/uploads/${stuck}`, { headers: piece, body: 'wait' })
+    await this.#until(`/api/tasks/${stuck}`, ({ status }) => status === 'PROCESSING')
+    await this.#ask('DELETE', `/api/tasks/${stuck}`)
+    for (const key of [this.#project.key, ADMIN_TOKEN])
+      for (const filter of ['', 'status=PENDING', 'status=PROCESSING', 'status=COMPLETED', 'status=FAILED'])
+        await this.#pages(`/api/tasks?limit=20&${filter}`, key)
+  }
+
+  async #grpc(): Promise<void> {
+    const temp = join(this.#wharf.config.WHARF_DATA_DIR, 'temp')
+    mkdirSync(temp, { recursive: true })
+    const path = join(temp, 'film.upload')
+    writeFileSync(path, 'film')
+    const { TaskService } = loadTaskProto()
+    const client = new TaskService(this.#wharf.grpcAddress, credentials.createInsecure())
+    const call = (method: 'CreateTask' | 'GetTaskStatus', request: object) =>
+      new Promise<Json>((resolve, reject) =>
+        client[method]?.(request, (error: Error | null, answer?: Json) =>
+          answer ? resolve(answer) : reject(error),
+        ),
+      )
+    const { task_id } = await call('CreateTask', { temp_file_path: path, original_filename: 'film.mov' })
+    await call('GetTaskStatus', { task_id })
+    client.close()
+  }
+
+  async #installation(): Promise<void> {
+    const admin = { key: ADMIN_TOKEN }
+    const { project_id } = await this.#json('POST', '/api/projects', {
+      ...admin,
+      body: { name: 'short-lived' },
+    })
+    await this.#json('GET', '/api/projects', admin)
+    for (const what of ['api_key', 'webhook_secret'])
+      await this.#json('POST', `/api/projects/${project_id}/rotate`, { ...admin, body: { what } })
+    await this.#ask('DELETE', `/api/projects/${project_id}`, admin)
+    for (const path of ['/api/session', '/api/overview', '/livez', '/readyz', '/metrics'])
+      await (await this.#ask('GET', path, admin)).text()
+  }
+}
