@@ -4,6 +4,7 @@ import type { Benchmark } from './benchmark.ts'
 export const benchmarks: Record<string, () => Promise<Benchmark>> = {
   herd: () => import('./herd/index.ts'),
   throughput: () => import('./throughput/index.ts'),
+  history: () => import('./history/index.ts'),
   footprint: () => import('./footprint/index.ts'),
   exports: () => import('./exports/index.ts'),
   runs: () => import('./runs/index.ts'),

@@ -6,11 +6,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { cpuMsOf } from './cpu-time.ts'
 
 const COMMAND = fileURLToPath(new URL('../bin/wharf.mjs', import.meta.url))
 const PATIENCE_MS = 30_000
-/** Linux counts processor time in hundredths of a second. */
-const MS_PER_TICK = 10
 const ADMIN_TOKEN = 'bench-admin-token-of-nobody'
 
 /** `wharf serve`, embedded and with an empty data directory, as users start it: what it needs is what they would see. */
@@ -72,13 +71,7 @@ export class WharfServer {
 
   /** Processor time that it has used so far, all threads together. */
   cpuMs(): number {
-    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')
-    // The name of the command may hold anything; what follows it does not.
-    const [user, system] = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 13)
-    return (Number(user) + Number(system)) * MS_PER_TICK
+    return cpuMsOf(this.#child.pid ?? 0) ?? 0
   }
 
   async stop(): Promise<void> {
