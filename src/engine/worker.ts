@@ -265,7 +265,9 @@ export class Worker implements Duty {
       if (!finished.aborted) stuck.abort(NEVER_SETTLED)
     }
     const over = AbortSignal.any([finished, this.#hurry.signal])
-    const grace = () => this.#deps.clock.sleep(this.#abortGraceMs, over).then(giveUp, giveUp)
+    const grace = () => {
+      this.#deps.clock.sleep(this.#abortGraceMs, over).then(giveUp, giveUp)
+    }
     signal.addEventListener('abort', grace, { once: true })
     return stuck.signal
   }

@@ -206,7 +206,9 @@ export class HttpServer implements Part {
       )
     })
     app.setErrorHandler((error: FastifyError, request, reply) => {
-      const problem = toAppError(error)
+      const problem = brokeOff(request, error)
+        ? new AppError(ERRORS.REQUEST_INVALID, 'the request broke off before its end', { cause: error })
+        : toAppError(error)
       this.#deps.metrics.problems.inc({ code: problem.code })
       if (problem.kind.http >= 500) request.log.error({ err: error, code: problem.code }, problem.message)
       return sendProblem(request, reply, problem)
@@ -246,6 +248,11 @@ function callerOf(request: FastifyRequest): string {
   if (principal?.role === 'project') return `project ${principal.project.id}`
   if (principal?.role === 'ticket') return `task ${principal.taskId}`
   return principal ? 'admin' : `address ${request.ip}`
+}
+
+/** The error is the client's: it went away in the middle of its request. Nobody reads the answer. */
+function brokeOff({ raw }: FastifyRequest, error: Error): boolean {
+  return raw.errored != null && (error === raw.errored || error.cause === raw.errored)
 }
 
 /** The API reference's own pages belong to a plugin that does not know of access. */

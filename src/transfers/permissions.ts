@@ -48,11 +48,15 @@ export class Permissions {
 
   /** The agents a project may send to: ids, or beginnings with a star behind; null: all. */
   async setAgents(tx: Tx, projectId: string, patterns: string[] | null): Promise<void> {
-    await tx.db.deleteFrom('transfer_agents').where('project_id', '=', projectId).execute()
-    if (patterns === null) return
+    if (patterns === null) {
+      await tx.db.deleteFrom('transfer_agents').where('project_id', '=', projectId).execute()
+      return
+    }
+    const row = { project_id: projectId, patterns: JSON.stringify(patterns) }
     await tx.db
       .insertInto('transfer_agents')
-      .values({ project_id: projectId, patterns: JSON.stringify(patterns) })
+      .values(row)
+      .onConflict((taken) => taken.column('project_id').doUpdateSet(row))
       .execute()
   }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { end, spawnBound } from './bound-process.ts'
 import { Front, portOf } from './front.ts'
+import { countUnforeseenOf } from './no-unforeseen.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/wharf.mjs', import.meta.url))
 
@@ -47,6 +48,7 @@ export class ConsoleWharf {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = child
+    countUnforeseenOf(child)
     let output = ''
     let errors = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors += text))

@@ -38,3 +38,8 @@ export async function firstBytes(socket: Socket): Promise<string> {
     for (const end of ['end', 'close']) socket.once(end, () => resolve(''))
   })
 }
+
+/** What was written is on its way. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

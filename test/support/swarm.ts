@@ -22,6 +22,7 @@ import {
 import { type Backend, type BackendName, openBackend, silentLog } from './backends.ts'
 import { spawnBound } from './bound-process.ts'
 import { Front } from './front.ts'
+import { countUnforeseenOf } from './no-unforeseen.ts'
 import { until } from './until.ts'
 
 export const AGENT_TOKEN = 'agent-token-for-tests'
@@ -122,14 +123,16 @@ export function spawnAgent(
     '127.0.0.1:0',
     ...args,
   ]
-  return spawnBound(process.execPath, [lying ? LYING_AGENT : MAIN, ...command], {
+  const child = spawnBound(process.execPath, [lying ? LYING_AGENT : MAIN, ...command], {
     env: {
       PATH: process.env.PATH ?? '',
       WHARF_AGENT_TOKEN: AGENT_TOKEN,
-      WHARF_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+      WHARF_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'error',
     },
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
+  countUnforeseenOf(child)
+  return child
 }
 
 function makeRoot(folder: string, id: string): string {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Log } from '../../kernel/index.ts'
+import { background, type Log } from '../../kernel/index.ts'
 import { SESSION_LIMITS, sessionSettings } from './session-settings.ts'
 
 const WHARF_LOCK = 0x77_68_61_72
@@ -56,16 +56,19 @@ export class OnlyInstanceLock {
 
   #takeAgain(): void {
     if (this.#released) return
-    this.#retry = setTimeout(async () => {
-      try {
-        if (await this.take()) return
-        if (!this.#released)
-          this.#log.error('another Wharf has begun to run on this DATABASE_URL: stop one of them')
-      } catch (error) {
-        this.#log.warn({ err: error }, 'the lock of the only instance is not back yet')
-      }
-      this.#takeAgain()
-    }, RETRY_MS)
+    const take = () => background('taking the lock of the only instance again', this.#tryAgain())
+    this.#retry = setTimeout(take, RETRY_MS)
     this.#retry.unref()
+  }
+
+  async #tryAgain(): Promise<void> {
+    try {
+      if (await this.take()) return
+      if (!this.#released)
+        this.#log.error('another Wharf has begun to run on this DATABASE_URL: stop one of them')
+    } catch (error) {
+      this.#log.warn({ err: error }, 'the lock of the only instance is not back yet')
+    }
+    this.#takeAgain()
   }
 }

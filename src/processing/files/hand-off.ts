@@ -133,7 +133,9 @@ export class HandOff {
     const held = heldPath(note)
     await rename(note.from, held)
     // A note that could not be touched is touched again.
-    const touching = setInterval(() => this.#notes.touch(note).catch(() => undefined), TOUCH_NOTE_MS)
+    const touching = setInterval(() => {
+      this.#notes.touch(note).catch(() => undefined)
+    }, TOUCH_NOTE_MS)
     try {
       if (!(await lstat(held)).isFile()) throw badPath()
       await copyWhole(held, to, signal)
