@@ -1,5 +1,5 @@
 import { sql, type UpdateObject } from 'kysely'
-import { AppError, backoffDelay, ERRORS } from '../kernel/index.ts'
+import { AppError, backoffDelay, ERRORS, isAppError } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
 import { telling } from './events/telling.ts'
 import { Gather } from './gather.ts'
@@ -166,6 +166,46 @@ export class Leases {
       if (job.lane !== null) this.#deps.lanes.admit(tx, job.lane, (wakes) => woken.push(...wakes))
     })
     return woken
+  }
+
+  /**
+   * Takes back what nobody renewed: one statement for all that simply run again, because a worker that has gone may leave
+   * hundreds. The others (a cancel was asked for, too many workers have died over it) are settled one by one.
+   */
+  async takeBack(jobs: readonly Job[]): Promise<{ wakes: Wake[]; taken: number }> {
+    if (jobs.length === 0) return { wakes: [], taken: 0 }
+    const mayRun = (job: Job) => job.crashes + 1 < this.#deps.kinds.get(job.kind).maxCrashes
+    const again = await this.#freeAll(jobs.filter(mayRun))
+    const wakes = jobs
+      .filter(({ id }) => again.has(id))
+      .map(({ id, kind }) => ({ id, pool: this.#deps.kinds.get(kind).pool, delayMs: 0 }))
+    let taken = wakes.length
+    for (const job of jobs.filter(({ id }) => !again.has(id))) {
+      try {
+        wakes.push(...(await this.settle(job, { what: 'abandoned' })))
+        taken++
+      } catch (error) {
+        // Renewed or settled in this very moment: then there is nothing to take back.
+        if (!isAppError(error, ERRORS.JOB_LEASE_LOST)) throw error
+      }
+    }
+    return { wakes, taken }
+  }
+
+  async #freeAll(jobs: readonly Job[]): Promise<Set<string>> {
+    if (jobs.length === 0) return new Set()
+    const values = jobs.map((job) => {
+      const { event_type, event_data } = telling(this.#deps.kinds.get(job.kind), job, { what: 'pending' })
+      return sql`(cast(${job.id} as text), cast(${job.fence} as bigint), cast(${event_type} as text), cast(${event_data} as text))`
+    })
+    const { rows } = await sql<{ id: string }>`update jobs set state = 'pending', attempts = attempts - 1,
+        crashes = crashes + 1, wakes = 0, worker = null, lease_until = null, due_at = wharf_now(),
+        wake_at = wharf_now() + ${WAKE_GRACE_MS}, event_type = freed.column3, event_data = freed.column4
+      from (values ${sql.join(values)}) as freed
+      where jobs.id = freed.column1 and jobs.fence = freed.column2 and jobs.state = 'running'
+        and jobs.cancel_requested = 0 and jobs.lease_until <= wharf_now()
+      returning jobs.id as id`.execute(this.#deps.ledger.db)
+    return new Set(rows.map(({ id }) => id))
   }
 
   /** Ends several claims with one statement; answers for each whether it went through. */

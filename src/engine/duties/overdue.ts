@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Duty, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
+import type { Duty, Log } from '../../kernel/index.ts'
 import type { Dispatcher, Wake } from '../dispatch/dispatcher.ts'
 import { toJob } from '../job.ts'
 import type { KindRegistry } from '../kind.ts'
@@ -121,19 +121,11 @@ export class OverdueDuty implements Duty {
         .orderBy('lease_until')
         .limit(BATCH)
         .execute()
-      for (const job of expired) {
-        this.#deps.log.warn(
-          { jobId: job.id, kind: job.kind, worker: job.worker },
-          'a lease ran out; the job is free again',
-        )
-        try {
-          await this.#publish(await this.#deps.leases.settle(toJob(job), { what: 'abandoned' }))
-          reclaimed++
-        } catch (error) {
-          // Renewed or settled in this very moment: then there is nothing to take back.
-          if (!isAppError(error, ERRORS.JOB_LEASE_LOST)) throw error
-        }
-      }
+      for (const { id, kind, worker } of expired)
+        this.#deps.log.warn({ jobId: id, kind, worker }, 'a lease ran out; the job is free again')
+      const { wakes, taken } = await this.#deps.leases.takeBack(expired.map((job) => toJob(job)))
+      await this.#publish(wakes)
+      reclaimed += taken
       if (expired.length < BATCH) break
     }
     return reclaimed
