@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { spawnBound } from '../support/bound-process.ts'
 import { until } from '../support/until.ts'
 import { temporaryFolder } from '../support/wharf-process.ts'
 
@@ -11,7 +11,7 @@ const AGENT = ['agent', '--id', 'host-1']
 
 /** The command with what it has printed so far; it is ended with the test. */
 function wharf(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawnBound(process.execPath, [MAIN, ...args], {
     cwd: temporaryFolder(),
     env: {
       PATH: process.env.PATH ?? '',
@@ -24,10 +24,10 @@ function wharf(args: string[], env: Record<string, string> = {}) {
   })
   const printed = { text: '' }
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
+    stream?.on('data', (chunk) => {
       printed.text += chunk
     })
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await exited

@@ -1,13 +1,31 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { findBinary } from './find-binary.ts'
 
 const SETPRIV = process.platform === 'linux' ? findBinary('setpriv') : undefined
 
 const living = new Map<ChildProcess, NodeJS.Signals>()
+const folders = new Set<string>()
 process.once('exit', () => {
   for (const [child, last] of living) child.kill(last)
+  for (const folder of folders) removeFolder(folder)
 })
+
+/** A temporary folder that does not outlive this process, unless it is killed. */
+export function boundFolder(prefix: string): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix))
+  folders.add(folder)
+  return folder
+}
+
+export function removeFolder(folder: string): void {
+  folders.delete(folder)
+  // A process that was told to end may still write.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+}
 
 /** A process that does not outlive this one, however this one ends. */
 export function spawnBound(

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { chownSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chownSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { end, spawnBound, untilPrinted } from './bound-process.ts'
+import { boundFolder, end, removeFolder, spawnBound, untilPrinted } from './bound-process.ts'
 import { requireBinary } from './find-binary.ts'
 import { type Launcher, type Server, startBehindFront } from './fronted-server.ts'
 import { onFreePort } from './on-free-port.ts'
@@ -27,7 +26,7 @@ export function preparePostgres({
   const binary = requireBinary('postgres', ['postgresql'])
   if (!binary) return undefined
   const user = unprivilegedUser()
-  const folder = mkdtempSync(join(tmpdir(), 'wharf-postgres-'))
+  const folder = boundFolder('wharf-postgres-')
   if (user) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
   execFileSync(
@@ -50,12 +49,12 @@ export function preparePostgres({
       stdio: ['ignore', 'ignore', 'pipe'],
       ...user,
       cwd: folder,
-      last: 'SIGINT',
+      last: 'SIGQUIT',
     })
     if (!(await untilPrinted(child, 'ready to accept connections'))) return undefined
     return { port, stop: () => end(child, 'SIGINT'), child }
   }
-  return { start: () => onFreePort(start), clean: () => rmSync(folder, { recursive: true, force: true }) }
+  return { start: () => onFreePort(start), clean: () => removeFolder(folder) }
 }
 
 /** PostgreSQL refuses to run as root. */

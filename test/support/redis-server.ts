@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { end, spawnBound, untilPrinted } from './bound-process.ts'
+import { boundFolder, end, removeFolder, spawnBound, untilPrinted } from './bound-process.ts'
 import { requireBinary } from './find-binary.ts'
 import { type Launcher, type Server, startBehindFront } from './fronted-server.ts'
 import { onFreePort } from './on-free-port.ts'
@@ -27,7 +24,7 @@ export async function startRedis(): Promise<RedisServer | undefined> {
 export function prepareRedis(): Launcher | undefined {
   const binary = requireBinary('redis-server', ['redis-server'])
   if (!binary) return undefined
-  const folder = mkdtempSync(join(tmpdir(), 'wharf-redis-'))
+  const folder = boundFolder('wharf-redis-')
   const start = async (port: number) => {
     const settings = { port, bind: '127.0.0.1', dir: folder, save: '', appendonly: 'no' }
     const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)])
@@ -40,5 +37,5 @@ export function prepareRedis(): Launcher | undefined {
     }
     return { port, stop, child }
   }
-  return { start: () => onFreePort(start), clean: () => rmSync(folder, { recursive: true, force: true }) }
+  return { start: () => onFreePort(start), clean: () => removeFolder(folder) }
 }

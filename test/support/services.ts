@@ -12,6 +12,8 @@ declare module 'vitest' {
 
 /** Brings up what the tests need, once for all of them, and takes it down again at the end, whatever ends the run. */
 export default async function services(project: TestProject): Promise<() => Promise<void>> {
+  // On these a process ends without further ado, and leaves its folders behind.
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
   const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env
   const postgres = TEST_DATABASE_URL ? undefined : await bringUp(preparePostgres({ fsync: false }))
   const redis = TEST_REDIS_URL ? undefined : await bringUp(prepareRedis())
@@ -26,9 +28,6 @@ export default async function services(project: TestProject): Promise<() => Prom
     await redis?.remove()
     await postgres?.remove()
   }
-  // Vitest ends at once on these, without a teardown.
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => void remove().finally(() => process.exit(1)))
   return remove
 }
 
