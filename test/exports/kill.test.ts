@@ -1,19 +1,34 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { BusinessSystem } from '../support/business-system.ts'
+import { systemClock } from '../../src/kernel/index.ts'
+import { BusinessSystem, type Source } from '../support/business-system.ts'
 import { sha256 } from '../support/export-client.ts'
 import { startExportProcess } from '../support/export-process.ts'
 import { S3Server } from '../support/s3-server.ts'
 import { until } from '../support/until.ts'
 
-/** A source that stops in the middle, so that a fetch can be caught there. */
+/** Several of these are longer than the time between two notes of what is safe. */
+const PAGE_MS = 200
+
+/** A source that answers page by page, as the test lets it: so a fetch can be caught in the middle. */
 async function heldSource(total: number) {
   const business = await BusinessSystem.start()
   const source = business.source({
     total,
     row: (n) => ({ id: n, name: `行 ${n}`, note: 'x'.repeat(n % 50) }),
   })
-  source.holdFrom(12)
+  source.holdFrom(0)
   return source
+}
+
+/** Lets pages go slowly enough for some to be noted as safe, and no more once they are. */
+async function untilSafe(source: Source, server: { safePages(): number }): Promise<void> {
+  await until('pages are safe on disk', async () => {
+    source.releaseOne()
+    await systemClock.sleep(PAGE_MS)
+    return server.safePages() >= 3
+  })
+  // What it asks for next has arrived: nothing is on its way when it is killed.
+  await source.untilHeld()
 }
 
 test('killed while fetching, a server goes on from the last whole page and makes the same file', async () => {
@@ -22,8 +37,7 @@ test('killed while fetching, a server goes on from the last whole page and makes
   const client = await server.newClient()
   const body = { source_url: source.url, page_size: 100, file_name: 'all' }
   const { task_id } = await client.start(body)
-  await source.untilHeld()
-  await until('pages are safe on disk', () => server.safePages() >= 3)
+  await untilSafe(source, server)
   await server.kill()
   source.release()
   const safe = server.safePages()
@@ -44,8 +58,7 @@ test('killed while fetching, a server starts anew when the total has changed, an
   const server = await startExportProcess()
   const client = await server.newClient()
   const { task_id } = await client.start({ source_url: source.url, page_size: 100 })
-  await source.untilHeld()
-  await until('pages are safe on disk', () => server.safePages() >= 3)
+  await untilSafe(source, server)
   await server.kill()
   source.release()
   source.total = 350

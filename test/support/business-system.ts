@@ -116,6 +116,11 @@ export class Source {
     for (const go of this.#held.splice(0)) go()
   }
 
+  /** Answers the request that has been held the longest, if there is one. */
+  releaseOne(): void {
+    this.#held.shift()?.()
+  }
+
   /** Resolves once a request is being held. */
   async untilHeld(): Promise<void> {
     await until('a page is held', () => this.#held.length > 0)
