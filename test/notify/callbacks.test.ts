@@ -117,7 +117,16 @@ test('a callback that is never taken is given up after its last try, and the exp
   })
   await receiver.call()
   // As after two days: the next try is the last.
-  await engine.ledger.db.updateTable('jobs').set({ attempts: 14 }).where('kind', '=', 'callback').execute()
+  const { db } = engine.ledger
+  await until('it waits for its next try', () =>
+    db
+      .updateTable('jobs')
+      .set({ attempts: 14 })
+      .where('kind', '=', 'callback')
+      .where('state', '=', 'pending')
+      .returning('id')
+      .executeTakeFirst(),
+  )
   const view = await until('it is done', async () => {
     const task = await client.task(task_id)
     return task.stage === 'done' && task
