@@ -47,14 +47,11 @@ async function setup() {
   const start = (host: string) => serveWharf({ ...env, WHARF_HOST: host, WHARF_SWARM_HOST: host })
   const instances = new Map<string, Awaited<ReturnType<typeof start>>>()
   await Promise.all(hosts.map(async (host) => instances.set(host, await start(host))))
-  const address = `${NETWORK}.4:${PORT}`
-  const nginx = await startNginx(
-    address,
-    hosts.map((host) => `${host}:${PORT}`),
-  )
+  const [address, keeping] = [`${NETWORK}.4:${PORT}`, `${NETWORK}.5:${PORT}`]
+  const nginx = await startNginx({ address, keeping, upstream: hosts.map((host) => `${host}:${PORT}`) })
   return {
     nginx,
-    address: `http://${address}`,
+    addresses: [`http://${address}`, `http://${keeping}`] as [string, string],
     openLedger: () => backend.openLedger(),
     hosts,
     /** Ends one instance with SIGTERM and starts it again on the same address. */
@@ -71,8 +68,8 @@ async function setup() {
 test.runIf(NGINX && availableBackends().includes('postgres + redis'))(
   'a rolling restart of three instances behind nginx fails no request, burns no attempt and does nothing twice',
   async () => {
-    const { address, hosts, restart, openLedger, nginx } = await setup()
-    const load = new RollingLoad(address, await BusinessSystem.start())
+    const { addresses, hosts, restart, openLedger, nginx } = await setup()
+    const load = new RollingLoad(addresses, await BusinessSystem.start())
     const end = await load.begin()
     const progress = (more: number) => {
       const before = { ...load.done }

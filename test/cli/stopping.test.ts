@@ -89,6 +89,15 @@ test.each(availableBackends())(
   },
 )
 
+test('the port stays open for as long as load balancers need to notice, and a second signal ends all at once', async () => {
+  const wharf = await startStoppable({ WHARF_DRAIN_SECONDS: '600', WHARF_UNREADY_SECONDS: '600' })
+  const first = await wharf.terminate()
+  await until('it is not ready', async () => (await wharf.ask('GET', '/readyz')).status === 503)
+  expect((await wharf.ask('GET', '/api/session', { key: wharf.client.project.key })).status).toBe(200)
+  await wharf.terminate()
+  expect(await first.ended).toMatchObject({ code: 130, signal: null })
+})
+
 test('work and clients that take longer than the drain are let go in time, cost no attempt, and are finished by the next process', async () => {
   const business = await BusinessSystem.start()
   const { command, held, begun } = heldCommand()

@@ -12,13 +12,21 @@ export const NGINX = requireBinary('nginx', ['nginx-light'])
 if (!NGINX)
   console.error('\n!!! SKIPPED: checks with nginx. Install it (Debian: apt-get install nginx-light).\n')
 
-/** A real nginx before several servers, with its defaults: it tries the next server when one refuses a connection. */
-export async function startNginx(address: string, upstream: string[]) {
+export interface NginxOptions {
+  /** With nginx's defaults: a connection for each request; the next server is tried when one refuses it. */
+  address: string
+  /** With connections that are kept, and requests of every method repeated on the next server when one breaks. */
+  keeping: string
+  upstream: string[]
+}
+
+/** A real nginx before several servers, set up in the two ways that the documentation names. */
+export async function startNginx(options: NginxOptions) {
   if (!NGINX) throw new Error('nginx is missing')
   const folder = temporaryFolder()
   chmodSync(folder, 0o777)
   const file = join(folder, 'nginx.conf')
-  writeFileSync(file, configuration(folder, address, upstream))
+  writeFileSync(file, configuration(folder, options))
   const child = spawnBound(NGINX, ['-p', folder, '-c', file, '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -30,7 +38,7 @@ export async function startNginx(address: string, upstream: string[]) {
     await exited
   })
   await until(`nginx answers (${log})`, () =>
-    fetch(`http://${address}/nginx-is-up`).then(
+    fetch(`http://${options.address}/nginx-is-up`).then(
       ({ status }) => status === 204,
       () => false,
     ),
@@ -38,7 +46,8 @@ export async function startNginx(address: string, upstream: string[]) {
   return { log: () => log }
 }
 
-function configuration(folder: string, address: string, upstream: string[]): string {
+function configuration(folder: string, { address, keeping, upstream }: NginxOptions): string {
+  const servers = upstream.map((server) => `server ${server};`).join(' ')
   return `
 daemon off;
 master_process off;
@@ -54,7 +63,8 @@ http {
   uwsgi_temp_path ${folder}/uwsgi;
   scgi_temp_path ${folder}/scgi;
   map $http_upgrade $connection_upgrade { default upgrade; '' close; }
-  upstream wharf { ${upstream.map((server) => `server ${server};`).join(' ')} }
+  upstream wharf { ${servers} }
+  upstream wharf_kept { ${servers} keepalive 8; }
   server {
     listen ${address};
     location = /nginx-is-up { return 204; }
@@ -66,6 +76,16 @@ http {
       proxy_set_header Connection $connection_upgrade;
       proxy_buffering off;
       proxy_read_timeout 300s;
+    }
+  }
+  server {
+    listen ${keeping};
+    location / {
+      proxy_pass http://wharf_kept;
+      proxy_http_version 1.1;
+      proxy_set_header Host $host;
+      proxy_set_header Connection '';
+      proxy_next_upstream error timeout non_idempotent;
     }
   }
 }

@@ -15,7 +15,7 @@ import { until } from './until.ts'
 import { temporaryFolder } from './wharf-process.ts'
 
 /** Clients ask this often, so that the servers have time for more than answering. */
-const POLL_MS = 50
+const POLL_MS = 200
 
 type Json = Record<string, unknown>
 interface Ask {
@@ -26,7 +26,7 @@ interface Ask {
 }
 
 /**
- * Clients of every domain that come through one address, each doing one thing after the other until they are told to
+ * Clients of every domain that come through load balancers, each doing one thing after the other until they are told to
  * end. They repeat a request only when the connection broke; every other answer that is not the expected one is noted.
  */
 export class RollingLoad {
@@ -35,13 +35,16 @@ export class RollingLoad {
   requests = 0
   readonly done = { exports: 0, sync: 0, runs: 0, transfers: 0, processing: 0, callbacks: 0 }
   readonly #address: string
+  readonly #addresses: string[]
   readonly #business: BusinessSystem
   readonly #receivers: { task: string; receiver: Receiver }[] = []
   #key = ''
   #over = false
 
-  constructor(address: string, business: BusinessSystem) {
-    this.#address = address
+  /** Requests take the addresses in turn; agents and watchers use the first. */
+  constructor(addresses: [string, ...string[]], business: BusinessSystem) {
+    this.#address = addresses[0]
+    this.#addresses = addresses
     this.#business = business
   }
 
@@ -56,6 +59,11 @@ export class RollingLoad {
       this.#repeat(() => this.#transfer(agent)),
       this.#repeat(() => this.#process()),
     ]
+    // Also when the test has failed: what they use is taken away next.
+    onTestFinished(async () => {
+      this.#over = true
+      await Promise.all(clients)
+    })
     return async () => {
       this.#over = true
       await Promise.all(clients)
@@ -77,9 +85,9 @@ export class RollingLoad {
       ...(content !== undefined && { body: content }),
     }
     for (let tries = 1; ; tries++) {
-      this.requests++
+      const address = this.#addresses[this.requests++ % this.#addresses.length]
       try {
-        const answer = await fetch(`${this.#address}${path}`, request)
+        const answer = await fetch(`${address}${path}`, request)
         const taken = Buffer.from(await answer.arrayBuffer())
         if (!answer.ok) this.failures.push(`${method} ${path}: ${answer.status} ${taken}`)
         return { answer, taken }
@@ -94,7 +102,10 @@ export class RollingLoad {
   }
 
   async #repeat(once: () => Promise<void>): Promise<void> {
-    while (!this.#over) await once().catch((error: Error) => this.failures.push(String(error.stack)))
+    while (!this.#over) {
+      await once().catch((error: Error) => this.failures.push(String(error.stack)))
+      await systemClock.sleep(POLL_MS)
+    }
   }
 
   async #export(): Promise<void> {
@@ -188,6 +199,7 @@ export class RollingLoad {
 
   #ended(path: string, ends: string[], key = this.#key): Promise<Json> {
     return until(`${path} has ended`, async () => {
+      if (this.failures.length > 0) throw new Error('another request has failed')
       await systemClock.sleep(POLL_MS)
       const view = await this.json('GET', path, { key })
       return ends.includes(String(view.status ?? view.state)) && view
@@ -230,7 +242,11 @@ export class RollingLoad {
         for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
           const lines = (rest + text).split('\n')
           rest = lines.pop() ?? ''
-          for (const line of lines) if (line.startsWith('data:')) seen.push(JSON.parse(line.slice(5)))
+          for (const line of lines.filter((one) => one.startsWith('data:'))) {
+            const message = JSON.parse(line.slice(5)) as Message
+            // The last one says why the stream ends, and is no event.
+            if (message.seq !== undefined) seen.push(message)
+          }
         }
       }
     }
