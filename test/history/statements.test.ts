@@ -26,7 +26,9 @@ describe.each(backends)('with 100,000 finished jobs on %s', (name) => {
     await load.run()
     expect(await load.unasked(), 'routes that the mixed load leaves out').toEqual([])
     const carried = await stop()
-    const faults = carried.filter((statement) => isDear(statement, MOST_PAGES[name]) && !allowanceOf(statement))
+    const faults = carried.filter(
+      (statement) => isDear(statement, MOST_PAGES[name]) && !allowanceOf(statement),
+    )
     expect(faults.map(told)).toEqual([])
   })
 })

@@ -42,9 +42,15 @@ export class RetentionDuty implements Duty {
     for (let batch = EVENTS_BATCH; batch === EVENTS_BATCH && !signal.aborted; forgotten += batch)
       batch = await events.forget(this.#options.eventsMs, EVENTS_BATCH)
     await ledger.maintenance((db) =>
-      db.deleteFrom('idempotency').where('created_at', '<', at - this.#options.idempotencyMs).execute(),
+      db
+        .deleteFrom('idempotency')
+        .where('created_at', '<', at - this.#options.idempotencyMs)
+        .execute(),
     )
-    await ledger.db.deleteFrom('instances').where('seen_at', '<', at - this.#options.instancesMs).execute()
+    await ledger.db
+      .deleteFrom('instances')
+      .where('seen_at', '<', at - this.#options.instancesMs)
+      .execute()
     await ledger.maintenance((db) =>
       db
         .deleteFrom('ended_work')
@@ -67,12 +73,7 @@ export class RetentionDuty implements Duty {
         .selectAll()
         .where('delete_after', '>=', last.delete_after)
         .where('delete_after', '<=', at)
-        .where((eb) =>
-          eb.or([
-            eb('delete_after', '>', last.delete_after),
-            eb('id', '>', last.id),
-          ]),
-        )
+        .where((eb) => eb.or([eb('delete_after', '>', last.delete_after), eb('id', '>', last.id)]))
         .orderBy('delete_after')
         .orderBy('id')
         .limit(BATCH)
