@@ -127,7 +127,7 @@ test('an upload that was left open is taken back, unless its claim still holds',
   }
   const holds = begin('holds')
   const overtaken = begin('overtaken')
-  await expect.poll(() => server.uploads.size, { timeout: 60_000 }).toBe(2)
+  await expect.poll(() => server.uploads.size).toBe(2)
   const { ledger, ...second } = await setup('embedded', store)
   await second.job('holds', 'running', 1)
   await second.job('overtaken', 'running', 2)
