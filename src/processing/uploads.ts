@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { statfsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FileStore } from '@tus/file-store'
 import { Server, type ServerOptions, ERRORS as TUS_ERRORS } from '@tus/server'
@@ -132,15 +133,26 @@ export class UploadServer extends Server {
   async #finish(id: string, metadata: Record<string, string | null>) {
     if (!(await this.#service.find(id))) {
       const owner = metadata[OWNER]
-      await this.#service.create({
-        id,
-        tempFilePath: `${this.#limits.folder}/${id}`,
-        originalFilename: metadata.filename?.trim() || metadata.name?.trim() || id,
-        ...(owner && { projectId: owner }),
-      })
+      await this.#service
+        .create({
+          id,
+          tempFilePath: `${this.#limits.folder}/${id}`,
+          originalFilename: metadata.filename?.trim() || metadata.name?.trim() || id,
+          ...(owner && { projectId: owner }),
+        })
+        .catch((error: unknown) => this.#unlessCompletedElsewhere(id, error))
     }
     await (this.datastore as FileStore).configstore.delete(id)
     return { headers: { 'Task-Id': id } }
+  }
+
+  /** A caller whose last answer was lost asks again, perhaps another instance, while the first request still works. */
+  async #unlessCompletedElsewhere(id: string, error: unknown): Promise<void> {
+    if (await this.#service.find(id)) return
+    const stillHere = await stat(`${this.#limits.folder}/${id}`).catch(() => undefined)
+    if (stillHere) throw error
+    const message = `another request completes upload ${id} at this moment; ask again`
+    throw new AppError(ERRORS.UPLOAD_REFUSED, message, { cause: error, retryAfter: 1 })
   }
 
   #translate(error: Error | { status_code: number; body: string }): { status_code: number; body: string } {

@@ -36,6 +36,11 @@ export class Front {
     for (const socket of this.#open) socket.unpipe().pause()
   }
 
+  /** Ends every connection that is open now. */
+  cut(): void {
+    for (const socket of this.#open) socket.resetAndDestroy()
+  }
+
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve))
     for (const socket of this.#open) socket.destroy()
