@@ -17,7 +17,7 @@ export interface Migration {
 
 /** Numbered files, applied once each and never edited afterwards. */
 export function readMigrations(folder: URL = FOLDER): Migration[] {
-  return readdirSync(folder)
+  const migrations = readdirSync(folder)
     .filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file))
     .sort()
     .map((file) => ({
@@ -25,6 +25,9 @@ export function readMigrations(folder: URL = FOLDER): Migration[] {
       name: file.slice(5, -4),
       sql: readFileSync(new URL(file, folder), 'utf8'),
     }))
+  const twice = migrations.find(({ version }, index) => version === migrations[index - 1]?.version)
+  if (twice) throw new Error(`two migrations have the number ${twice.version}`)
+  return migrations
 }
 
 /**
