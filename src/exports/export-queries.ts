@@ -50,8 +50,7 @@ export class ExportQueries {
   async list(options: ListOptions): Promise<{ rows: ExportRow[]; nextCursor: string | null }> {
     const { status } = options
     const open = status === 'pending' || status === 'processing'
-    let query = (open ? this.#openRows(options.projectId) : this.#rows())
-      .where('tasks.project_id', '=', options.projectId)
+    let query = (open ? this.#openRows(options.projectId) : this.#rowsOf(options.projectId))
       .orderBy('tasks.created_at', 'desc')
       .orderBy('tasks.id', 'desc')
       .limit(options.limit + 1)
@@ -148,10 +147,21 @@ export class ExportQueries {
   }
 
   #rows() {
-    return this.#view(this.#ledger.db.selectFrom('tasks').innerJoin('jobs', 'jobs.id', 'tasks.job_id'))
+    return this.#view(this.#ledger.db.selectFrom('tasks').innerJoin('jobs', 'jobs.id', 'tasks.job_id')).where(
+      'tasks.kind',
+      '=',
+      EXPORT_KIND,
+    )
   }
 
-  /** Begins with the project's unfinished jobs, which a cross join tells SQLite, and not with its newest tasks. */
+  #rowsOf(projectId: string) {
+    return this.#rows().where('tasks.project_id', '=', projectId)
+  }
+
+  /**
+   * Begins with the project's unfinished jobs, which a cross join tells SQLite, and goes on to their tasks. Those are the
+   * project's own exports; a condition that says so again would lead SQLite to read all of the project's tasks per job.
+   */
   #openRows(projectId: string) {
     return this.#view(
       this.#ledger.db.selectFrom('jobs').crossJoin('tasks').whereRef('tasks.job_id', '=', 'jobs.id'),
@@ -162,35 +172,32 @@ export class ExportQueries {
   }
 
   #view<O>(tasks: SelectQueryBuilder<Schema, 'tasks' | 'jobs', O>) {
-    return tasks
-      .leftJoin('export_files', 'export_files.job_id', 'jobs.id')
-      .select([
-        'tasks.id',
-        'tasks.project_id',
-        'tasks.label',
-        'tasks.callback',
-        'tasks.created_at as task_created_at',
-        'tasks.cancelled_at',
-        'jobs.id as job_id',
-        'jobs.state',
-        'jobs.progress',
-        'jobs.result',
-        ...WAITING_COLUMNS,
-        'jobs.attempts',
-        'jobs.started_at',
-        'jobs.finished_at',
-        'export_files.expires_at',
-        'export_files.removed_at',
-        'export_files.artifact_key',
-        this.#asked('fileName').as('file_name'),
-        this.#asked<'csv' | 'excel'>('type').as('type'),
-        // 1: told. 2: given up. Nothing while it is still to be told.
-        sql<
-          number | null
-        >`(select min(delivered) from deliveries where deliveries.task_id = tasks.id and delivered > 0
+    return tasks.leftJoin('export_files', 'export_files.job_id', 'jobs.id').select([
+      'tasks.id',
+      'tasks.project_id',
+      'tasks.label',
+      'tasks.callback',
+      'tasks.created_at as task_created_at',
+      'tasks.cancelled_at',
+      'jobs.id as job_id',
+      'jobs.state',
+      'jobs.progress',
+      'jobs.result',
+      ...WAITING_COLUMNS,
+      'jobs.attempts',
+      'jobs.started_at',
+      'jobs.finished_at',
+      'export_files.expires_at',
+      'export_files.removed_at',
+      'export_files.artifact_key',
+      this.#asked('fileName').as('file_name'),
+      this.#asked<'csv' | 'excel'>('type').as('type'),
+      // 1: told. 2: given up. Nothing while it is still to be told.
+      sql<
+        number | null
+      >`(select min(delivered) from deliveries where deliveries.task_id = tasks.id and delivered > 0
           and deliveries.at >= coalesce(tasks.cancelled_at, jobs.finished_at))`.as('told'),
-      ])
-      .where('tasks.kind', '=', EXPORT_KIND)
+    ])
   }
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { availableBackends, openBackend } from '../support/backends.ts'
-import { fillHistory } from '../support/history.ts'
+import { fillHistory, reopenSome } from '../support/history.ts'
 import { newProject, startHttp } from '../support/http.ts'
 import { AGENT_TOKEN } from '../support/swarm.ts'
 import { ALLOWED } from './allowed.ts'
@@ -61,6 +61,9 @@ async function serve(name: (typeof backends)[number]) {
   const stop = async (): Promise<Carried[]> => {
     const statements = collected()
     await wharf.stop()
+    const reopened = await backend.openLedger()
+    await reopenSome(reopened)
+    await reopened.close()
     const carried =
       name === 'embedded'
         ? carryOutOnSqlite(join(wharf.config.WHARF_DATA_DIR, 'ledger.db'), statements)
