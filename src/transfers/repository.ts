@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix'
 import { sql } from 'kysely'
 import { type Ledger, newId, now, readCursor, writeCursor } from '../engine/index.ts'
-import { AppError, type Clock, type Duty, ERRORS } from '../kernel/index.ts'
+import { AppError, type Clock, type Duty, ERRORS, outageOf } from '../kernel/index.ts'
 import type { ArtifactOwner, ArtifactStore, FoundArtifact } from '../storage/index.ts'
 import { repositoryPath } from './repository-path.ts'
 import { hashOf } from './transfer-keys.ts'
@@ -63,7 +63,8 @@ export class Repository implements Duty, ArtifactOwner {
     })
     const replaced = await this.#write(projectId, { path, size, signature: sha256 }, artifactKey).catch(
       async (error) => {
-        await this.#deps.store.delete(artifactKey).catch(() => undefined)
+        // The ledger may have committed and its answer be lost: what nobody refers to is swept later.
+        if (!outageOf(error)) await this.#deps.store.delete(artifactKey).catch(() => undefined)
         throw error
       },
     )

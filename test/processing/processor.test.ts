@@ -1,18 +1,24 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CommandLine } from '../../src/processing/processor/command-line.ts'
 import { OutputLines, progressOf } from '../../src/processing/processor/output-lines.ts'
 import { Processor, type ProcessorOptions } from '../../src/processing/processor/processor.ts'
+import type { TaskQueue } from '../../src/processing/stores/task-queue.ts'
 import { availableBackends } from '../support/backends.ts'
 import { requireBinary } from '../support/find-binary.ts'
+import { startRedis } from '../support/redis-server.ts'
 import { LIMIT_MS, until } from '../support/until.ts'
 import { type SetupOptions, setup } from './setup.ts'
 
 type Made = Awaited<ReturnType<typeof setup>>
 
 /** A running processor whose command is a shell script of the test. */
-async function process_(made: Made, script: string, options: Partial<ProcessorOptions> = {}) {
+async function process_(
+  made: Made,
+  script: string,
+  { queue, ...options }: Partial<ProcessorOptions> & { queue?: TaskQueue } = {},
+) {
   const file = join(made.folder, 'command.sh')
   writeFileSync(file, `#!/bin/sh\n${script}\n`)
   chmodSync(file, 0o755)
@@ -21,7 +27,7 @@ async function process_(made: Made, script: string, options: Partial<ProcessorOp
     ...options,
   }
   const processor = new Processor(
-    { queue: made.queue(settings.concurrency), clock: made.clock, log: made.log },
+    { queue: queue ?? made.queue(settings.concurrency), clock: made.clock, log: made.log },
     { command: new CommandLine(`${file} {input} {output} {task_id}`), ...settings },
   )
   await processor.start()
@@ -247,3 +253,33 @@ test.runIf(ffmpeg)('the example of the documentation makes a real result.mp4', a
   ])
   expect(probe.toString()).toMatch(/mp4.*,2\.0/)
 })
+
+test.runIf(availableBackends().length > 1)(
+  'a task whose command ends while Redis hangs is completed when it goes on, and the command runs once',
+  async () => {
+    const redis = await startRedis()
+    if (!redis) throw new Error('Redis is there, or this test is skipped')
+    onTestFinished(() => redis.remove())
+    const made = await setup('postgres + redis', { redisUrl: redis.url })
+    const id = await made.create('film.mov')
+    const [began, go, ended] = ['began', 'go', 'ended'].map((name) => join(made.folder, name)) as [
+      string,
+      string,
+      string,
+    ]
+    const script = `echo run >> ${began}; while [ ! -e ${go} ]; do sleep 0.1; done; cat "$1" > "$2"; touch ${ended}`
+    const queue = made.queue(1)
+    const touch = vi.spyOn(queue, 'touch')
+    await process_(made, script, { touchMs: LIMIT_MS, retries: 3, queue })
+    await untilFile(began)
+    redis.hang()
+    writeFileSync(go, '')
+    await untilFile(ended)
+    await until('the task store was asked in vain', () =>
+      touch.mock.settledResults.some(({ type }) => type === 'rejected'),
+    )
+    redis.goOn()
+    await untilTask(made, id, 'COMPLETED')
+    expect(readFileSync(began, 'utf8')).toBe('run\n')
+  },
+)

@@ -1,5 +1,7 @@
 import {
   AppError,
+  type Backoff,
+  backoffDelay,
   type Clock,
   DutyLoop,
   ERRORS,
@@ -22,6 +24,7 @@ export interface ProcessorOptions extends TaskRunOptions {
 }
 
 const ERROR_CHARACTERS = 4_000
+const STORE_AWAY: Backoff = { base: 500, factor: 2, max: 10_000, jitter: 0.5 }
 
 /**
  * Takes tasks and runs the command on them, `concurrency` at a time.
@@ -103,7 +106,7 @@ export class Processor implements Part {
         {
           ...{ taskId: claim.taskId, input: claim.originalFilePath, signal, log, clock },
           onProgress: (value) => (held.progress = value),
-          stillMine: () => queue.touch(claim, held.progress),
+          stillMine: () => this.#stillMine(claim, held, signal),
         },
         this.#options,
       )
@@ -126,6 +129,22 @@ export class Processor implements Part {
     const errorMessage = messageOf(error).slice(0, ERROR_CHARACTERS)
     const written = await queue.finish(claim, { status: 'FAILED', errorMessage })
     log.warn({ written, errorMessage }, 'a task failed')
+  }
+
+  /** While the task store is away nobody can take the task over, so a finished result waits for its answer. */
+  async #stillMine(claim: Claim, held: { progress: number | null }, signal: AbortSignal): Promise<boolean> {
+    const { queue, clock, log } = this.#deps
+    for (let tried = 1; ; tried++) {
+      try {
+        return await queue.touch(claim, held.progress)
+      } catch (error) {
+        log.warn(
+          { taskId: claim.taskId, reason: messageOf(error) },
+          'a finished task waits for the task store',
+        )
+        await clock.sleep(backoffDelay(tried, STORE_AWAY), signal)
+      }
+    }
   }
 
   async #keepTouching(

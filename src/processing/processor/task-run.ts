@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
-import { AppError, backoffDelay, type Clock, ERRORS, type Log } from '../../kernel/index.ts'
+import { AppError, backoffDelay, type Clock, ERRORS, type Log, outageOf } from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
 import type { CommandLine } from './command-line.ts'
 import { runCommand } from './run-command.ts'
@@ -31,11 +31,19 @@ const UNFINISHED = '.unfinished-'
 /** Runs the command for one task, as often as it may fail. Answers the path of the result, which appears whole. */
 export async function runTask(context: TaskRunContext, options: TaskRunOptions): Promise<string> {
   const { signal, log, clock } = context
+  let outages = 0
   for (let attempt = 1; ; attempt++) {
     try {
       return await runOnce(context, options)
     } catch (error) {
       signal.throwIfAborted()
+      if (outageOf(error)) {
+        // The disk is full or away, which is no failure of the command.
+        log.warn({ err: error }, 'a task waits for the disk')
+        await clock.sleep(backoffDelay(++outages), signal)
+        attempt--
+        continue
+      }
       const again = attempt <= options.retries && !(error instanceof AppError && !error.retryable)
       log.warn({ err: error, attempt, again }, 'a processor command failed')
       if (!again) throw error
