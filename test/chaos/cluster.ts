@@ -105,6 +105,8 @@ export async function startCluster(): Promise<Cluster> {
     WHARF_RATE_LIMIT: '100000/s',
     WHARF_LEASE_SECONDS: String(LEASE_SECONDS),
     WHARF_DRAIN_SECONDS: '10',
+    // Agents come through nginx, and fetch their pieces past it.
+    WHARF_SWARM_HOST: '127.0.0.1',
     WHARF_EXPORT_PROJECT_LIMIT: '10000',
     COLLECT_WINDOW_SECONDS: '1',
     PROCESSOR_COMMAND: 'cp {input} {output}',

@@ -1,8 +1,12 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fetchToSpool, type Spool } from '../../../src/exports/source/index.ts'
+import { decodeMeta, type SpoolMeta } from '../../../src/exports/source/spool-meta.ts'
 import { type Clock, systemClock } from '../../../src/kernel/index.ts'
 import { spawnBound } from '../../support/bound-process.ts'
+import { until } from '../../support/until.ts'
 import { temporaryFolder, textOf } from './fetch-setup.ts'
 import { loopbackSource } from './loopback-source.ts'
 import { pageOf, sampleRows, spoolText } from './memory-source.ts'
@@ -40,6 +44,8 @@ async function fetchAfterKill({ threads = false, clock = systemClock } = {}): Pr
       throw new Error('the process ended before it could be killed')
     }),
   ])
+  // The ranges are fetched side by side: page 40 may be asked for before the first page is noted.
+  await until('the first page is noted', () => (noted(directory)?.ranges[0]?.next ?? 0) > 0)
   child.kill('SIGKILL')
   await ended
   killed = true
@@ -53,6 +59,14 @@ async function fetchAfterKill({ threads = false, clock = systemClock } = {}): Pr
     },
   )
   return { spool, pages }
+}
+
+function noted(directory: string): SpoolMeta | undefined {
+  try {
+    return decodeMeta(readFileSync(join(directory, '.meta'), 'utf8'))
+  } catch {
+    return undefined // nothing yet
+  }
 }
 
 describe('a process killed in mid-fetch', () => {
