@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { AppError, ERRORS, outageOf } from '../kernel/index.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
@@ -51,6 +51,8 @@ export function toAppError(error: FastifyError | Error): AppError {
   }
   if (error instanceof SyntaxError)
     return new AppError(ERRORS.BODY_NOT_JSON, `the body is not valid JSON: ${error.message}`)
+  const outage = outageOf(error)
+  if (outage) return outage
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new AppError(ERRORS.REQUEST_INVALID, error.message, { cause: error })
   }

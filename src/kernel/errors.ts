@@ -97,6 +97,7 @@ export const ERRORS = {
   LEDGER_UNAVAILABLE: kind('LEDGER_UNAVAILABLE', 503, UNAVAILABLE, 'The ledger cannot be reached', {
     outage: 'ledger',
   }),
+  CALLER_GONE: kind('CALLER_GONE', 499, CANCELLED, 'The caller has gone'),
   SHUTTING_DOWN: kind('SHUTTING_DOWN', 503, UNAVAILABLE, 'This instance is shutting down'),
   INTERNAL: kind('INTERNAL', 500, INTERNAL, 'Something broke inside Wharf'),
 

@@ -86,7 +86,8 @@ export class PagePlanner {
       const name = free ?? safeName(item.name)
       const there = await this.#deps.folder.look(name)
       if (there === undefined) return { ...fresh, name }
-      if (there !== 'other' && (item.size === undefined || item.size === there)) {
+      // Without a size nothing shows that the file is this item's.
+      if (there !== 'other' && item.size === there) {
         tally.skipped++
         return { ...fresh, name, runId: null, done: true, size: there }
       }

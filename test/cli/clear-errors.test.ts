@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { spawnBound } from '../support/bound-process.ts'
+import { fillDisk, smallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
-import { temporaryFolder } from '../support/wharf-process.ts'
+import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const AGENT = ['agent', '--id', 'host-1']
@@ -98,4 +99,27 @@ test('a processor whose Redis is away says so with its address, and waits for it
     command.printed.text.includes(`Redis at 127.0.0.1:${port} cannot be reached`),
   )
   expect(command.printed.text).not.toContain('secret')
+})
+
+test('an agent with a wrong token is told so', async () => {
+  const server = await serveWharf({ WHARF_AGENT_TOKEN: 'another-token-for-tests' })
+  const command = wharf([
+    ...AGENT,
+    '--server',
+    server.address,
+    '--root',
+    temporaryFolder(),
+    '--listen',
+    '127.0.0.1:0',
+  ])
+  await until('it asks about the token', () => command.printed.text.includes('is WHARF_AGENT_TOKEN right?'))
+})
+
+test('a data folder on a full disk is called full, not in use', async () => {
+  const folder = smallDisk(4)
+  if (folder === undefined) return console.error('!!! SKIPPED: a full disk; mounting needs root')
+  fillDisk(folder, 0)
+  const command = wharf(['serve'], { WHARF_DATA_DIR: folder })
+  await expectOneLine(command, [folder, 'make room'])
+  expect(command.printed.text).not.toContain('another Wharf')
 })

@@ -2,16 +2,27 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
-import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, messageOf } from '../../kernel/index.ts'
 import { Ledger } from './ledger.ts'
 import type { Schema } from './schema.ts'
 import { nodeSqliteDialect } from './sqlite-driver.ts'
+
+const SQLITE_BUSY = 5
+const SQLITE_FULL = 13
 
 /**
  * Opens the embedded ledger in `dataDir`. Only one process at a time may hold a data dir: it keeps a second little
  * database locked for as long as it lives, and the operating system lets go of that lock however the process ends.
  */
 export function openSqliteLedger(dataDir: string, clock: Clock): Ledger {
+  try {
+    return open(dataDir, clock)
+  } catch (error) {
+    throw unusable(dataDir, error)
+  }
+}
+
+function open(dataDir: string, clock: Clock): Ledger {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const lock = lockDataDir(dataDir)
   const file = join(dataDir, 'ledger.db')
@@ -31,10 +42,22 @@ function lockDataDir(dataDir: string): DatabaseSync {
     return lock
   } catch (cause) {
     lock.close()
+    if ((cause as { errcode?: number }).errcode !== SQLITE_BUSY) throw cause
     throw new AppError(
       ERRORS.DATA_DIR_LOCKED,
       `another Wharf is running on the data directory ${dataDir}; stop it, or set WHARF_DATA_DIR to another one`,
       { cause },
     )
   }
+}
+
+/** A start that fails on its folder: full, read-only, not a folder, not ours. */
+function unusable(dataDir: string, cause: unknown): AppError {
+  if (cause instanceof AppError) return cause
+  const kind =
+    (cause as { errcode?: number }).errcode === SQLITE_FULL ? ERRORS.STORAGE_FULL : ERRORS.STORAGE_DENIED
+  const advice = 'make room, let this user write there, or set WHARF_DATA_DIR to another folder'
+  return new AppError(kind, `the data directory ${dataDir} cannot be used (${messageOf(cause)}); ${advice}`, {
+    cause,
+  })
 }

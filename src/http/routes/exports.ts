@@ -220,6 +220,6 @@ async function answerWithFile(
 function abortedWith(reply: FastifyReply): AbortSignal {
   const abort = new AbortController()
   // Of the answer, not of the connection: that one carries further requests, and would gather listeners.
-  reply.raw.once('close', () => abort.abort(new AppError(ERRORS.SHUTTING_DOWN, 'the caller has gone')))
+  reply.raw.once('close', () => abort.abort(new AppError(ERRORS.CALLER_GONE, 'the caller has gone')))
   return abort.signal
 }

@@ -68,7 +68,7 @@ export class ControlLink {
     })
     this.#socket = socket
     let opened = false
-    let reason = 'the connection was closed'
+    let reason: string | undefined
     let heardAt = this.#deps.clock.now()
     const watch = setInterval(() => {
       if (this.#deps.clock.now() - heardAt > 4 * KNOCK_MS) socket.terminate()
@@ -97,7 +97,8 @@ export class ControlLink {
       socket.terminate()
     })
     socket.on('error', (error) => {
-      reason = errorReason(error)
+      // What the server said comes first: giving up after its answer is an error, too.
+      reason ??= errorReason(error)
     })
     await new Promise<void>((resolve) => {
       socket.once('close', (code, reason) => {
@@ -107,7 +108,7 @@ export class ControlLink {
     })
     clearInterval(watch)
     signal.removeEventListener('abort', stop)
-    if (!signal.aborted) this.#away(opened, reason)
+    if (!signal.aborted) this.#away(opened, reason ?? 'the connection was closed')
     return opened
   }
 }
