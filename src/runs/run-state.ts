@@ -1,6 +1,9 @@
 import type { Job } from '../engine/index.ts'
 
-/** The states of a run. One that has a free place is `Running` at once, a moment before its worker takes it. */
+/**
+ * The states of a run, as snapshots and events tell of them: `pending` is a place in the lane without a worker yet, so it
+ * is still queued. Only the answer to a start is a moment ahead: it says `Running` where a place was free.
+ */
 export type RunState = 'Queued' | 'Running' | 'Done' | 'Failed' | 'Cancelled'
 
 /**
@@ -24,14 +27,13 @@ const RUN_STATES = {
   cancelled: 'Cancelled',
 } as const satisfies Record<Job['state'], RunState>
 
-export function runState({ state, startedAt }: Pick<Job, 'state' | 'startedAt'>): RunState {
-  // One that has run before waits for a worker, and for how long is not known.
-  return state === 'pending' && startedAt === null ? 'Running' : RUN_STATES[state]
+export function runState(state: Job['state']): RunState {
+  return RUN_STATES[state]
 }
 
 /** A run that was taken out of the queue before it began leaves its account as if it had never been asked for. */
 export function accountState(job: Pick<Job, 'state' | 'startedAt'>): AccountState {
-  return job.state === 'cancelled' && job.startedAt === null ? 'Idle' : runState(job)
+  return job.state === 'cancelled' && job.startedAt === null ? 'Idle' : runState(job.state)
 }
 
 export function isLocked(state: AccountState): boolean {

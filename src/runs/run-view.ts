@@ -82,7 +82,7 @@ export async function readRun(db: Kysely<Schema>, id: string): Promise<RunView |
     kind: order.kind,
     url: order.url,
     params: order.params,
-    state: runState({ state: row.state, startedAt: row.started_at }),
+    state: runState(row.state),
     progress: progressOf(row),
     error: errorOf(row),
     waiting_for: waitingFor(row),
@@ -102,7 +102,6 @@ export async function readState(db: Kysely<Schema>, lane: string): Promise<State
     .where('jobs.lane', '=', lane)
     .where(activeIn())
     .where('jobs.state', 'in', ['waiting', 'pending'])
-    .where((eb) => eb.or([eb('jobs.state', '=', 'waiting'), eb('jobs.started_at', 'is not', null)]))
     // Those who have a place already come first; among the others, first come, first served.
     .orderBy(sql`case when jobs.state = 'pending' then 0 else 1 end`)
     .orderBy('jobs.created_at')

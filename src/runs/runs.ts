@@ -8,7 +8,7 @@ import { checkHandle } from './handle.ts'
 import { checkParams } from './params.ts'
 import { RunCleaner } from './run-cleaner.ts'
 import { RUN_KIND, RUN_LANE, runKind } from './run-kind.ts'
-import { type RunState, runState } from './run-state.ts'
+import type { RunState } from './run-state.ts'
 import { type Cleanup, type RunOrder, RunStore } from './run-store.ts'
 import { type RunView, readRun, readState, type StateView } from './run-view.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
@@ -156,7 +156,7 @@ export class Runs {
 
 /** One with a free place runs at once, a moment before its worker takes it. */
 function stateOf({ admitted }: Enqueued): RunState {
-  return runState({ state: admitted ? 'pending' : 'waiting', startedAt: null })
+  return admitted ? 'Running' : 'Queued'
 }
 
 function runActive({ handle, runId }: Account): AppError {
