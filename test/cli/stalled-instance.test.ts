@@ -132,9 +132,11 @@ test.runIf(availableBackends().includes('postgres + redis'))(
     ).toEqual(written)
     for (const { task, receiver } of load.exports) {
       await receiver.call()
-      expect({ task, calls: receiver.calls.length, ends: await endsOf(ledger, task) }).toEqual({
+      // One that was stopped after its call and before its note is repeated, under the same id.
+      const ids = new Set(receiver.calls.map(({ headers }) => headers['webhook-id']))
+      expect({ task, ids: ids.size, ends: await endsOf(ledger, task) }).toEqual({
         task,
-        calls: 1,
+        ids: 1,
         ends: ['export.succeeded'],
       })
     }
