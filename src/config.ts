@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { AppError, ERRORS } from './kernel/index.ts'
@@ -12,6 +12,10 @@ interface Setting<T> {
   /** Completes the sentence "NAME takes …". */
   readonly takes: string
   parse(text: string): T | undefined
+  /** The value is shown nowhere, and `NAME_FILE` may name a file that holds it. */
+  readonly secret?: true
+  /** What an empty value means. Without it, an empty value stops the start. */
+  readonly empty?: T
 }
 
 function setting<T>(fallback: T, takes: string, parse: (text: string) => T | undefined): Setting<T> {
@@ -19,10 +23,15 @@ function setting<T>(fallback: T, takes: string, parse: (text: string) => T | und
 }
 
 const text = (fallback: string) => setting(fallback, 'a text', (value) => value)
+const hidden = <T>(known: Setting<T>): Setting<T> => ({ ...known, secret: true })
 const secret = () =>
-  setting<string | null>(null, 'a text of at least 16 characters', (value) =>
-    value.length >= 16 ? value : undefined,
+  hidden(
+    setting<string | null>(null, 'a text of at least 16 characters', (value) =>
+      value.length >= 16 ? value : undefined,
+    ),
   )
+/** An empty list is a list: it does not fall back to the default. */
+const list = (takes: string): Setting<string | null> => ({ ...optional(takes), empty: '' })
 const optional = (takes: string) => setting<string | null>(null, takes, (value) => value)
 const oneOf = <T extends string>(fallback: T, ...values: T[]) =>
   setting<T>(fallback, `one of ${values.join(', ')}`, (value) => values.find((known) => known === value))
@@ -65,7 +74,7 @@ export const SETTINGS = {
   WHARF_SEAL_KEY: secret(),
   WHARF_LOG_LEVEL: oneOf('info', 'silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
   WHARF_RATE_LIMIT: rateLimit,
-  WHARF_ALLOW_HOSTS: optional('a list of hosts and CIDRs, separated by commas'),
+  WHARF_ALLOW_HOSTS: list('a list of hosts and CIDRs, separated by commas'),
   WHARF_LEASE_SECONDS: whole(30, 1, 3_600),
   WHARF_DRAIN_SECONDS: whole(10, 0, 3_600),
   WHARF_UNREADY_SECONDS: whole(0, 0, 3_600),
@@ -75,17 +84,17 @@ export const SETTINGS = {
   WHARF_REDIS_PREFIX: setting('wharf', 'letters, digits and dashes', (value) =>
     /^[\w-]{1,40}$/.test(value) ? value : undefined,
   ),
-  DATABASE_URL: url('postgres:', 'postgresql:'),
-  REDIS_URL: url('redis:', 'rediss:'),
+  DATABASE_URL: hidden(url('postgres:', 'postgresql:')),
+  REDIS_URL: hidden(url('redis:', 'rediss:')),
   REDIS_HOST: optional('a host name'),
   REDIS_PORT: whole(6379, 1, 65_535),
-  REDIS_PASSWORD: optional('a text'),
+  REDIS_PASSWORD: { ...hidden(optional('a text')), empty: null },
   REDIS_DB: whole(0, 0, 65_535),
   S3_ENDPOINT: url('http:', 'https:'),
   S3_REGION: text('us-east-1'),
   S3_BUCKET: optional('the name of a bucket'),
   S3_ACCESS_KEY_ID: optional('a text'),
-  S3_SECRET_ACCESS_KEY: optional('a text'),
+  S3_SECRET_ACCESS_KEY: hidden(optional('a text')),
   CDN_BASE_URL: url('http:', 'https:'),
   COLLECT_WINDOW_SECONDS: whole(15, 1, 3_600),
   JOB_TIMEOUT_SECONDS: whole(600, 1, 86_400),
@@ -94,7 +103,7 @@ export const SETTINGS = {
   TRANSFER_ENGINE: oneOf('swarm', 'swarm', 'gse'),
   GSE_ENDPOINT: url('http:', 'https:'),
   GSE_APP_CODE: optional('a text'),
-  GSE_APP_SECRET: optional('a text'),
+  GSE_APP_SECRET: hidden(optional('a text')),
   GSE_USERNAME: optional('a text'),
   GSE_TENANT_ID: optional('a text'),
   GSE_AGENT_ID: optional('a text'),
@@ -161,14 +170,14 @@ export function loadDotEnv(): void {
 
 export function loadConfig(env: Record<string, string | undefined>): Config {
   const values = Object.fromEntries(
-    Object.entries<Setting<unknown>>(SETTINGS).map(([name, known]) => [name, read(name, known, env[name])]),
+    Object.entries<Setting<unknown>>(SETTINGS).map(([name, known]) => [name, read(name, known, env)]),
   ) as Values
   values.WHARF_DATA_DIR = resolve(values.WHARF_DATA_DIR)
   if (values.WHARF_SHARED_DIR !== null) values.WHARF_SHARED_DIR = resolve(values.WHARF_SHARED_DIR)
   const filesDir = values.WHARF_SHARED_DIR ?? values.WHARF_DATA_DIR
   // Their defaults move with the files.
-  values.LOCAL_STORAGE_PATH = resolve(env.LOCAL_STORAGE_PATH?.trim() || join(filesDir, 'videos'))
-  values.TEMP_STORAGE_PATH = resolve(env.TEMP_STORAGE_PATH?.trim() || join(filesDir, 'temp'))
+  values.LOCAL_STORAGE_PATH = resolve(env.LOCAL_STORAGE_PATH?.trim() ?? join(filesDir, 'videos'))
+  values.TEMP_STORAGE_PATH = resolve(env.TEMP_STORAGE_PATH?.trim() ?? join(filesDir, 'temp'))
   const isLoopback = isLoopbackHost(values.WHARF_HOST)
   requireTogether(values, ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
   if (values.TRANSFER_ENGINE === 'gse')
@@ -182,20 +191,42 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
     filesDir,
     redisUrl: redisUrlOf(values),
     isLoopback,
-    given: new Set(Object.keys(SETTINGS).filter((name) => env[name]?.trim())),
-    unknown: Object.keys(env).filter((name) => name.startsWith('WHARF_') && !(name in SETTINGS)),
+    given: new Set(Object.keys(SETTINGS).filter((name) => env[name] !== undefined)),
+    unknown: Object.keys(env).filter((name) => name.startsWith('WHARF_') && !isKnown(name)),
   })
 }
 
-function read<T>(name: string, { fallback, takes, parse }: Setting<T>, value: string | undefined): T {
-  if (value === undefined || value.trim() === '') return fallback
-  const parsed = parse(value.trim())
-  if (parsed === undefined) throw invalid(`${name} takes ${takes}, not '${shown(name, value)}'`)
+function read<T>(name: string, known: Setting<T>, env: Record<string, string | undefined>): T {
+  const value = (known.secret ? fromFile(name, env) : env[name])?.trim()
+  if (value === undefined) return known.fallback
+  if (value === '') {
+    if ('empty' in known) return known.empty as T
+    throw invalid(`${name} is empty; it takes ${known.takes}; leave it out for the default`)
+  }
+  const parsed = known.parse(value)
+  if (parsed === undefined)
+    throw invalid(`${name} takes ${known.takes}, not '${known.secret ? '…' : shown(value)}'`)
   return parsed
 }
 
-function shown(name: string, value: string): string {
-  if (/TOKEN|SECRET|PASSWORD|KEY|_URL$/.test(name)) return '…'
+/** A secret may be in a file, as container platforms mount them, so that it is in no environment. */
+function fromFile(name: string, env: Record<string, string | undefined>): string | undefined {
+  const file = env[`${name}_FILE`]?.trim()
+  if (file === undefined) return env[name]
+  if (env[name] !== undefined) throw invalid(`${name} and ${name}_FILE are both set; give one of them`)
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw invalid(`${name}_FILE takes a file that can be read, not '${shown(file)}'`, cause)
+  }
+}
+
+function isKnown(name: string): boolean {
+  const known: Record<string, Setting<unknown>> = SETTINGS
+  return name in known || (name.endsWith('_FILE') && known[name.slice(0, -5)]?.secret === true)
+}
+
+function shown(value: string): string {
   return value.length > 60 ? `${value.slice(0, 60)}…` : value
 }
 
@@ -225,6 +256,6 @@ function requireAll(values: Values, because: string, names: (keyof Values)[]): v
   if (missing.length > 0) throw invalid(`${because} is set, so ${missing.join(', ')} must be set too`)
 }
 
-function invalid(message: string): AppError {
-  return new AppError(ERRORS.CONFIG_INVALID, message)
+function invalid(message: string, cause?: unknown): AppError {
+  return new AppError(ERRORS.CONFIG_INVALID, message, { cause })
 }

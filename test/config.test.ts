@@ -1,6 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openHttpClient } from '../src/compose/outgoing.ts'
 import { loadConfig, SETTINGS } from '../src/config.ts'
+import { systemClock } from '../src/kernel/index.ts'
 
 test('without settings Wharf is embedded and listens on loopback', () => {
   const config = loadConfig({})
@@ -44,6 +48,49 @@ test('Redis may be given in parts', () => {
     REDIS_DB: '2',
   })
   expect(config.redisUrl).toBe('redis://:a%3Ab%2Fc%40d@redis:6380/2')
+})
+
+test('an empty WHARF_ALLOW_HOSTS is an empty list: it closes loopback', async () => {
+  const reach = async (env: Record<string, string>) => {
+    const client = openHttpClient(loadConfig(env), systemClock, () => undefined)
+    onTestFinished(() => client.close())
+    return await client.request({ url: 'http://127.0.0.1:1/' }).catch((error) => error.code)
+  }
+  expect(await reach({ WHARF_ALLOW_HOSTS: '' })).toBe('ADDRESS_REFUSED')
+  expect(await reach({ WHARF_ALLOW_HOSTS: ' ' })).toBe('ADDRESS_REFUSED')
+  expect(await reach({})).not.toBe('ADDRESS_REFUSED')
+})
+
+const mayBeEmpty = ['REDIS_PASSWORD', 'WHARF_ALLOW_HOSTS']
+
+test.each(Object.keys(SETTINGS).filter((name) => !mayBeEmpty.includes(name)))(
+  'an empty %s stops the start with one line',
+  (name) => {
+    for (const empty of ['', '  '])
+      expect(() => loadConfig({ [name]: empty })).toThrow(
+        expect.objectContaining({
+          code: 'CONFIG_INVALID',
+          message: expect.stringMatching(new RegExp(`^${name} is empty; it takes [^\\n]+$`)),
+        }),
+      )
+  },
+)
+
+test('an empty REDIS_PASSWORD means none', () => {
+  const config = loadConfig({ REDIS_HOST: 'redis', REDIS_PASSWORD: '' })
+  expect(config.redisUrl).toBe('redis://redis:6379/0')
+})
+
+test('a secret may be in a file, and what is no secret may not', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'wharf-secret-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  const file = join(dir, 'secret')
+  writeFileSync(file, 'sixteen-characters-or-more\n')
+  const config = loadConfig({ WHARF_SEAL_KEY_FILE: file, WHARF_HOST_FILE: file })
+  expect(config.WHARF_SEAL_KEY).toBe('sixteen-characters-or-more')
+  expect(config.unknown).toEqual(['WHARF_HOST_FILE'])
+  expect(() => loadConfig({ WHARF_SEAL_KEY_FILE: file, WHARF_SEAL_KEY: 'x' })).toThrow(/are both set/)
+  expect(() => loadConfig({ WHARF_SEAL_KEY_FILE: join(dir, 'none') })).toThrow(/can be read/)
 })
 
 test('files move to the shared dir, and the rest stays in the data dir', () => {
