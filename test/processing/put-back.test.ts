@@ -238,6 +238,56 @@ describe.runIf(available)('a Redis that lost its memory', () => {
     await server?.remove()
   })
 
+  test('that forgot an end, or a claim of a dead processor, lets another one do the task', async () => {
+    const server = await startRedis()
+    const clock = new ManualClock()
+    const { create, queue, duties, store } = await setup(NAME, { redisUrl: server?.url ?? '', clock })
+    await duties.follow.runOnce(never)
+    const ids = [await create(), await create()]
+    const opened = queue(2)
+    const ended = (await opened.claim(0, never))!
+    await opened.claim(1, never)
+    await duties.follow.runOnce(never)
+    await opened.finish(ended, { status: 'COMPLETED', resultPath: '/r' })
+    await plainRedis(server?.url ?? '').flushall()
+    await duties.follow.runOnce(never)
+    const putBack = duties.putBack()
+    expect(await putBack.runOnce(never)).toMatchObject({ putBack: 0 })
+    clock.advance(61_000)
+    expect(await putBack.runOnce(never)).toMatchObject({ putBack: 2 })
+    for (const id of ids) expect((await store.get(id))?.status).toBe('PENDING')
+    const other = queue(2)
+    const claims = [await other.claim(0, never), await other.claim(1, never)]
+    expect(claims.map((claim) => claim?.taskId).sort()).toEqual(ids.sort())
+    await server?.remove()
+  })
+
+  test('keeps a task with a processor that goes on with it, ours or foreign', async () => {
+    const server = await startRedis()
+    const redis = plainRedis(server?.url ?? '')
+    const clock = new ManualClock()
+    const { create, queue, duties, store, link } = await setup(NAME, { redisUrl: server?.url ?? '', clock })
+    await duties.follow.runOnce(never)
+    const ours = await create()
+    const opened = queue()
+    await opened.heartbeat()
+    const claim = (await opened.claim(0, never))!
+    const foreign = await create()
+    await redis.blpop(link.options.queueKey, 5)
+    await redis.hset(`task:${foreign}`, 'status', 'PROCESSING', 'updated_at', '1700000001')
+    await duties.follow.runOnce(never)
+    await redis.flushall()
+    await duties.follow.runOnce(never)
+    const putBack = duties.putBack()
+    await putBack.runOnce(never)
+    await opened.heartbeat()
+    expect(await opened.touch(claim, null)).toBe(true)
+    clock.advance(61_000)
+    expect(await putBack.runOnce(never)).toMatchObject({ putBack: 0 })
+    for (const id of [ours, foreign]) expect((await store.get(id))?.status).toBe('PROCESSING')
+    await server?.remove()
+  })
+
   test('that is emptied before the ledger knew of a claim still lets one of two processors finish', async () => {
     const server = await startRedis()
     const { create, queue, duties, store } = await setup(NAME, { redisUrl: server?.url ?? '' })

@@ -240,6 +240,7 @@ export interface ProcessingTasksTable {
   updated_at: number
   seen: Generated<string>
   seen_at: number
+  slot: Generated<string>
   expires_at: number
 }
 

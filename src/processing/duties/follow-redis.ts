@@ -6,6 +6,7 @@ import { type TaskRow, type TaskRows, toRecord } from '../stores/task-rows.ts'
 import { encodeMessage, hasEnded, isTaskStatus, type TaskRecord, TEXT } from '../task.ts'
 
 const PAGE = 500
+const FIELDS = [...STANDING, 'updated_at', 'slot'] as const
 /** One pass in so many reads every unfinished task. */
 const FULL_PASS_EVERY = 15
 /** A record that is missing for less than this may just be on its way. */
@@ -73,16 +74,14 @@ export class FollowRedisDuty implements Duty {
       const now = await rows.ledger.now()
       const reads = link.redis.pipeline()
       for (const { id } of page) {
-        reads.hmget(link.taskKey(id), ...STANDING, 'updated_at')
+        reads.hmget(link.taskKey(id), ...FIELDS)
       }
       const answers = (await reads.exec()) ?? []
       for (const [index, row] of page.entries()) {
         const [error, answer] = answers[index] ?? [new Error('no answer'), null]
         if (error) throw error
         const fields = answer as (string | null)[]
-        const hash = Object.fromEntries(
-          [...STANDING, 'updated_at'].map((name, at) => [name, fields[at] ?? null]),
-        )
+        const hash = Object.fromEntries(FIELDS.map((name, at) => [name, fields[at] ?? null]))
         if (isTaskStatus(hash.status)) {
           if (await this.#take(row, hash)) changed++
         } else if (row.expires_at > now && row.seen_at <= now - this.#onItsWayMs) {
@@ -107,6 +106,7 @@ export class FollowRedisDuty implements Duty {
       ...(said.status === 'COMPLETED' && { result_path: said.resultPath }),
       ...(said.status === 'FAILED' && { error_message: said.errorMessage }),
       seen,
+      slot: hash.slot ?? '',
     })
   }
 
@@ -164,7 +164,8 @@ export class FollowRedisDuty implements Duty {
     const { link } = this.#deps
     const message = row.status === 'PENDING' ? encodeMessage(row.id, row.original_file_path) : ''
     const seconds = Math.max(1, Math.ceil((row.expires_at - now) / 1000))
-    const args = [message, seconds, ...toFields(toRecord(row))]
+    const slot = row.slot === '' ? [] : ['slot', row.slot]
+    const args = [message, seconds, ...slot, ...toFields(toRecord(row))]
     return (await link.run('restore', [link.taskKey(row.id), list], args)) === 1
   }
 

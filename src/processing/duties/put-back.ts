@@ -10,7 +10,7 @@ export interface PutBackOptions {
   maxReturns: number
   /** How long a record may say PROCESSING while its `updated_at` stands still. */
   stalledMs: number
-  /** How long a task may be PENDING and in no list: a BLPOP has just taken it, otherwise. */
+  /** How long a task may be in no list where one should hold it: a BLPOP may just have taken it. */
   missingMs?: number
 }
 
@@ -29,7 +29,8 @@ interface Suspect {
  *
  * 1. What is in the lists of a processor of ours that no longer says it is alive.
  * 2. What is PENDING but in no list for a while: a foreign processor took it with BLPOP and died before its first HSET.
- * 3. What is PROCESSING while its `updated_at` stands still for too long.
+ * 3. What one of ours was working on and no list holds: Redis lost its memory, and the processor did not come back to it.
+ * 4. What is PROCESSING while its `updated_at` stands still for too long.
  */
 export class PutBackDuty implements Duty {
   readonly name = 'put-back'
@@ -45,14 +46,14 @@ export class PutBackDuty implements Duty {
 
   async runOnce(signal: AbortSignal): Promise<{ putBack: number }> {
     let putBack = await this.#reapProcessors(signal)
-    const pending: TaskRow[] = []
+    const listed: TaskRow[] = []
     const now = await this.#deps.rows.ledger.now()
     let after = ''
     while (!signal.aborted) {
       const page = await this.#deps.rows.page(after, ['PENDING', 'PROCESSING'])
       for (const row of page) {
-        if (row.status === 'PENDING') pending.push(row)
-        else if (row.seen_at <= now - this.#options.stalledMs) {
+        if (row.status === 'PENDING' || row.slot !== '') listed.push(row)
+        if (row.status === 'PROCESSING' && row.seen_at <= now - this.#options.stalledMs) {
           putBack += await this.#putBack(
             suspect(row, 'PROCESSING'),
             'its processor has not moved it for too long',
@@ -62,7 +63,7 @@ export class PutBackDuty implements Duty {
       if (page.length < 500) break
       after = page.at(-1)?.id ?? ''
     }
-    putBack += await this.#findMissing(pending)
+    putBack += await this.#findMissing(listed)
     return { putBack }
   }
 
@@ -96,23 +97,24 @@ export class PutBackDuty implements Duty {
     return putBack
   }
 
-  async #findMissing(pending: TaskRow[]): Promise<number> {
+  /** `rows`: of tasks that a list should hold. */
+  async #findMissing(rows: TaskRow[]): Promise<number> {
     const { clock, link } = this.#deps
     const before = this.#missing
     this.#missing = new Map()
-    if (pending.length === 0) return 0
+    if (rows.length === 0) return 0
     const listed = await this.#listed()
     const now = clock.now()
     let putBack = 0
-    for (const row of pending) {
+    for (const row of rows) {
       if (listed.has(row.id)) continue
       const [status, updatedAt] = await link.redis.hmget(link.taskKey(row.id), 'status', 'updated_at')
-      if (status !== 'PENDING') continue
+      if (status !== row.status) continue
       const since = before.get(row.id) ?? now
       if (now - since < this.#options.missingMs) this.#missing.set(row.id, since)
       else {
-        const found = { ...suspect(row, 'PENDING'), updatedAt: updatedAt ?? '' }
-        putBack += await this.#putBack(found, 'it was taken from the queue and never begun')
+        const found = { ...suspect(row, row.status), updatedAt: updatedAt ?? '' }
+        putBack += await this.#putBack(found, 'no list holds it')
       }
     }
     return putBack

@@ -17,5 +17,5 @@ if status ~= 'PENDING' and not (status == 'PROCESSING' and ARGV[2] == '1') then
   redis.call('LPOP', KEYS[1])
   return {'dropped', message}
 end
-redis.call('HSET', 'task:' .. task.task_id, 'status', 'PROCESSING', 'updated_at', ARGV[1])
+redis.call('HSET', 'task:' .. task.task_id, 'status', 'PROCESSING', 'updated_at', ARGV[1], 'slot', KEYS[1])
 return {'claimed', message, redis.call('GET', KEYS[2]) or ''}

@@ -19,4 +19,5 @@ if ARGV[3] == 'fail' then
 end
 redis.call(ARGV[3] == 'head' and 'LPUSH' or 'RPUSH', KEYS[3], ARGV[1])
 redis.call('HSET', KEYS[2], 'status', 'PENDING', 'updated_at', ARGV[2])
+redis.call('HDEL', KEYS[2], 'slot')
 return 1

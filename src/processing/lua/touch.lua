@@ -14,6 +14,6 @@ if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then
   if status == 'PENDING' and redis.call('LREM', KEYS[4], 1, ARGV[1]) == 0 then return 0 end
   redis.call('RPUSH', KEYS[1], ARGV[1])
 end
-if status then redis.call('HSET', KEYS[2], 'status', 'PROCESSING', 'updated_at', ARGV[2]) end
+if status then redis.call('HSET', KEYS[2], 'status', 'PROCESSING', 'updated_at', ARGV[2], 'slot', KEYS[1]) end
 if ARGV[4] ~= '' then redis.call('SET', KEYS[5], ARGV[4], 'EX', ARGV[5]) end
 return 1

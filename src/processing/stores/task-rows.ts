@@ -191,6 +191,7 @@ export interface RowChange {
   result_path?: string
   error_message?: string
   seen?: string
+  slot?: string
   progress?: string | null
 }
 
