@@ -65,6 +65,7 @@ export async function startWharf(config: Config, clock: Clock = systemClock): Pr
       databaseUrl: config.DATABASE_URL,
       redisUrl: config.redisUrl,
       redisPrefix: config.WHARF_REDIS_PREFIX,
+      sealKey: config.WHARF_SEAL_KEY,
     },
     clock,
     log,

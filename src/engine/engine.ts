@@ -23,6 +23,8 @@ export interface EngineDeps {
   dispatcher: Dispatcher
   signal: Signal
   clock: Clock
+  /** Shared with whatever else must agree with other instances on the time. */
+  ledgerClock?: LedgerClock
   log: Log
 }
 
@@ -102,7 +104,7 @@ export class Engine implements Part {
     const { leaseMs, sole, version, eventsKeptMs } = this.#options
     const kinds = this.#kinds
     this.ledger = ledger
-    this.clock = new LedgerClock(clock)
+    this.clock = deps.ledgerClock ?? new LedgerClock(clock)
     this.leaseMs = leaseMs
     this.events = new EventLog(ledger)
     this.feed = new EventFeed({ events: new EventLog(ledger, ledger.readers), signal, clock, log })

@@ -27,10 +27,14 @@ export async function openInstallation(
   settings: SettingsStore,
   { adminToken, agentToken = null, sealKey }: GivenSecrets,
 ): Promise<Installation> {
-  const sealer = new Sealer(sealKey ?? (await settings.getOrCreate('seal_key', () => newSecret('seal_'))))
+  const sealer = await openSealer(settings, sealKey)
   const admin = await openToken(dataDir, settings, { name: 'admin', given: adminToken })
   const agent = await openToken(dataDir, settings, { name: 'agent', given: agentToken })
   return { adminTokenHash: admin.hash, adminTokenFile: admin.file, agentTokenHash: agent.hash, sealer }
+}
+
+export async function openSealer(settings: SettingsStore, sealKey: string | null): Promise<Sealer> {
+  return new Sealer(sealKey ?? (await settings.getOrCreate('seal_key', () => newSecret('seal_'))))
 }
 
 async function openToken(

@@ -2,8 +2,12 @@ import { sql } from 'kysely'
 import { AppError, type Clock, ERRORS, isAppError, type Log } from '../kernel/index.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import { InProcessDispatcher } from './dispatch/in-process-dispatcher.ts'
+import { openSealer } from './installation.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { migrate } from './ledger/migrate.ts'
+import { LedgerClock } from './ledger-clock.ts'
+import { newSecret } from './projects/secrets.ts'
+import { SettingsStore } from './settings-store.ts'
 import { InProcessSignal } from './signal/in-process-signal.ts'
 import type { Signal } from './signal/signal.ts'
 
@@ -12,12 +16,15 @@ export interface BackendOptions {
   databaseUrl: string | null
   redisUrl: string | null
   redisPrefix: string
+  /** Null: the ledger keeps one. */
+  sealKey?: string | null
 }
 
 export interface Backend {
   ledger: Ledger
   dispatcher: Dispatcher
   signal: Signal
+  ledgerClock: LedgerClock
   /** True if a lock proves that no other instance is alive. */
   sole: boolean
   close(): Promise<void>
@@ -32,18 +39,22 @@ export async function openBackend(options: BackendOptions, clock: Clock, log: Lo
   const sole = databaseUrl === null || redisUrl === null
   const ledger =
     databaseUrl === null ? await openEmbedded(options, clock) : await openPostgres(databaseUrl, log, sole)
+  const ledgerClock = new LedgerClock(clock)
   try {
     await migrate(ledger)
+    await ledgerClock.set(() => ledger.now())
+    const { dispatcher, signal } = await openCarriers(options, { ledger, ledgerClock, log })
+    return backendOf({ ledger, dispatcher, signal, ledgerClock, sole })
   } catch (error) {
     await ledger.close()
     throw error
   }
-  const { dispatcher, signal } = await openCarriers(options, log)
+}
+
+function backendOf(parts: Omit<Backend, 'close'>): Backend {
+  const { ledger, dispatcher, signal } = parts
   return {
-    ledger,
-    dispatcher,
-    signal,
-    sole,
+    ...parts,
     async close() {
       await dispatcher.close()
       await signal.close()
@@ -80,10 +91,23 @@ function rootOf(error: unknown): { code?: string; message: string } {
   return cause instanceof Error ? rootOf(cause) : (error as { code?: string; message: string })
 }
 
-async function openCarriers({ redisUrl, redisPrefix }: BackendOptions, log: Log) {
+async function openCarriers(
+  { redisUrl, redisPrefix, sealKey = null }: BackendOptions,
+  { ledger, ledgerClock, log }: { ledger: Ledger; ledgerClock: LedgerClock; log: Log },
+) {
   if (redisUrl === null) return { dispatcher: new InProcessDispatcher(), signal: new InProcessSignal() }
   const { BullMqDispatcher } = await import('./dispatch/bullmq-dispatcher.ts')
   const { RedisSignal } = await import('./signal/redis-signal.ts')
   const options = { url: redisUrl, prefix: redisPrefix }
-  return { dispatcher: new BullMqDispatcher(log, options), signal: new RedisSignal(log, options) }
+  const key = await busKey(new SettingsStore(ledger), sealKey)
+  return {
+    dispatcher: new BullMqDispatcher(log, options),
+    signal: new RedisSignal(log, { ...options, key, clock: ledgerClock }),
+  }
+}
+
+/** What instances prove to one another with that a message on Redis is theirs. */
+async function busKey(settings: SettingsStore, sealKey: string | null): Promise<string> {
+  const sealer = await openSealer(settings, sealKey)
+  return sealer.open(await settings.getOrCreate('bus_key', () => sealer.seal(newSecret('bus_'))))
 }

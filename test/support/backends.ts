@@ -86,7 +86,7 @@ export async function scaledOut(
     },
     openDispatcher: () => new BullMqDispatcher(silentLog, { url: redisUrl, prefix, answerMs }),
     async openSignal() {
-      const signal = new RedisSignal(silentLog, { url: redisUrl, prefix })
+      const signal = new RedisSignal(silentLog, { url: redisUrl, prefix, key: prefix, clock: systemClock })
       await signal.ready()
       return signal
     },

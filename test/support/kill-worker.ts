@@ -35,7 +35,7 @@ async function scaledOut() {
   return async () => ({
     ledger: await openPostgresLedger(DATABASE_URL as string, log, { connections: 6 }),
     dispatcher: new BullMqDispatcher(log, redis),
-    signal: new RedisSignal(log, redis),
+    signal: new RedisSignal(log, { ...redis, key: redis.prefix, clock: systemClock }),
   })
 }
 

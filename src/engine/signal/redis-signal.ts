@@ -3,23 +3,32 @@ import type { Log } from '../../kernel/index.ts'
 import { connectRedis, reconnectSoon } from '../redis-connection.ts'
 import { Listeners } from './listeners.ts'
 import type { Signal, Topic, Topics } from './signal.ts'
+import { SignalEnvelope, type SignalEnvelopeOptions } from './signal-envelope.ts'
 
-export interface RedisSignalOptions {
+export interface RedisSignalOptions extends SignalEnvelopeOptions {
   url: string
   prefix?: string
 }
 
-/** One channel for all topics: a subscriber connection costs nothing while nothing is said. */
+const SAY_REFUSED_MS = 60_000
+
+/**
+ * One channel for all topics: a subscriber connection costs nothing while nothing is said. Redis carries the messages and
+ * is not believed: what this installation did not write, or said before, is passed over.
+ */
 export class RedisSignal implements Signal {
   readonly #log: Log
   readonly #publisher: Redis
   readonly #subscriber: Redis
   readonly #channel: string
   readonly #listeners: Listeners
+  readonly #envelope: SignalEnvelope
+  #saidRefused = Number.NEGATIVE_INFINITY
 
-  constructor(log: Log, { url, prefix = 'wharf' }: RedisSignalOptions) {
+  constructor(log: Log, { url, prefix = 'wharf', ...envelope }: RedisSignalOptions) {
     this.#log = log
     this.#listeners = new Listeners(log)
+    this.#envelope = new SignalEnvelope(envelope)
     this.#channel = `${prefix}:signal`
     this.#publisher = connectRedis(log, url)
     this.#subscriber = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: reconnectSoon })
@@ -38,7 +47,7 @@ export class RedisSignal implements Signal {
 
   publish<T extends Topic>(topic: T, message: Topics[T]): void {
     this.#publisher
-      .publish(this.#channel, JSON.stringify([topic, message]))
+      .publish(this.#channel, this.#envelope.seal(topic, message))
       .catch((error) => this.#log.debug({ err: error, topic }, 'a signal was not sent'))
   }
 
@@ -54,10 +63,19 @@ export class RedisSignal implements Signal {
 
   #receive(text: string): void {
     try {
-      const [topic, message] = JSON.parse(text) as [Topic, unknown]
-      this.#listeners.tell(topic, message)
+      const opened = this.#envelope.open(text)
+      if (opened) this.#listeners.tell(opened.topic, opened.message)
+      else this.#refused()
     } catch (error) {
       this.#log.warn({ err: error }, 'a signal could not be read')
     }
+  }
+
+  #refused(): void {
+    const now = performance.now()
+    if (now - this.#saidRefused < SAY_REFUSED_MS) return
+    this.#saidRefused = now
+    const what = `a message on ${this.#channel} was refused: not written by this installation, late, or repeated`
+    this.#log.warn(`${what}; see who may write to Redis`)
   }
 }

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { RedisSignal } from '../../../src/engine/signal/redis-signal.ts'
+import { systemClock } from '../../../src/kernel/index.ts'
 import { silentLog } from '../../support/backends.ts'
 import { startRedis } from '../../support/redis-server.ts'
 import { until } from '../../support/until.ts'
@@ -9,11 +11,15 @@ import { signalContract } from '../signal.contract.ts'
 
 const shared = inject('redisUrl')
 
+function open(url: string, prefix = 'wharf'): RedisSignal {
+  return new RedisSignal(silentLog, { url, prefix, key: 'the key of the installation', clock: systemClock })
+}
+
 if (shared) {
   signalContract('redis', async () => {
     const prefix = `t${randomBytes(4).toString('hex')}`
     const instance = async () => {
-      const signal = new RedisSignal(silentLog, { url: shared, prefix })
+      const signal = open(shared, prefix)
       await signal.ready()
       return signal
     }
@@ -26,10 +32,7 @@ describe.runIf(shared)('signals through Redis', () => {
     const redis = await startRedis()
     if (!redis) return skip('needs the program redis-server')
     onTestFinished(() => redis.remove())
-    const [one, two] = [
-      new RedisSignal(silentLog, { url: redis.url }),
-      new RedisSignal(silentLog, { url: redis.url }),
-    ]
+    const [one, two] = [open(redis.url), open(redis.url)]
     onTestFinished(async () => {
       await one.close()
       await two.close()
@@ -54,7 +57,7 @@ describe.runIf(shared)('signals through Redis', () => {
 
   test('what is not a signal is passed over', async () => {
     const prefix = `t${randomBytes(4).toString('hex')}`
-    const signal = new RedisSignal(silentLog, { url: shared as string, prefix })
+    const signal = open(shared as string, prefix)
     const stranger = new Redis(shared as string)
     onTestFinished(async () => {
       stranger.disconnect()
@@ -63,7 +66,7 @@ describe.runIf(shared)('signals through Redis', () => {
     await signal.ready()
     const heard: string[] = []
     signal.subscribe('cancel', ({ jobId }) => heard.push(jobId))
-    for (const text of ['', '{', 'null', '7', '{"topic":"cancel"}']) {
+    for (const text of ['', '{', 'null', '7', '{"topic":"cancel"}', '["cancel",{"jobId":"forged"}]']) {
       await stranger.publish(`${prefix}:signal`, text)
     }
     signal.publish('cancel', { jobId: 'real' })
@@ -71,14 +74,37 @@ describe.runIf(shared)('signals through Redis', () => {
     expect(heard).toEqual(['real'])
   })
 
+  test('what somebody else records on Redis and says again is not heard twice', async () => {
+    const prefix = `t${randomBytes(4).toString('hex')}`
+    const signal = open(shared as string, prefix)
+    const stranger = new Redis(shared as string)
+    const listening = new Redis(shared as string)
+    onTestFinished(async () => {
+      stranger.disconnect()
+      listening.disconnect()
+      await signal.close()
+    })
+    await signal.ready()
+    await listening.subscribe(`${prefix}:signal`)
+    const recorded = once(listening, 'message')
+    const heard: string[] = []
+    signal.subscribe('cancel', ({ jobId }) => heard.push(jobId))
+    signal.publish('cancel', { jobId: 'once' })
+    const [, text] = await recorded
+    await stranger.publish(`${prefix}:signal`, text)
+    signal.publish('cancel', { jobId: 'after' })
+    await until('the last one has arrived', () => heard.includes('after'))
+    expect(heard).toEqual(['once', 'after'])
+  })
+
   test('what is said right after being ready is heard by others', async () => {
     const prefix = `t${randomBytes(4).toString('hex')}`
-    const listener = new RedisSignal(silentLog, { url: shared as string, prefix })
+    const listener = open(shared as string, prefix)
     await listener.ready()
     const heard: string[] = []
     listener.subscribe('cancel', ({ jobId }) => heard.push(jobId))
     for (let count = 0; count < 10; count++) {
-      const signal = new RedisSignal(silentLog, { url: shared as string, prefix })
+      const signal = open(shared as string, prefix)
       await signal.ready()
       signal.publish('cancel', { jobId: String(count) })
       await until('it is heard', () => heard.includes(String(count)))
