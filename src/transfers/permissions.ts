@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
-import { type Ledger, now, type Tx } from '../engine/index.ts'
+import { type Ledger, newId, now, type Tx } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { JoinRequest } from './transfer-request.ts'
 
 const MOST_REMEMBERED = 10_000
+/** Names the last change of owners by an admin; all instances compare it before they rely on what they remember. */
+const CHANGED = 'businesses_changed'
 
 /**
  * Who may send what where. A business belongs to the first project that uses it, for as long as that project exists;
@@ -11,8 +13,9 @@ const MOST_REMEMBERED = 10_000
  */
 export class Permissions {
   readonly #ledger: Ledger
-  /** Owners as they were committed: whoever shows a good key and owned a business once still does. */
+  /** Owners as they were committed. They hold until an admin moves a business. */
   readonly #known = new Map<number, string>()
+  #changed: string | null = null
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger
@@ -63,9 +66,13 @@ export class Permissions {
   /** Also the ledger's time: one question less for each transaction. */
   async #allowed(tx: Tx, requests: JoinRequest[]): Promise<{ allowed: Map<string, string[]>; now: number }> {
     const projects = [...new Set(requests.map(({ projectId }) => projectId))]
-    const { rows } = await sql<{ now: number; project_id: string | null; patterns: string | null }>`
-      select wharf_now() as now, project_id, patterns from (select 1) as one
+    const { rows } = await sql<Allowed>`
+      select wharf_now() as now, (select value from settings where key = ${CHANGED}) as changed, project_id, patterns
+      from (select 1) as one
       left join transfer_agents on project_id in (${sql.join(projects)})`.execute(tx.db)
+    const changed = rows[0]?.changed ?? null
+    if (changed !== this.#changed) this.#known.clear()
+    this.#changed = changed
     const allowed = new Map<string, string[]>()
     for (const { project_id, patterns } of rows)
       if (project_id !== null && patterns !== null) allowed.set(project_id, JSON.parse(patterns) as string[])
@@ -107,6 +114,36 @@ export class Permissions {
     return new Map(rows.map((row) => [Number(row.biz_id), row.project_id]))
   }
 
+  /** The businesses of a project. */
+  async businesses(projectId: string): Promise<number[]> {
+    const rows = await this.#ledger.db
+      .selectFrom('transfer_businesses')
+      .select('biz_id')
+      .where('project_id', '=', projectId)
+      .orderBy('biz_id')
+      .execute()
+    return rows.map((row) => Number(row.biz_id))
+  }
+
+  /** Exactly these belong to the project from now on: taken from others, and free again where they are no longer listed. */
+  async setBusinesses(tx: Tx, projectId: string, bizIds: number[]): Promise<void> {
+    await tx.db.deleteFrom('transfer_businesses').where('project_id', '=', projectId).execute()
+    if (bizIds.length > 0)
+      await tx.db
+        .insertInto('transfer_businesses')
+        .values(bizIds.map((id) => ({ biz_id: id, project_id: projectId, created_at: now })))
+        .onConflict((taken) =>
+          taken.column('biz_id').doUpdateSet(({ ref }) => ({ project_id: ref('excluded.project_id') })),
+        )
+        .execute()
+    const value = newId()
+    await tx.db
+      .insertInto('settings')
+      .values({ key: CHANGED, value, updated_at: now })
+      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value, updated_at: now }))
+      .execute()
+  }
+
   /** Tells of each agent whether this project may send to it. */
   async ofProject(projectId: string): Promise<(agentId: string) => boolean> {
     const patterns = await this.agents(projectId)
@@ -122,6 +159,13 @@ export class Permissions {
       .executeTakeFirst()
     return row ? (JSON.parse(row.patterns) as string[]) : null
   }
+}
+
+interface Allowed {
+  now: number
+  changed: string | null
+  project_id: string | null
+  patterns: string | null
 }
 
 /** null: all. */

@@ -132,4 +132,12 @@ export class Transfers {
   setAgents(tx: Tx, projectId: string, patterns: string[] | null): Promise<void> {
     return this.#deps.permissions.setAgents(tx, projectId, patterns)
   }
+
+  businessesOf(projectId: string): Promise<number[]> {
+    return this.#deps.permissions.businesses(projectId)
+  }
+
+  setBusinesses(tx: Tx, projectId: string, bizIds: number[]): Promise<void> {
+    return this.#deps.permissions.setBusinesses(tx, projectId, bizIds)
+  }
 }

@@ -328,6 +328,8 @@ export class MixedLoad {
     await this.#json('GET', '/api/projects', admin)
     for (const what of ['api_key', 'webhook_secret'])
       await this.#json('POST', `/api/projects/${project_id}/rotate`, { ...admin, body: { what } })
+    await this.#json('PUT', `/api/projects/${project_id}`, { ...admin, body: { biz_ids: [77] } })
+    await this.#json('GET', `/api/projects/${project_id}`, admin)
     await this.#ask('DELETE', `/api/projects/${project_id}`, admin)
     for (const path of ['/api/session', '/api/overview', '/livez', '/readyz', '/metrics'])
       await (await this.#ask('GET', path, admin)).text()

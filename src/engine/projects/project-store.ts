@@ -61,14 +61,15 @@ export class ProjectStore {
   }
 
   /** Throws unless there is such a project. */
-  async require(tx: Tx, id: string): Promise<void> {
-    const row = await tx.db
+  async require({ db }: Pick<Ledger, 'db'>, id: string): Promise<Project> {
+    const row = await db
       .selectFrom('projects')
-      .select('id')
+      .selectAll()
       .where('id', '=', id)
       .where('deleted_at', 'is', null)
       .executeTakeFirst()
     if (!row) throw notFound(id)
+    return toProject(row)
   }
 
   /** The project that a key belongs to, if the key is good. */

@@ -7,6 +7,26 @@ export const ProjectView = Type.Object({
   created_at: Time,
 })
 
+const BizId = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
+
+export const ProjectDetails = Type.Intersect([
+  ProjectView,
+  Type.Object({ biz_ids: Type.Array(BizId, { description: 'what transfers may name as biz_id' }) }),
+])
+
+export const ProjectChanges = Type.Object(
+  {
+    biz_ids: Type.Optional(
+      Type.Array(BizId, {
+        maxItems: 10_000,
+        uniqueItems: true,
+        description: 'exactly these belong to the project: taken from others, and free again when left out',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
 export const NewProject = Type.Object(
   { name: Type.String({ minLength: 1, maxLength: 200 }) },
   { additionalProperties: false },

@@ -2,11 +2,17 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Project } from '../../engine/index.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { NewProject, ProjectView, Secrets } from './project-schemas.ts'
+import { NewProject, ProjectChanges, ProjectDetails, ProjectView, Secrets } from './project-schemas.ts'
 import { OneProject } from './schemas.ts'
 
 /** Business systems register here. The keys in an answer are shown this once. */
-export function projectRoutes({ projects, idempotency, ledger }: HttpDeps): FastifyPluginAsyncTypebox {
+export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
+  const { projects, transfers, idempotency, ledger } = deps
+  const detailsOf = async (projectId: string) => {
+    const project = await projects.require(ledger, projectId)
+    return { ...toView(project), biz_ids: await transfers.businessesOf(projectId) }
+  }
+
   return async (app) => {
     app.post(
       '/api/projects',
@@ -38,6 +44,43 @@ export function projectRoutes({ projects, idempotency, ledger }: HttpDeps): Fast
         },
       },
       async () => ({ items: (await projects.list()).map(toView) }),
+    )
+
+    app.get(
+      '/api/projects/:project_id',
+      {
+        config: { access: 'admin' },
+        schema: {
+          tags: ['projects'],
+          summary: 'One project, and what was granted to it',
+          params: OneProject,
+          response: { 200: ProjectDetails },
+        },
+      },
+      (request) => detailsOf(request.params.project_id),
+    )
+
+    app.put(
+      '/api/projects/:project_id',
+      {
+        config: { access: 'admin' },
+        schema: {
+          tags: ['projects'],
+          summary: 'Change what is granted to a project; what is left out stays as it is',
+          params: OneProject,
+          body: ProjectChanges,
+          response: { 200: ProjectDetails },
+        },
+      },
+      async (request) => {
+        const { project_id } = request.params
+        const { biz_ids } = request.body
+        await ledger.transaction(async (tx) => {
+          await projects.require(tx, project_id)
+          if (biz_ids !== undefined) await transfers.setBusinesses(tx, project_id, biz_ids)
+        })
+        return detailsOf(project_id)
+      },
     )
 
     app.post(
