@@ -1,4 +1,4 @@
-import { AppError, type Backoff, DEFAULT_BACKOFF, ERRORS, type Log } from '../kernel/index.ts'
+import { AppError, type Backoff, DEFAULT_BACKOFF, ERRORS, type Log, type WaitsOn } from '../kernel/index.ts'
 import type { Job } from './job.ts'
 import type { Tx } from './ledger/ledger.ts'
 import { OUTAGE_BACKOFF, type WaitingFor } from './waiting-for.ts'
@@ -34,7 +34,7 @@ export interface Change {
   progress?: unknown
   result?: unknown
   error?: { code: string; message: string }
-  /** Why a job is pending again, when a part of the installation is away. */
+  /** Why a job is pending again. */
   waitingFor?: Pick<WaitingFor, 'what' | 'code' | 'message'>
 }
 
@@ -70,6 +70,8 @@ export interface JobKind<P = unknown, R = unknown> {
   backoff?: Backoff
   /** Pauses while a part of the installation is away. They use up no attempt, and do not count towards `timeoutMs`. */
   outageBackoff?: Backoff
+  /** What a job that failed with this error waits for until it is tried again, if its task's view is to say so. */
+  blames?(error: AppError): WaitsOn | null
   /** How long rows stay after the end. */
   keepMs?: number
   /** The event that a change appends for each task of the job. */
@@ -105,6 +107,7 @@ export class KindRegistry {
       backoff: DEFAULT_BACKOFF,
       outageBackoff: OUTAGE_BACKOFF,
       keepMs: WEEK,
+      blames: () => null,
       describe: (change: Change) => describePlainly(kind.name, change),
       ...kind,
     }

@@ -273,12 +273,25 @@ export class Leases {
         const delayMs = outcome.error.retryAfter
           ? outcome.error.retryAfter * 1000
           : backoffDelay(job.attempts, kind.backoff)
-        const { code: error_code, message: error_message } = outcome.error
-        return this.#again(delayMs, { error_code, error_message, outages: 0, outage_since: null })
+        return this.#triedAgain(kind, outcome.error, delayMs)
       }
       case 'waiting':
         return this.#waiting(kind, job, outcome)
     }
+  }
+
+  #triedAgain(kind: DefinedKind, error: AppError, delayMs: number): Move {
+    const { code, message } = error
+    const what = kind.blames(error)
+    const move = this.#again(delayMs, {
+      error_code: code,
+      error_message: message,
+      outages: 0,
+      outage: what,
+      outage_since: what === null ? null : now,
+    })
+    if (what === null) return move
+    return { ...move, change: { what: 'pending', waitingFor: { what, code, message } } }
   }
 
   #waiting(kind: DefinedKind, job: Claim, { error, anew }: Extract<Outcome, { what: 'waiting' }>): Move {

@@ -1,11 +1,11 @@
 import type { Selectable } from 'kysely'
-import type { Backoff, Infrastructure } from '../kernel/index.ts'
+import type { Backoff, WaitsOn } from '../kernel/index.ts'
 import type { JobsTable } from './ledger/schema.ts'
 
-/** The part of the installation that an unfinished job waits for, as callers see it. */
+/** What an unfinished job waits for before it is tried again, as callers see it. */
 export interface WaitingFor {
-  what: Infrastructure
-  /** When this outage was first met. */
+  what: WaitsOn
+  /** When it was first met. */
   since: string
   code: string
   message: string

@@ -6,13 +6,14 @@ import {
   type ProjectStore,
   type Sealer,
   type Tx,
+  type WaitingFor,
 } from '../engine/index.ts'
 import { ERRORS, isAppError, outageOf } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import { exportKey } from './export-artifacts.ts'
 import type { ExportRequest } from './export-request.ts'
 import { type ProduceDeps, produce, type Stage } from './produce.ts'
-import type { FetchLimits } from './source/index.ts'
+import type { FetchLimits, Trouble } from './source/index.ts'
 import type { SpoolFolders } from './spool-folders.ts'
 
 export const EXPORT_KIND = 'export'
@@ -29,6 +30,8 @@ export interface ExportProgress {
   stage: Stage
   fetched: number
   total: number
+  /** Set while the source is asked again for a page that failed. */
+  trouble?: Trouble
 }
 
 export interface ExportResult {
@@ -95,6 +98,7 @@ export function exportKind(
             fetched: (progress as ExportProgress).fetched,
             total: (progress as ExportProgress).total,
           },
+          ...troubleOf(progress as ExportProgress),
         }),
         ...(what === 'succeeded' && { file: fileOf(result as ExportResult) }),
         ...(error && { error }),
@@ -102,7 +106,25 @@ export function exportKind(
       },
     }),
     run: (context) => runExport(deps, options, context),
+    // What is worth another attempt is the source's, unless it is a fault of Wharf.
+    blames: ({ kind }) => (kind === ERRORS.JOB_FAILED ? null : 'source'),
     onEnded: (tx, ended) => deps.announce(tx, EXPORT_KIND, ended),
+  }
+}
+
+/** The source that a running export waits for, in the words of the view. */
+export function troubleOf({ trouble }: ExportProgress): { waiting_for?: WaitingFor } {
+  if (!trouble) return {}
+  const { code, message } = trouble
+  const iso = (at: number) => new Date(at).toISOString()
+  return {
+    waiting_for: {
+      what: 'source',
+      since: iso(trouble.since),
+      code,
+      message,
+      next_try_at: iso(trouble.nextTryAt),
+    },
   }
 }
 
@@ -134,6 +156,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
             Object.assign(last, step)
             progress(step)
           },
+          onTrouble: (trouble) => progress({ stage: 'fetching', ...last, trouble }),
         },
       )
       progress({ ...last, stage: 'uploading' })

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { type JobState, type Schema, type WaitingFor, waitingFor } from '../engine/index.ts'
 import type { ExportProgress, ExportResult } from './export-job.ts'
-import { fileOf } from './export-job.ts'
+import { fileOf, troubleOf } from './export-job.ts'
 
 export type ExportStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'cancelled'
 export type ExportStage = 'queued' | 'fetching' | 'building' | 'uploading' | 'notifying' | 'done'
@@ -22,7 +22,7 @@ export interface ExportView {
   file: ReturnType<typeof fileOf> | null
   download_url: string | null
   error: { code: string; message: string } | null
-  /** What of the installation is away, while the export cannot go on because of it. */
+  /** What is away or failing, while the export cannot go on because of it. */
   waiting_for: WaitingFor | null
   warnings: string[]
   attempts: number
@@ -87,7 +87,7 @@ export function toExportView(row: ExportRow, downloadUrl: (taskId: string) => st
     file: result && fileOf(result),
     download_url: result && row.removed_at === null ? downloadUrl(row.id) : null,
     error: failed ? { code: row.error_code as string, message: row.error_message ?? '' } : null,
-    waiting_for: status === 'pending' ? waitingFor(row) : null,
+    waiting_for: waitsFor(row, status, progress),
     warnings: [...(result?.warnings ?? []), ...(row.told === 2 ? [UNTOLD] : [])],
     attempts: row.attempts,
     created_at: iso(row.task_created_at),
@@ -95,6 +95,11 @@ export function toExportView(row: ExportRow, downloadUrl: (taskId: string) => st
     finished_at: isoOrNull(row.cancelled_at ?? row.finished_at),
     expires_at: isoOrNull(row.expires_at),
   }
+}
+
+function waitsFor(row: ExportRow, status: ExportStatus, progress: ExportProgress | null): WaitingFor | null {
+  if (status === 'pending') return waitingFor(row)
+  return (status === 'processing' && progress && troubleOf(progress).waiting_for) || null
 }
 
 function stageOf(row: ExportRow, status: ExportStatus, progress: ExportProgress | null): ExportStage {

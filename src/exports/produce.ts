@@ -11,6 +11,7 @@ import {
   joinSegments,
   type Spool,
   type SpoolColumns,
+  type Trouble,
 } from './source/index.ts'
 import {
   chooseContent,
@@ -46,6 +47,8 @@ export interface ProduceOptions {
   /** An earlier worker died over it: whether its work could be taken up is worth telling. */
   brokenOff?: boolean
   onProgress(progress: { stage: Stage; fetched: number; total: number }): void
+  /** A page failed and is asked for again later. The next progress says that it is over. */
+  onTrouble?(trouble: Trouble): void
 }
 
 export interface Produced {
@@ -132,6 +135,7 @@ async function fetchTable(
       limits,
       signal,
       onProgress,
+      ...(options.onTrouble && { onTrouble: options.onTrouble }),
     },
   )
   return { table, spool, template: template as Template, content: content as Required<SheetContent> }

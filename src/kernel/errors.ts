@@ -3,8 +3,8 @@
  * (HTTP, gRPC, CLI) translate a code into their own status. `docs/errors.md` lists the same codes, and a test compares
  * the two in both directions.
  */
-/** A part of the installation that can be away. */
-export type Infrastructure = 'ledger' | 'store' | 'disk' | 'redis'
+/** What a job can wait for before it is tried again: a part of the installation, or what a caller named. */
+export type WaitsOn = 'ledger' | 'store' | 'disk' | 'redis' | 'source'
 
 export interface ErrorKind {
   /** Stable name on the wire. */
@@ -13,8 +13,8 @@ export interface ErrorKind {
   /** gRPC status code (https://grpc.io/docs/guides/status-codes/). */
   readonly grpc: number
   readonly title: string
-  /** Set when such an error means that this part is away: a job that meets it waits, and has not failed. */
-  readonly outage?: Infrastructure
+  /** Set when a job that meets such an error waits for this, and has not failed. */
+  readonly outage?: WaitsOn
 }
 
 function kind(

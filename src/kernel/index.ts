@@ -9,9 +9,9 @@ export {
   type AppErrorOptions,
   ERRORS,
   type ErrorKind,
-  type Infrastructure,
   isAppError,
   messageOf,
+  type WaitsOn,
 } from './errors.ts'
 export { Lifecycle, type Part } from './lifecycle.ts'
 export { createLog, type Log } from './log.ts'

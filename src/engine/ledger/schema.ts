@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { Infrastructure } from '../../kernel/index.ts'
+import type { WaitsOn } from '../../kernel/index.ts'
 
 /** Times are milliseconds of the ledger's clock, flags are 0 or 1, JSON is text: the same in both dialects. */
 export interface Schema {
@@ -63,8 +63,8 @@ export interface JobsTable {
   crashes: Generated<number>
   /** Times in a row that the job was put back because a part of the installation was away. */
   outages: Generated<number>
-  /** What a pending job waits for; null when nothing is away. */
-  outage: Infrastructure | null
+  /** What a job that is to be tried again waits for; null when nothing is away. */
+  outage: WaitsOn | null
   outage_since: number | null
   fence: Generated<number>
   worker: string | null

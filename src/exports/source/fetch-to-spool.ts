@@ -4,7 +4,7 @@ import { type CsvRecords, hashOfRecords } from './csv-records.ts'
 import { planFetch } from './fetch-plan.ts'
 import { PageBody } from './page-body.ts'
 import { PageGetter } from './page-getter.ts'
-import { type RetryOptions, retryPage } from './page-retry.ts'
+import { type RetryOptions, retryPage, type Trouble } from './page-retry.ts'
 import type { PageSource } from './page-source.ts'
 import { type Probe, readProbe } from './probe.ts'
 import { type ExpectedSpool, type Resumed, resumeSpool } from './resume.ts'
@@ -47,6 +47,7 @@ export interface FetchOptions {
   signal: AbortSignal
   limits?: FetchLimits
   onProgress?(progress: { fetched: number; total: number }): void
+  onTrouble?(trouble: Trouble): void
   /** Tries after the first one, for each page. */
   retries?: number
   backoff?: Backoff

@@ -8,6 +8,7 @@ export {
   type SpoolColumns,
 } from './fetch-to-spool.ts'
 export { joinSegments } from './join-segments.ts'
+export type { Trouble } from './page-retry.ts'
 export type { PageAnswer, PageSource } from './page-source.ts'
 export type { Probe } from './probe.ts'
 export type { Resumed } from './resume.ts'

@@ -1,4 +1,12 @@
-import { AppError, type Backoff, backoffDelay, type Clock, type Log } from '../../kernel/index.ts'
+import {
+  AppError,
+  type Backoff,
+  backoffDelay,
+  type Clock,
+  ERRORS,
+  type ErrorKind,
+  type Log,
+} from '../../kernel/index.ts'
 import { pageError } from './page-error.ts'
 
 export interface RetryOptions {
@@ -6,15 +14,34 @@ export interface RetryOptions {
   retries: number
   backoff: Backoff
   maxRetryAfterMs: number
+  /** Hears of a page that failed and will be asked for again. */
+  onTrouble?(trouble: Trouble): void
 }
+
+/** Why a page is asked for again, and when. Times are the clock's. */
+export interface Trouble {
+  code: string
+  message: string
+  since: number
+  nextTryAt: number
+}
+
+/** What is wrong in the page itself. After all tries it is what the source has to say, and another attempt hears it again. */
+const CONTENT: readonly ErrorKind[] = [
+  ERRORS.SOURCE_NOT_JSON,
+  ERRORS.SOURCE_SHAPE,
+  ERRORS.SOURCE_SHORT_PAGE,
+  ERRORS.SOURCE_LONG_PAGE,
+]
 
 /** Tries until it works, the error is not worth another try, or the tries are used up. */
 export async function retryPage<T>(
   { clock, log }: { clock: Clock; log?: Log | undefined },
-  { retries, backoff, maxRetryAfterMs }: RetryOptions,
+  { retries, backoff, maxRetryAfterMs, onTrouble }: RetryOptions,
   { page, signal }: { page: number; signal: AbortSignal },
   attempt: () => Promise<T>,
 ): Promise<T> {
+  let since: number | undefined
   for (let tried = 1; ; tried++) {
     try {
       return await attempt()
@@ -26,6 +53,10 @@ export async function retryPage<T>(
       const asked = Math.min((failure.retryAfter ?? 0) * 1_000, maxRetryAfterMs)
       const wait = Math.max(backoffDelay(tried, backoff), asked)
       log?.warn({ page, tried, wait, code: failure.code }, `${failure.message}, will try again`)
+      const now = clock.now()
+      since ??= now
+      const { code, message } = failure
+      onTrouble?.({ code, message, since, nextTryAt: now + wait })
       await clock.sleep(wait, signal)
     }
   }
@@ -37,6 +68,7 @@ function exhausted(failure: AppError, tried: number): AppError {
     : new AppError(failure.kind, `${failure.message} (tried ${tried} times)`, {
         cause: failure,
         details: failure.details,
+        retryable: !CONTENT.includes(failure.kind),
         ...(failure.retryAfter === undefined ? {} : { retryAfter: failure.retryAfter }),
       })
 }

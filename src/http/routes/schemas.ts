@@ -9,13 +9,13 @@ export const Failure = Type.Object({ code: Type.String(), message: Type.String()
 
 export const WaitingFor = Type.Object(
   {
-    what: Type.Enum(['ledger', 'store', 'disk', 'redis']),
+    what: Type.Enum(['ledger', 'store', 'disk', 'redis', 'source']),
     since: Time,
     code: Type.String(),
     message: Type.String(),
     next_try_at: Time,
   },
-  { description: 'The part of the installation that is away. Waiting for it uses up no attempt.' },
+  { description: 'What is away or failing. Waiting for a part of the installation uses up no attempt.' },
 )
 
 export const Ticket = Type.Object({ ticket: Type.String(), expires_at: Time })
