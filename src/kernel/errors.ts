@@ -167,6 +167,7 @@ export const ERRORS = {
   EXPORT_LIMIT: kind('EXPORT_LIMIT', 429, RESOURCE_EXHAUSTED, 'The project has too many unfinished exports'),
   CALLBACK_REFUSED: kind('CALLBACK_REFUSED', 502, UNAVAILABLE, 'The callback did not answer with 2xx'),
   TEMPLATE_INVALID: kind('TEMPLATE_INVALID', 400, INVALID_ARGUMENT, 'The template is not valid'),
+  TEMPLATE_TOO_COSTLY: kind('TEMPLATE_TOO_COSTLY', 400, INVALID_ARGUMENT, 'The template costs too much work'),
   SPOOL_DAMAGED: kind('SPOOL_DAMAGED', 500, INTERNAL, 'The spooled data cannot be read'),
   SOURCE_UNREACHABLE: kind('SOURCE_UNREACHABLE', 502, UNAVAILABLE, 'The source cannot be reached'),
   SOURCE_STATUS: kind('SOURCE_STATUS', 502, UNAVAILABLE, 'The source answered with an error status'),

@@ -1,4 +1,5 @@
 import type { CellStyle, CellType, DataColumn } from '../xlsx/sheet-plan.ts'
+import type { ConditionBudget } from './condition-budget.ts'
 import { parseCondition } from './condition-parser.ts'
 import { isJsonObject, type JsonObject, listOf, memberOf, nameOf, textOf } from './json-shape.ts'
 import { alignmentOf, choiceOf, paintOf, sizeOf } from './node-style.ts'
@@ -59,6 +60,7 @@ const MAX_CONDITIONS = 64
 export function columnSettings(
   node: JsonObject,
   path: string,
+  budget: ConditionBudget,
 ): Omit<ColumnNode, 'name' | 'title' | 'rowHead' | 'children'> {
   const type = choiceOf(memberOf(node, 'type'), TYPES, `${path}.type`) ?? 'auto'
   const paint = paintOf(node, path)
@@ -73,7 +75,7 @@ export function columnSettings(
     style: { ...paint, ...alignment, ...(format === undefined ? {} : { format }) },
     ...(width === undefined ? {} : { width }),
     ...(height === undefined ? {} : { height }),
-    conditions: conditionsOf(node, path),
+    conditions: conditionsOf(node, path, budget),
   }
 }
 
@@ -86,22 +88,33 @@ function formatOf(node: JsonObject, path: string): string | undefined {
 }
 
 /** `condition_style` is a list, or one entry without a list around it. */
-function conditionsOf(node: JsonObject, path: string): DataColumn['conditions'] {
+function conditionsOf(node: JsonObject, path: string, budget: ConditionBudget): DataColumn['conditions'] {
   const value = memberOf(node, 'condition_style')
   if (value === undefined) return []
   const list = listOf(value)
   if (list && list.length > MAX_CONDITIONS) {
     throw templateError(`${path}.condition_style`, `a column may have ${MAX_CONDITIONS} condition styles`)
   }
-  if (list) return list.map((entry, i) => conditionOf(entry, `${path}.condition_style[${i}]`))
-  return [conditionOf(value, `${path}.condition_style`)]
+  const conditions = list
+    ? list.map((entry, i) => conditionOf(entry, `${path}.condition_style[${i}]`, budget))
+    : [conditionOf(value, `${path}.condition_style`, budget)]
+  budget.takeCell(
+    conditions.map(({ when }) => when),
+    `${path}.condition_style`,
+  )
+  return conditions
 }
 
-function conditionOf(entry: unknown, path: string): DataColumn['conditions'][number] {
+function conditionOf(
+  entry: unknown,
+  path: string,
+  budget: ConditionBudget,
+): DataColumn['conditions'][number] {
   if (!isJsonObject(entry)) {
     throw templateError(path, `expected an object with a condition and a style, found ${nameOf(entry)}`)
   }
   const text = textOf(memberOf(entry, 'condition'), `${path}.condition`)
   if (text === undefined) throw templateError(`${path}.condition`, 'a condition such as ">= 0" is missing')
+  budget.takeText(text, `${path}.condition`)
   return { when: parseCondition(text, `${path}.condition`), style: paintOf(entry, path) }
 }

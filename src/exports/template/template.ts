@@ -1,9 +1,10 @@
 import type { CellStyle } from '../xlsx/sheet-plan.ts'
 import { type ColumnNode, columnSettings } from './column-node.ts'
+import { ConditionBudget, tooCostly } from './condition-budget.ts'
 import { entriesOf, isJsonObject, isNothing, memberOf } from './json-shape.ts'
 import { plainKey } from './key-order.ts'
 import { type RawNode, readTrees, type TreeLimits } from './node-tree.ts'
-import { type RowNode, readRows, rowDepth } from './row-node.ts'
+import { type RowNode, readRows, rowDepth, rowLeaves } from './row-node.ts'
 import { templateError } from './template-error.ts'
 
 /** How a sheet's columns and rows are headed. Plain data: it can be stored, and sent to another thread. */
@@ -27,6 +28,9 @@ export interface TemplateOptions {
 export const COLUMN_LIMITS: TreeLimits = { depth: 16, leaves: 16_384 }
 export const ROW_LIMITS: TreeLimits = { depth: 16, leaves: 10_000 }
 
+const MAX_RESERVED_CELLS = 20_000_000
+const MAX_REPEATS = 64
+
 /** Names of a column that all mean "the row headers' own column", as long as there are row headers. */
 export const ROW_HEAD_NAMES: ReadonlySet<string> = new Set(['__row__', '_row_header', '_row_head_'])
 
@@ -41,15 +45,16 @@ export function parseTemplate(input: unknown, options: TemplateOptions = {}): Te
   const parts = splitParts(input, path)
   const rows = isNothing(parts.row) ? [] : readRows(parts.row, `${path}.row`, ROW_LIMITS)
   if (isNothing(parts.columns) && rows.length === 0 && !options.keys) return null
+  const reader = { hasRows: rows.length > 0, budget: new ConditionBudget() }
   const columns = isNothing(parts.columns)
-    ? keysToColumns(options.keys ?? [], path, rows.length > 0)
-    : readTrees(parts.columns, parts.columnsPath, COLUMN_LIMITS).map((raw) => columnOf(raw, rows.length > 0))
+    ? keysToColumns(options.keys ?? [], path, reader)
+    : readTrees(parts.columns, parts.columnsPath, COLUMN_LIMITS).map((raw) => columnOf(raw, reader))
   return assemble(columns, rows, parts.columnsPath)
 }
 
 /** Each key is a column, and its title. */
 export function templateFromKeys(keys: readonly string[], path = 'template'): Template {
-  return assemble(keysToColumns(keys, path, false), [], path)
+  return assemble(keysToColumns(keys, path, { hasRows: false, budget: new ConditionBudget() }), [], path)
 }
 
 function splitParts(input: unknown, path: string): { columns: unknown; columnsPath: string; row: unknown } {
@@ -68,22 +73,27 @@ function splitParts(input: unknown, path: string): { columns: unknown; columnsPa
   return { columns: memberOf(input, word), columnsPath: `${path}.${word}`, row: memberOf(input, 'row') }
 }
 
-function keysToColumns(keys: readonly string[], path: string, hasRows: boolean): ColumnNode[] {
-  const own = keys.map(plainKey).filter((key) => !hasRows || !ROW_HEAD_NAMES.has(key))
-  const nodes = own.map((name) => ({ name, title: name, settings: {}, path, children: [] }))
-  return nodes.map((node) => columnOf(node, hasRows))
+interface ColumnReader {
+  hasRows: boolean
+  budget: ConditionBudget
 }
 
-function columnOf(raw: RawNode, hasRows: boolean): ColumnNode {
+function keysToColumns(keys: readonly string[], path: string, reader: ColumnReader): ColumnNode[] {
+  const own = keys.map(plainKey).filter((key) => !reader.hasRows || !ROW_HEAD_NAMES.has(key))
+  const nodes = own.map((name) => ({ name, title: name, settings: {}, path, children: [] }))
+  return nodes.map((node) => columnOf(node, reader))
+}
+
+function columnOf(raw: RawNode, reader: ColumnReader): ColumnNode {
   const isLeaf = raw.children.length === 0
-  const rowHead = isLeaf && hasRows && raw.name !== null && ROW_HEAD_NAMES.has(raw.name)
+  const rowHead = isLeaf && reader.hasRows && raw.name !== null && ROW_HEAD_NAMES.has(raw.name)
   return {
     name: isLeaf && !rowHead ? raw.name : null,
     // The corner above the row headers stays empty rather than showing one of their technical names.
     title: rowHead && raw.title === raw.name ? '' : raw.title,
     rowHead,
-    children: raw.children.map((child) => columnOf(child, hasRows)),
-    ...columnSettings(raw.settings, raw.path),
+    children: raw.children.map((child) => columnOf(child, reader)),
+    ...columnSettings(raw.settings, raw.path, reader.budget),
   }
 }
 
@@ -110,8 +120,32 @@ function assemble(declared: ColumnNode[], rows: RowNode[], path: string): Templa
   if (width > COLUMN_LIMITS.leaves) {
     throw templateError(path, `${width} columns, and a sheet has ${COLUMN_LIMITS.leaves}`)
   }
+  refuseVastReserve(rows, width, path)
+  refuseRepeats(leaves, path)
   const fields = [...new Set(leaves.flatMap((leaf) => (leaf.name === null ? [] : [leaf.name])))]
   return { columns, leaves, fields, rows }
+}
+
+/** Rows that `row_count` keeps free are written whatever the data has. */
+function refuseVastReserve(rows: RowNode[], width: number, path: string): void {
+  const reserved = rowLeaves(rows).reduce((sum, { reserve = 0 }) => sum + reserve, 0)
+  const cells = reserved * width
+  if (cells > MAX_RESERVED_CELLS) {
+    throw tooCostly(path, 'cells of rows kept free by row_count', {
+      cost: cells,
+      limit: MAX_RESERVED_CELLS,
+      per: 'template',
+    })
+  }
+}
+
+/** A row grows by the value of its longest field for each column that shows it. */
+function refuseRepeats(leaves: ColumnNode[], path: string): void {
+  const byName = Map.groupBy(leaves, ({ name }) => name)
+  byName.delete(null)
+  const cost = [...byName.values()].reduce((most, { length }) => Math.max(most, length), 0)
+  if (cost > MAX_REPEATS)
+    throw tooCostly(path, 'columns of the same name', { cost, limit: MAX_REPEATS, per: 'row' })
 }
 
 export function leavesOf(columns: readonly ColumnNode[]): ColumnNode[] {

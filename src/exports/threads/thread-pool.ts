@@ -17,9 +17,8 @@ export interface PinnedThread {
 
 interface Member {
   thread: Thread
-  /** Tasks that any thread could have had. */
+  /** Its tasks, or what is pinned to it. */
   load: number
-  pins: number
 }
 
 interface Waiting {
@@ -34,10 +33,14 @@ const TASKS_A_THREAD = 2
 /**
  * Threads for the work on rows, which would otherwise hold up everything else in the process. They are started on first
  * use and kept, warm, for all exports; exports take turns task by task.
+ *
+ * A thread whose task was given up (a cancelled export, one that took too long) is ended; what waited for it goes to another.
+ * Work that keeps its state in a thread would be lost with it, so that has threads of its own, which are not ended.
  */
 export class ThreadPool {
   readonly size: number
   readonly #members: Member[] = []
+  readonly #pinned: Member[] = []
   readonly #waiting: Waiting[] = []
   #closed = false
 
@@ -47,7 +50,7 @@ export class ThreadPool {
 
   /** Starts the threads ahead of the first task, and lets them load what it needs. */
   warmUp(craft: Pick<Craft<unknown, unknown>, 'module' | 'name'>): void {
-    this.#start()
+    this.#start(this.#members)
     const ignore = () => undefined
     for (const { thread } of this.#members)
       thread.give({ craft, transfer: [], resolve: ignore, reject: ignore })
@@ -70,20 +73,23 @@ export class ThreadPool {
           craft,
           task,
           transfer,
+          signal,
           resolve: (result) => end(() => resolve(result as Result)),
           reject: (error) => end(() => reject(error)),
+          ...(transfer.length === 0 && { again: () => end(() => this.#waiting.unshift(waiting)) }),
         })
       }
-      this.#waiting.push({ signal, start, reject })
+      const waiting = { signal, start, reject }
+      this.#waiting.push(waiting)
       this.#pump()
     })
   }
 
   pin(): PinnedThread {
     if (this.#closed) throw stopped()
-    this.#start()
-    const member = least(this.#members, ({ pins }) => pins)
-    member.pins++
+    this.#start(this.#pinned)
+    const member = least(this.#pinned)
+    member.load++
     return {
       run: <Task, Result>(craft: Craft<Task, Result>, task: Task, transfer: ArrayBuffer[] = []) =>
         new Promise<Result>((resolve, reject) => {
@@ -96,7 +102,7 @@ export class ThreadPool {
           })
         }),
       release: () => {
-        member.pins--
+        member.load--
       },
     }
   }
@@ -104,27 +110,23 @@ export class ThreadPool {
   async close(): Promise<void> {
     this.#closed = true
     this.#pump()
-    await Promise.all(this.#members.splice(0).map(({ thread }) => thread.stop()))
+    const members = [...this.#members.splice(0), ...this.#pinned.splice(0)]
+    await Promise.all(members.map(({ thread }) => thread.stop()))
   }
 
-  #start(): void {
-    while (!this.#closed && this.#members.length < this.size) {
-      const member = { thread: new Thread(() => this.#forget(member)), load: 0, pins: 0 }
-      this.#members.push(member)
+  #start(members: Member[]): void {
+    while (!this.#closed && members.length < this.size) {
+      const member = { thread: new Thread(() => members.splice(members.indexOf(member), 1)), load: 0 }
+      members.push(member)
     }
   }
 
-  #forget(member: Member): void {
-    const index = this.#members.indexOf(member)
-    if (index >= 0) this.#members.splice(index, 1)
-  }
-
   #pump(): void {
-    if (this.#waiting.length > 0) this.#start()
     while (this.#waiting.length > 0) {
+      this.#start(this.#members)
       const next = this.#waiting[0]!
       const refused = this.#closed ? stopped() : next.signal.aborted ? next.signal.reason : undefined
-      const member = refused === undefined ? least(this.#members, ({ load }) => load) : undefined
+      const member = refused === undefined ? least(this.#members) : undefined
       if (member && member.load >= TASKS_A_THREAD) return
       this.#waiting.shift()
       if (member) next.start(member)
@@ -133,6 +135,6 @@ export class ThreadPool {
   }
 }
 
-function least<T>(items: readonly T[], of: (item: T) => number): T {
-  return items.reduce((best, item) => (of(item) < of(best) ? item : best))
+function least(members: readonly Member[]): Member {
+  return members.reduce((best, member) => (member.load < best.load ? member : best))
 }

@@ -9,18 +9,28 @@ export interface Job {
   craft: Pick<Craft<unknown, unknown>, 'module' | 'name'>
   task?: unknown
   transfer: ArrayBuffer[]
+  /** When it aborts while the thread is at this job, the thread is ended. */
+  signal?: AbortSignal
   resolve(result: unknown): void
   reject(error: unknown): void
+  /** The thread ended before it came to this job, and another can do it. */
+  again?(): void
 }
 
-/** One thread of a pool, and the jobs it has been given. */
+/** So long a job that nobody waits for any more may still take: most end by themselves sooner than a new thread starts. */
+const GRACE_MS = 500
+
+/** One thread of a pool, and the jobs it has been given. It does them in that order, so the first one is under way. */
 export class Thread {
   readonly #worker: Worker
-  readonly #jobs = new Map<number, Job>()
+  readonly #jobs = new Map<number, Job & { unwatch(): void }>()
+  readonly #onGone: () => void
   #lastId = 0
   #gone: Error | undefined
+  #grace: NodeJS.Timeout | undefined
 
   constructor(onGone: () => void) {
+    this.#onGone = onGone
     // A process that keeps compiled code on disk lets its threads use it: that halves what a thread's start costs.
     const cache = getCompileCacheDir()
     this.#worker = new Worker(neighbour(import.meta.url, 'worker'), {
@@ -30,10 +40,7 @@ export class Thread {
     })
     this.#worker.unref()
     this.#worker.on('message', (answer: WorkerAnswer) => this.#settle(answer))
-    this.#worker.on('error', (error) => {
-      onGone()
-      this.#fail(error)
-    })
+    this.#worker.on('error', (error) => this.#end(error))
   }
 
   give(job: Job): void {
@@ -44,28 +51,60 @@ export class Thread {
     this.#lastId += 1
     // An idle pool must not keep the process alive, one at work must.
     if (this.#jobs.size === 0) this.#worker.ref()
-    this.#jobs.set(this.#lastId, job)
+    const watch = () => this.#watch()
+    job.signal?.addEventListener('abort', watch)
+    this.#jobs.set(this.#lastId, { ...job, unwatch: () => job.signal?.removeEventListener('abort', watch) })
     const request: WorkerRequest = { id: this.#lastId, ...job.craft, task: job.task }
     this.#worker.postMessage(request, job.transfer)
   }
 
   async stop(): Promise<void> {
+    this.#gone = stopped()
     await this.#worker.terminate()
-    this.#fail(stopped())
+    for (const job of this.#takeAll()) job.reject(this.#gone)
   }
 
-  #fail(error: Error): void {
+  /** Lets the job under way end soon if it was given up. */
+  #watch(): void {
+    const [underWay] = this.#jobs.values()
+    if (this.#grace || !underWay?.signal?.aborted) return
+    this.#grace = setTimeout(() => {
+      this.#worker.terminate().catch(() => undefined) // it is gone already
+      this.#end(underWay.signal?.reason)
+    }, GRACE_MS).unref()
+  }
+
+  /** The job under way is what ended the thread; those after it go elsewhere, unless their memory went with it. */
+  #end(error: Error): void {
+    if (this.#gone) return
     this.#gone = error
-    for (const job of this.#jobs.values()) job.reject(error)
+    this.#onGone()
+    const [underWay, ...others] = this.#takeAll()
+    underWay?.reject(error)
+    for (const job of others) {
+      if (job.again) job.again()
+      else job.reject(error)
+    }
+  }
+
+  #takeAll(): Job[] {
+    const jobs = [...this.#jobs.values()]
     this.#jobs.clear()
+    clearTimeout(this.#grace)
+    for (const job of jobs) job.unwatch()
+    return jobs
   }
 
   #settle(answer: WorkerAnswer): void {
     const job = this.#jobs.get(answer.id)
     this.#jobs.delete(answer.id)
+    job?.unwatch()
+    clearTimeout(this.#grace)
+    this.#grace = undefined
     if (this.#jobs.size === 0) this.#worker.unref()
     if ('failure' in answer) job?.reject(errorOf(answer.failure))
     else job?.resolve(answer.result)
+    this.#watch()
   }
 }
 

@@ -22,3 +22,9 @@ export function crash(): Promise<never> {
   })
   return new Promise(() => undefined)
 }
+
+/** Never ends by itself. Each turn is counted in the shared memory. */
+export function spin(turns: SharedArrayBuffer): never {
+  const counter = new Int32Array(turns)
+  for (;;) Atomics.add(counter, 0, 1)
+}

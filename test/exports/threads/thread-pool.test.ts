@@ -1,10 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { craft, ThreadPool } from '../../../src/exports/threads/index.ts'
 import { ERRORS, isAppError } from '../../../src/kernel/index.ts'
+import { until } from '../../support/until.ts'
 
 const WORK = [import.meta.url, 'arithmetic-work'] as const
 const HALVE = craft<ArrayBuffer, { memory: ArrayBuffer; calls: number }>(...WORK, 'halve')
 const FAIL = craft<{ message: string; code?: string; retryable?: boolean }, never>(...WORK, 'fail')
+const SPIN = craft<SharedArrayBuffer, never>(...WORK, 'spin')
 const CRASH = craft<null, never>(...WORK, 'crash')
 
 function setup({ threads = 2 } = {}) {
@@ -55,11 +57,50 @@ describe('a pool of threads', () => {
     expect((await other.run(HALVE, memoryOf(1))).calls).toBe(1)
   })
 
-  test('starts a new thread for one that crashed', async () => {
+  test('starts a new thread for one that crashed, and loses no task but the one that did it', async () => {
     const { pool, signal } = setup({ threads: 1 })
+    const crashed = pool.run(CRASH, null, { signal })
+    const next = pool.run(HALVE, memoryOf(1), { signal })
+    await expect(crashed).rejects.toThrow('crashed')
+    expect((await next).calls).toBe(1)
     const pinned = pool.pin()
-    await expect(pool.run(CRASH, null, { signal })).rejects.toThrow('crashed')
+    await expect(pinned.run(CRASH, null)).rejects.toThrow('crashed')
     await expect(pinned.run(HALVE, memoryOf(1))).rejects.toThrow('crashed')
+    expect((await pool.pin().run(HALVE, memoryOf(1))).calls).toBe(1)
+  })
+
+  test('ends a thread whose task was given up, and lets another do what waited for it', async () => {
+    const { pool, signal } = setup({ threads: 1 })
+    const enough = new AbortController()
+    const turns = new SharedArrayBuffer(4)
+    const count = () => Atomics.load(new Int32Array(turns), 0)
+    const pinned = pool.pin()
+    await pinned.run(HALVE, memoryOf(1))
+    const lost = pool.run(SPIN, turns, { signal: enough.signal })
+    const next = pool.run(HALVE, memoryOf(1), { signal })
+    await until('the thread spins', count)
+    enough.abort(new Error('enough'))
+    await expect(lost).rejects.toThrow('enough')
+    expect((await next).calls).toBe(1)
+    const atEnd = count()
+    await pool.run(HALVE, memoryOf(1), { signal })
+    expect(count()).toBe(atEnd)
+    expect((await pinned.run(HALVE, memoryOf(1))).calls).toBe(2)
+  })
+
+  test('ends a thread for a task that was given up while it waited there', async () => {
+    const { pool, signal } = setup({ threads: 1 })
+    const [first, second] = [new AbortController(), new AbortController()]
+    const turns = [new SharedArrayBuffer(4), new SharedArrayBuffer(4)] as const
+    const tasks = [
+      pool.run(SPIN, turns[0], { signal: first.signal }),
+      pool.run(SPIN, turns[1], { signal: second.signal }),
+    ]
+    await until('the thread spins', () => Atomics.load(new Int32Array(turns[0]), 0))
+    second.abort(new Error('second'))
+    first.abort(new Error('first'))
+    const ends = await Promise.allSettled(tasks)
+    expect(ends).toMatchObject([{ reason: { message: 'first' } }, { reason: { message: 'second' } }])
     expect((await pool.run(HALVE, memoryOf(1), { signal })).calls).toBe(1)
   })
 
@@ -69,7 +110,9 @@ describe('a pool of threads', () => {
     const tasks = Array.from({ length: 3 }, () => pool.run(HALVE, memoryOf(1), { signal: enough.signal }))
     enough.abort(new Error('enough'))
     const ends = await Promise.allSettled(tasks)
-    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+    expect(ends[2]).toMatchObject({ reason: { message: 'enough' } })
+    const { signal } = new AbortController()
+    expect((await pool.run(HALVE, memoryOf(1), { signal })).calls).toBeLessThanOrEqual(3)
   })
 
   test('refuses what comes after its end', async () => {
