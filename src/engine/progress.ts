@@ -5,12 +5,13 @@ const PROGRESS_INTERVAL_MS = 500
 /** Lets the latest value through at most once per interval: a busy job reports often and writes seldom. */
 export class ProgressThrottle {
   readonly #clock: Clock
-  readonly #write: (value: unknown) => Promise<void>
+  readonly #write: (value: unknown) => Promise<boolean>
   readonly #closed = new AbortController()
   #latest: { value: unknown } | undefined
   #pump: Promise<void> | undefined
 
-  constructor(clock: Clock, write: (value: unknown) => Promise<void>) {
+  /** `write` answers whether the value was written; one that was not is kept, unless a newer one is there. */
+  constructor(clock: Clock, write: (value: unknown) => Promise<boolean>) {
     this.#clock = clock
     this.#write = write
   }
@@ -31,9 +32,9 @@ export class ProgressThrottle {
   async #run(): Promise<void> {
     const { signal } = this.#closed
     while (this.#latest && !signal.aborted) {
-      const { value } = this.#latest
+      const taken = this.#latest
       this.#latest = undefined
-      await this.#write(value)
+      if (!(await this.#write(taken.value))) this.#latest ??= taken
       await this.#clock.sleep(PROGRESS_INTERVAL_MS, signal).catch(() => undefined)
     }
     this.#pump = undefined

@@ -190,10 +190,14 @@ export class Worker implements Duty {
     const log = this.#deps.log.child({ jobId: job.id, kind: job.kind, attempt: job.attempts })
     const progress = new ProgressThrottle(this.#deps.clock, (value) =>
       this.#deps.leases.progress(job, value).then(
-        () => this.#deps.wake([]),
+        () => {
+          this.#deps.wake([])
+          return true
+        },
         (error) => {
           if (isAppError(error, ERRORS.JOB_LEASE_LOST)) abort.abort(error)
           else log.warn({ err: error }, 'progress was not written')
+          return false
         },
       ),
     )
