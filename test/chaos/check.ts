@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { openEvents } from '../support/event-readers.ts'
 import { ADMIN_TOKEN } from '../support/http.ts'
 import { until } from '../support/until.ts'
@@ -13,6 +15,7 @@ export async function check(cluster: Cluster, load: ChaosLoad): Promise<string[]
     ...(await redis(cluster)),
     ...(await events(cluster, load)),
     ...(await objects(cluster)),
+    ...(await leftOvers(cluster)),
   ]
 }
 
@@ -85,7 +88,31 @@ async function events({ nodes }: Cluster, load: ChaosLoad): Promise<string[]> {
 }
 
 /** Every finished file is in the store. */
-async function objects({ s3, backend }: Cluster): Promise<string[]> {
+async function objects(cluster: Cluster): Promise<string[]> {
+  return (await finishedFiles(cluster))
+    .filter((key) => !cluster.s3.objects.has(key))
+    .map((key) => `the store lacks ${key}`)
+}
+
+/** Whatever killed and overtaken claims have left on disks and in the store goes when the instances start again. */
+async function leftOvers(cluster: Cluster): Promise<string[]> {
+  for (const node of cluster.nodes) {
+    await node.end('SIGTERM')
+    await node.start()
+  }
+  const files = new Set(await finishedFiles(cluster))
+  await until(
+    'no spool, object or upload is left over',
+    () => [
+      ...cluster.nodes.flatMap(({ dataDir }) => readdirSync(join(dataDir, 'spool'))),
+      ...[...cluster.s3.objects.keys()].filter((key) => key.startsWith('exports/') && !files.has(key)),
+    ],
+    (found) => found.length === 0,
+  )
+  return []
+}
+
+async function finishedFiles({ backend }: Cluster): Promise<string[]> {
   const opened = await backend.openLedger()
   try {
     const rows = await opened.db
@@ -93,9 +120,7 @@ async function objects({ s3, backend }: Cluster): Promise<string[]> {
       .select('artifact_key')
       .where('removed_at', 'is', null)
       .execute()
-    return rows
-      .filter(({ artifact_key }) => !s3.objects.has(artifact_key))
-      .map(({ artifact_key }) => `the store lacks ${artifact_key}`)
+    return rows.map(({ artifact_key }) => artifact_key)
   } finally {
     await opened.close()
   }

@@ -65,6 +65,10 @@ export const FAULTS = {
     await postgres.stop()
     await postgres.start()
   },
+  async 'postgres crashed'({ cluster: { postgres } }) {
+    await postgres.crash()
+    await postgres.start()
+  },
   async 'postgres away'(ground) {
     await ground.cluster.postgres.stop()
     await aWhile(ground, 8)

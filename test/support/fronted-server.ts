@@ -5,6 +5,8 @@ export interface Server {
   url: string
   /** Ends it; what it kept stays for a later `start`. */
   stop(): Promise<void>
+  /** Ends it as a crash does, if it knows how to; otherwise like `stop`. */
+  crash(): Promise<void>
   start(): Promise<void>
   /** Ends it and removes what it kept. */
   remove(): Promise<void>
@@ -21,6 +23,7 @@ export interface Launched {
   port: number
   child: ChildProcess
   stop(): Promise<void>
+  crash?(): Promise<void>
 }
 
 /** A server that can be stopped and started on the same address. */
@@ -40,6 +43,11 @@ export async function startBehindFront(
     async stop() {
       front.to = undefined
       await launched?.stop()
+      launched = undefined
+    },
+    async crash() {
+      front.to = undefined
+      await (launched?.crash ?? launched?.stop)?.()
       launched = undefined
     },
     async remove() {

@@ -52,7 +52,8 @@ export function preparePostgres({
       last: 'SIGQUIT',
     })
     if (!(await untilPrinted(child, 'ready to accept connections'))) return undefined
-    return { port, stop: () => end(child, 'SIGINT'), child }
+    // SIGQUIT: every process of it exits at once and leaves the recovery to the next start.
+    return { port, stop: () => end(child, 'SIGINT'), crash: () => end(child, 'SIGQUIT'), child }
   }
   return { start: () => onFreePort(start), clean: () => removeFolder(folder) }
 }
