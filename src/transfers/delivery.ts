@@ -97,6 +97,7 @@ export class Delivery {
       directory,
     }))
     return {
+      projectId: this.#window.projectId,
       localPath: path,
       fileName,
       size,

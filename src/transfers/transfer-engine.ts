@@ -9,6 +9,8 @@ export interface TransferTarget {
 }
 
 export interface TransferOrder {
+  /** On whose behalf. */
+  projectId: string
   /** The file in this instance's local cache, complete and checked. */
   localPath: string
   fileName: string

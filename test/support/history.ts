@@ -142,8 +142,8 @@ async function insertAll(
   )
   await rows(
     'swarm_tasks',
-    'id, local_path, file_name, manifest, manifest_signature, created_at, deadline, egress',
-    `${id('swarm')}, '/cache/app.bin', 'app.bin', '{}', 'signature', ${at}, ${now} + i, 17`,
+    'id, local_path, file_name, manifest, created_at, deadline, egress',
+    `${id('swarm')}, '/cache/app.bin', 'app.bin', '{}', ${at}, ${now} + i, 17`,
     isTransfer,
   )
   for (const agent of ['a', 'b']) {
@@ -161,8 +161,8 @@ async function insertAll(
     )
     await rows(
       'swarm_targets',
-      'task_id, target_key, agent_id, container_id, places, error_code, error_message',
-      `${id('swarm')}, '${agent}', '${agent}', '', '[]', 0, ''`,
+      'task_id, agent_id, container_id, places, error_code, error_message',
+      `${id('swarm')}, '${agent}', '', '[]', 0, ''`,
       isTransfer,
     )
   }

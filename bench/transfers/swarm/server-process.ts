@@ -42,6 +42,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { roots, name, patience } = JSON.parse(line) as { roots: string[]; name: string; patience: string[] }
   const content = readFileSync(file)
   const order = {
+    projectId: 'p1',
     localPath: file,
     fileName: name,
     size: content.length,

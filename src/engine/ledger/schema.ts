@@ -325,7 +325,7 @@ export interface SwarmTasksTable {
   local_path: string
   file_name: string
   manifest: string
-  manifest_signature: string
+  project_id: Generated<string>
   created_at: number
   deadline: number
   egress: Generated<number>
@@ -333,7 +333,6 @@ export interface SwarmTasksTable {
 
 export interface SwarmTargetsTable {
   task_id: string
-  target_key: string
   agent_id: string
   container_id: string
   /** JSON: one user and directory each. */

@@ -2,13 +2,13 @@ import { type Clock, type Log, messageOf } from '../../kernel/index.ts'
 import type {
   FromAgent,
   PeerAddress,
-  Place,
   PlaceOutcome,
   TaskReport,
 } from '../engines/swarm/wire/control-message.ts'
 import type { Credentials } from '../engines/swarm/wire/credentials.ts'
 import type { Holding } from '../engines/swarm/wire/holding.ts'
 import type { Manifest } from '../engines/swarm/wire/manifest.ts'
+import type { Place } from '../engines/swarm/wire/order.ts'
 import type { RateLimit } from '../engines/swarm/wire/rate-limit.ts'
 import { RESULT, type TargetFailure, toTargetFailure } from '../engines/swarm/wire/result-code.ts'
 import { copyToPlace, notKept } from './copy-to-place.ts'

@@ -4,7 +4,8 @@ import { AppError, background, type Clock, ERRORS, type Log, messageOf } from '.
 import { type FromAgent, REPORT_MS, type ToAgent } from '../engines/swarm/wire/control-message.ts'
 import { type Credentials, readVerifyKey } from '../engines/swarm/wire/credentials.ts'
 import type { Holding } from '../engines/swarm/wire/holding.ts'
-import { Manifest } from '../engines/swarm/wire/manifest.ts'
+import type { Manifest } from '../engines/swarm/wire/manifest.ts'
+import { openOrder } from '../engines/swarm/wire/order.ts'
 import { agentPeerId } from '../engines/swarm/wire/peer-id.ts'
 import { PieceServer } from '../engines/swarm/wire/piece-server.ts'
 import { RateLimit } from '../engines/swarm/wire/rate-limit.ts'
@@ -62,7 +63,7 @@ export class Agent {
     this.#pieces = new PieceServer({
       credentials: undefined,
       find: (task) => this.#find(task),
-      now: () => clock.now() + this.#clockAhead,
+      now: () => this.#serverNow(),
       upload: new RateLimit(clock, options.uploadLimit ?? null),
       log,
     })
@@ -139,11 +140,13 @@ export class Agent {
       return
     }
     try {
-      const manifest = Manifest.open(job.manifest, job.manifest_signature, this.#mustKnow().verifyKey)
-      this.#manifests.set(job.task, manifest)
-      const order = { task: job.task, fileName: job.file_name, manifest, places: job.places }
-      this.#tasks.set(job.task, new AgentTask(this.#taskDeps(), order))
-      this.#jobs.emit(job.task)
+      const { id, verifyKey } = this.#mustKnow()
+      const { order, manifest } = openOrder(verifyKey, job, { agent: id, now: this.#serverNow() })
+      if (order.task !== job.task) throw new Error('the order is for another task')
+      const { task, fileName, places } = order
+      this.#manifests.set(task, manifest)
+      this.#tasks.set(task, new AgentTask(this.#taskDeps(), { task, fileName, manifest, places }))
+      this.#jobs.emit(task)
     } catch (error) {
       const code = RESULT.SIGNATURE_MISMATCH
       this.#link.send({ type: 'done', task: job.task, code, message: messageOf(error) })
@@ -212,6 +215,10 @@ export class Agent {
 
   get #serverHost(): string {
     return new URL(this.#options.server).hostname.replace(/^\[|\]$/g, '')
+  }
+
+  #serverNow(): number {
+    return this.#clock.now() + this.#clockAhead
   }
 
   #mustKnow(): Credentials {

@@ -49,6 +49,7 @@ transferEngineContract('GSE', async () => {
   return {
     engine: openEngine(gse.endpoint),
     order: {
+      projectId: 'p1',
       localPath,
       fileName: FILE_NAME,
       size: content.length,
@@ -83,6 +84,7 @@ describe('GSE on the wire', () => {
       ...more,
     })
     const order = (...targets: ReturnType<typeof target>[]) => ({
+      projectId: 'p1',
       localPath,
       fileName: 'app.bin',
       size: 1,

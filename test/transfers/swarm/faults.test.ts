@@ -19,6 +19,7 @@ type Server = Awaited<ReturnType<Swarm['server']>>
 
 function orderOf(file: { path: string; size: number; signature: string }) {
   return {
+    projectId: 'p1',
     localPath: file.path,
     fileName: FILE,
     size: file.size,

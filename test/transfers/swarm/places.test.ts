@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { availableBackends } from '../../support/backends.ts'
 import { sha256sum } from '../../support/sha256sum.ts'
 import { setupSwarm, untilConnected, untilOver } from '../../support/swarm.ts'
+import { until } from '../../support/until.ts'
 
 const FILE = 'release.bin'
 const { signal } = new AbortController()
@@ -25,6 +26,7 @@ async function deliver(
   }))
   const { engineTaskId } = await server.engine.start(
     {
+      projectId: 'p1',
       localPath: file.path,
       fileName: FILE,
       size: file.size,
@@ -72,4 +74,38 @@ test('a directory with the name of the file fails its place alone, in words that
 test('an agent all of whose places fail says so of each', async () => {
   const { codes } = await deliver('embedded', (at) => [`${at}-x`, `${at}-y`])
   expect(codes).toEqual({ '-x': 203, '-y': 203 })
+})
+
+test('an agent and a container whose names join to those of another are not the other', async () => {
+  const swarm = await setupSwarm()
+  const server = await swarm.server()
+  const other = await swarm.agent(server, 'a:b')
+  const own = await swarm.agent(server, 'a', { containerId: 'c' })
+  await untilConnected(server.engine, 2)
+  const file = swarm.file(1_000)
+  const { engineTaskId } = await server.engine.start(
+    {
+      projectId: 'p1',
+      localPath: file.path,
+      fileName: 'file.bin',
+      size: file.size,
+      signature: file.signature,
+      targets: [
+        { agentId: 'a', containerId: 'b:', user: '', directory: other.root },
+        { agentId: 'a', containerId: 'c', user: '', directory: own.root },
+      ],
+      timeoutSeconds: 3600,
+    },
+    signal,
+  )
+  const result = await until(
+    'the agent that is there has it',
+    () => server.engine.result(engineTaskId, signal),
+    ({ targets }) => targets.some(({ errorCode }) => errorCode === 0),
+  )
+  expect(result.targets.map(({ containerId, errorCode }) => [containerId, errorCode])).toEqual([
+    ['b:', 115],
+    ['c', 0],
+  ])
+  expect(existsSync(join(other.root, 'file.bin'))).toBe(false)
 })

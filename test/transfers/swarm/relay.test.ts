@@ -15,6 +15,7 @@ describe('a relay between agents', () => {
     await untilConnected(server.engine, 6)
     const file = swarm.file(8 * MIB + 12_345)
     const order = {
+      projectId: 'p1',
       localPath: file.path,
       fileName: 'file name 文.bin',
       size: file.size,

@@ -20,6 +20,7 @@ for (const backend of availableBackends()) {
       return {
         engine: server.engine,
         order: {
+          projectId: 'p1',
           localPath: file.path,
           fileName: FILE,
           size: file.size,
@@ -55,6 +56,7 @@ test.runIf(availableBackends().length > 1)(
     const file = swarm.file(2 * 1024 * 1024)
     const { engineTaskId } = await there.engine.start(
       {
+        projectId: 'p1',
         localPath: file.path,
         fileName: FILE,
         size: file.size,
@@ -76,7 +78,13 @@ test('a store that is away while a task is taken over does not end the task', as
   const agent = await swarm.agent(server, 'one')
   await untilConnected(server.engine, 1)
   const file = swarm.file(1024 * 1024)
-  const order = { localPath: file.path, fileName: FILE, size: file.size, signature: file.signature }
+  const order = {
+    projectId: 'p1',
+    localPath: file.path,
+    fileName: FILE,
+    size: file.size,
+    signature: file.signature,
+  }
   await agent.stop()
   const { engineTaskId } = await server.engine.start(
     { ...order, targets: targetsFor([agent]), timeoutSeconds: 3600 },

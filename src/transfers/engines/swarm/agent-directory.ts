@@ -2,7 +2,7 @@ import type { Signal } from '../../../engine/index.ts'
 import type { Log } from '../../../kernel/index.ts'
 import type { SwarmAgent, SwarmStore } from './swarm-store.ts'
 import { type FromAgent, KNOCK_MS, type ToAgent } from './wire/control-message.ts'
-import { agentPeerId, type PeerId, targetKey } from './wire/peer-id.ts'
+import { agentPeerId, type PeerId } from './wire/peer-id.ts'
 
 export interface KnownAgent {
   key: string
@@ -94,7 +94,7 @@ export class AgentDirectory {
 
   gone({ agentId, containerId }: { agentId: string; containerId: string }): void {
     const { instance } = this.#deps
-    const key = targetKey(agentId, containerId)
+    const key = agentPeerId(agentId, containerId)
     this.#note(this.#deps.store.agentGone({ agentId, containerId, instance }))
     this.#tell({ kind: 'absent', key, instance })
     this.#absent(key, instance)
@@ -110,7 +110,7 @@ export class AgentDirectory {
     const { store, instance } = this.#deps
     await store.agentsSeen(instance)
     const present = new Map(
-      (await store.agents(PRESENT_MS)).map((agent) => [targetKey(agent.agentId, agent.containerId), agent]),
+      (await store.agents(PRESENT_MS)).map((agent) => [agentPeerId(agent.agentId, agent.containerId), agent]),
     )
     for (const [key, agent] of present) {
       const known = this.#agents.get(key)
@@ -160,7 +160,7 @@ function describe(
   instance: string,
 ): Omit<KnownAgent, 'serverHost'> {
   return {
-    key: targetKey(agentId, containerId),
+    key: agentPeerId(agentId, containerId),
     peer: agentPeerId(agentId, containerId),
     host,
     port,

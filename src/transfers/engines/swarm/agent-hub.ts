@@ -6,8 +6,9 @@ import { matchesHash } from '../../../engine/index.ts'
 import type { Clock, Log } from '../../../kernel/index.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import { LEAF_MS, type SwarmAuthority } from './authority.ts'
+import { readAgentMessage } from './read-agent-message.ts'
 import { type FromAgent, KNOCK_MS, type ToAgent } from './wire/control-message.ts'
-import { agentPeerId, targetKey } from './wire/peer-id.ts'
+import { agentPeerId } from './wire/peer-id.ts'
 
 export interface AgentHubDeps {
   authority: SwarmAuthority
@@ -105,7 +106,7 @@ export class AgentHub {
     socket.on('message', (data) => {
       this.#heard(key)
       try {
-        const message = JSON.parse(String(data)) as FromAgent
+        const message = readAgentMessage(String(data))
         if (message.type === 'hello') {
           clearTimeout(late)
           key = this.#welcome(socket, message, addresses)
@@ -119,10 +120,7 @@ export class AgentHub {
 
   #welcome(socket: WebSocket, hello: Line['hello'], addresses: { remote: string; local: string }): string {
     const { agent_id: agentId, container_id: containerId, port, version } = hello
-    if (typeof agentId !== 'string' || agentId === '' || typeof containerId !== 'string')
-      throw new Error('an agent must say who it is')
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('an agent must say its port')
-    const key = targetKey(agentId, containerId)
+    const key = agentPeerId(agentId, containerId)
     const older = this.#lines.get(key)
     if (older && older.socket !== socket) {
       this.#deps.log.info({ agent: key }, 'an agent connected again; its older line is closed')
@@ -132,10 +130,7 @@ export class AgentHub {
     this.#lines.set(key, { socket, hello, certifiedAt: now, heardAt: now })
     this.#certify(key)
     const host = hello.host ?? addresses.remote
-    this.#deps.directory.connected(
-      { agentId, containerId, host, port, version: String(version) },
-      addresses.local,
-    )
+    this.#deps.directory.connected({ agentId, containerId, host, port, version }, addresses.local)
     return key
   }
 

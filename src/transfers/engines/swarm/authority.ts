@@ -8,16 +8,16 @@ import {
 import type { Clock } from '../../../kernel/index.ts'
 import { buildCertificate } from './certificate.ts'
 import type { Credentials } from './wire/credentials.ts'
-import type { Manifest } from './wire/manifest.ts'
+import { type Order, signOrder } from './wire/order.ts'
 import type { PeerId } from './wire/peer-id.ts'
-import { signText } from './wire/signed.ts'
 import { issueTicket, type PeerTicket } from './wire/ticket.ts'
 
 const DAY = 86_400_000
 const AUTHORITY_DAYS = 3650
 /** A leaf is issued at every connect and renewed at half its life, so it need not last. */
 export const LEAF_MS = 2 * DAY
-const TICKET_MS = 10 * 60_000
+/** Of tickets and orders: both are made anew whenever they are sent. */
+const SIGNED_MS = 10 * 60_000
 const AUTHORITY_NAME = 'Wharf swarm authority'
 
 /** What one installation keeps, sealed: every instance certifies with the same keys. */
@@ -29,7 +29,7 @@ interface Kept {
 
 const pem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }) as string
 
-/** Says who is who in the swarm: certifies peers, signs tickets and manifests. */
+/** Says who is who in the swarm: certifies peers, signs tickets and orders. */
 export class SwarmAuthority {
   readonly #clock: Clock
   readonly #key: KeyObject
@@ -102,11 +102,11 @@ export class SwarmAuthority {
   }
 
   ticket(ticket: Omit<PeerTicket, 'expiresAt'>): string {
-    return issueTicket(this.#signingKey, { ...ticket, expiresAt: this.#clock.now() + TICKET_MS })
+    return issueTicket(this.#signingKey, { ...ticket, expiresAt: this.#clock.now() + SIGNED_MS })
   }
 
-  signManifest(manifest: Manifest): string {
-    return signText(this.#signingKey, 'manifest', manifest.text)
+  order(order: Omit<Order, 'expiresAt'>): { order: string; signature: string } {
+    return signOrder(this.#signingKey, { ...order, expiresAt: this.#clock.now() + SIGNED_MS })
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Ledger, now } from '../../../engine/index.ts'
 import type { SwarmAgent, SwarmStore, SwarmTarget, SwarmTask, TargetEnd } from './swarm-store.ts'
+import { agentPeerId } from './wire/peer-id.ts'
 import { RESULT } from './wire/result-code.ts'
 
 /** Keeps one statement below the number of parameters that both dialects take. */
@@ -23,11 +24,10 @@ export class LedgerSwarmStore implements SwarmStore {
     return this.#ledger.transaction(async (tx) => {
       const createdAt = await tx.now()
       const deadline = createdAt + timeoutMs
-      const { id, localPath: local_path, fileName: file_name, manifest } = task
-      const manifest_signature = task.manifestSignature
+      const { id, localPath: local_path, fileName: file_name, projectId: project_id, manifest } = task
       await tx.db
         .insertInto('swarm_tasks')
-        .values({ id, local_path, file_name, manifest, manifest_signature, created_at: createdAt, deadline })
+        .values({ id, local_path, file_name, manifest, project_id, created_at: createdAt, deadline })
         .execute()
       const rows = task.targets.map((target) => targetRow(id, target))
       for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) {
@@ -48,11 +48,11 @@ export class LedgerSwarmStore implements SwarmStore {
       localPath: row.local_path,
       fileName: row.file_name,
       manifest: row.manifest,
-      manifestSignature: row.manifest_signature,
+      projectId: row.project_id,
       deadline: Number(row.deadline),
       egress: Number(row.egress),
       targets: targets.map((target) => ({
-        key: target.target_key,
+        key: agentPeerId(target.agent_id, target.container_id),
         agentId: target.agent_id,
         containerId: target.container_id,
         places: JSON.parse(target.places) as SwarmTarget['places'],
@@ -65,7 +65,7 @@ export class LedgerSwarmStore implements SwarmStore {
   async keepResults(taskId: string, results: TargetEnd[]): Promise<void> {
     if (results.length === 0) return
     await this.#ledger.transaction(async (tx) => {
-      for (const { key, code, message, places } of results) {
+      for (const { agentId, containerId, code, message, places } of results) {
         await tx.db
           .updateTable('swarm_targets')
           .set({
@@ -74,7 +74,8 @@ export class LedgerSwarmStore implements SwarmStore {
             ...(places && { places: JSON.stringify(places) }),
           })
           .where('task_id', '=', taskId)
-          .where('target_key', '=', key)
+          .where('agent_id', '=', agentId)
+          .where('container_id', '=', containerId)
           .where('error_code', '=', RESULT.DOWNLOADING)
           .execute()
       }
@@ -149,10 +150,9 @@ export class LedgerSwarmStore implements SwarmStore {
   }
 }
 
-function targetRow(taskId: string, { key, agentId, containerId, places, code, message }: SwarmTarget) {
+function targetRow(taskId: string, { agentId, containerId, places, code, message }: SwarmTarget) {
   return {
     task_id: taskId,
-    target_key: key,
     agent_id: agentId,
     container_id: containerId,
     places: JSON.stringify(places),

@@ -17,6 +17,7 @@ import {
   REPORT_MS,
   type TaskReport,
 } from './wire/control-message.ts'
+import { manifestHash } from './wire/order.ts'
 import type { PeerId } from './wire/peer-id.ts'
 import { RESULT } from './wire/result-code.ts'
 
@@ -55,6 +56,7 @@ const STUCK_TIMES = 12
 export class Relay {
   readonly #deps: RelayDeps
   readonly #task: SwarmTask
+  readonly #manifestHash: string
   readonly #absentMs: number
   readonly #board: TargetBoard
   readonly #plan: RelayPlan
@@ -73,6 +75,7 @@ export class Relay {
   constructor(deps: RelayDeps, task: SwarmTask, { absentMs = 60_000, ...plan }: RelayOptions = {}) {
     this.#deps = deps
     this.#task = task
+    this.#manifestHash = manifestHash(task.manifest)
     this.#absentMs = absentMs
     this.#plan = new RelayPlan(plan)
     this.#board = new TargetBoard(task.targets, deps.source.manifest.pieces, deps.clock.now())
@@ -163,20 +166,22 @@ export class Relay {
   }
 
   #takeIn(agent: KnownAgent): void {
-    const { id: task, fileName: file_name, manifest, manifestSignature: manifest_signature } = this.#task
-    const places = this.#board.target(agent.key)?.places ?? []
+    const { id: task, fileName, projectId: project, manifest } = this.#task
+    const places = (this.#board.target(agent.key)?.places ?? []).map(({ user, directory }) => ({
+      user,
+      directory,
+    }))
     this.#keys.set(agent.peer, agent.key)
     this.#board.present(agent.key)
     this.#watch.reset(agent.peer, this.#deps.clock.now())
     this.#plan.forget(agent.peer)
     if (this.#deps.distrusted.has(agent.peer)) this.#plan.setAside(agent.peer)
+    const order = { task, agent: agent.peer, project, fileName, places, manifest: this.#manifestHash }
     this.#deps.directory.send(agent.key, {
       type: 'job',
       task,
-      file_name,
       manifest,
-      manifest_signature,
-      places,
+      ...this.#deps.authority.order(order),
     })
   }
 

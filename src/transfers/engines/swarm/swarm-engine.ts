@@ -23,7 +23,7 @@ import type { SwarmAgent, SwarmStore, SwarmTask } from './swarm-store.ts'
 import { targetsOf } from './targets-of.ts'
 import { type FromAgent, type PeerAddress, REPORT_MS } from './wire/control-message.ts'
 import { Manifest, makeManifest } from './wire/manifest.ts'
-import { serverPeerId, targetKey } from './wire/peer-id.ts'
+import { agentPeerId, serverPeerId } from './wire/peer-id.ts'
 import { PieceServer } from './wire/piece-server.ts'
 import { RateLimit } from './wire/rate-limit.ts'
 import { RESULT } from './wire/result-code.ts'
@@ -168,7 +168,7 @@ export class SwarmEngine implements TransferEngine {
   ): Promise<void> {
     const running = await this.#find(engineTaskId, signal)
     if (!running) return
-    const keys = targets.map(({ agentId, containerId }) => targetKey(agentId, containerId))
+    const keys = targets.map(({ agentId, containerId }) => agentPeerId(agentId, containerId))
     running.relay.endOpen(keys, RESULT.TERMINATED, 'the transfer was terminated')
     await this.#finishIfOver(engineTaskId, running)
   }
@@ -184,7 +184,7 @@ export class SwarmEngine implements TransferEngine {
   }
 
   async start(order: TransferOrder, signal: AbortSignal): Promise<{ engineTaskId: string }> {
-    const { store, authority } = this.#deps
+    const { store } = this.#deps
     const id = newId()
     const broken = (message: string) => ({ manifest: undefined, message })
     const { manifest, message } = await makeManifest(order.localPath, signal).then(
@@ -203,7 +203,7 @@ export class SwarmEngine implements TransferEngine {
       localPath: order.localPath,
       fileName: order.fileName,
       manifest: manifest?.text ?? '',
-      manifestSignature: manifest ? authority.signManifest(manifest) : '',
+      projectId: order.projectId,
       targets: targetsOf(order.targets, { code, message }),
     }
     const timeoutMs = order.timeoutSeconds * 1000
@@ -242,7 +242,7 @@ export class SwarmEngine implements TransferEngine {
       const message = messageOf(error)
       await store.keepResults(
         id,
-        open.map(({ key }) => ({ key, code: RESULT.SOURCE_FAILED, message })),
+        open.map((target) => ({ ...target, code: RESULT.SOURCE_FAILED, message })),
       )
       return undefined
     }

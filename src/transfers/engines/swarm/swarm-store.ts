@@ -1,4 +1,5 @@
-import type { Place, PlaceOutcome } from './wire/control-message.ts'
+import type { PlaceOutcome } from './wire/control-message.ts'
+import type { Place } from './wire/order.ts'
 
 /** An agent with the places it puts the file to. A place without an outcome of its own ended as the agent did. */
 export interface SwarmTarget {
@@ -12,14 +13,17 @@ export interface SwarmTarget {
 }
 
 /** How a target ended, with the outcomes of its places where they differ. */
-export type TargetEnd = Pick<SwarmTarget, 'key' | 'code' | 'message'> & { places?: SwarmTarget['places'] }
+export type TargetEnd = Pick<SwarmTarget, 'key' | 'agentId' | 'containerId' | 'code' | 'message'> & {
+  places?: SwarmTarget['places']
+}
 
 export interface SwarmTask {
   id: string
   localPath: string
   fileName: string
   manifest: string
-  manifestSignature: string
+  /** On whose behalf. */
+  projectId: string
   /** The ledger's clock. */
   deadline: number
   /** Bytes that servers have sent for it, as far as it was written down. */

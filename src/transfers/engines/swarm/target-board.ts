@@ -49,13 +49,14 @@ export class TargetBoard {
     target.message = message
     if (places?.length === target.places.length)
       target.places = target.places.map((place, index) => ({ ...place, ...places[index] }))
-    this.#unsaved.push({ key, code, message, ...(places && { places: target.places }) })
+    const { agentId, containerId } = target
+    this.#unsaved.push({ key, agentId, containerId, code, message, ...(places && { places: target.places }) })
     return true
   }
 
   progress(key: string, have: number): void {
     const target = this.#targets.get(key)
-    if (target) target.have = have
+    if (target) target.have = Math.min(have, this.#pieces)
   }
 
   present(key: string): void {

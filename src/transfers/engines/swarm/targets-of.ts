@@ -1,6 +1,6 @@
 import type { TransferTarget } from '../../transfer-engine.ts'
 import type { SwarmTarget } from './swarm-store.ts'
-import { targetKey } from './wire/peer-id.ts'
+import { agentPeerId } from './wire/peer-id.ts'
 
 /** One entry an agent, however many users and directories it shall put the file to. */
 export function targetsOf(
@@ -9,7 +9,7 @@ export function targetsOf(
 ): SwarmTarget[] {
   const byKey = new Map<string, SwarmTarget>()
   for (const { agentId, containerId, user, directory } of targets) {
-    const key = targetKey(agentId, containerId)
+    const key = agentPeerId(agentId, containerId)
     const target = byKey.get(key) ?? { key, agentId, containerId, places: [], code, message }
     const isNew = !target.places.some((place) => place.user === user && place.directory === directory)
     if (isNew) target.places.push({ user, directory })

@@ -1,3 +1,4 @@
+import type { SignedOrder } from './order.ts'
 import type { PeerId } from './peer-id.ts'
 
 /** Where an agent answers the server: one WebSocket, opened by the agent. */
@@ -13,11 +14,6 @@ export interface PeerAddress {
   /** null: the host that the agent already knows the server by. */
   host: string | null
   port: number
-}
-
-export interface Place {
-  user: string
-  directory: string
 }
 
 /** How one place ended; places are in the order of the job. */
@@ -69,18 +65,11 @@ export type ToAgent =
       type: 'welcome'
       certificate: string
       authority: string
-      /** SPKI, PEM: what tickets and manifests are checked with. */
+      /** SPKI, PEM: what tickets and orders are checked with. */
       verify_key: string
       now: number
     }
-  | {
-      type: 'job'
-      task: string
-      file_name: string
-      manifest: string
-      manifest_signature: string
-      places: Place[]
-    }
+  | ({ type: 'job'; task: string } & SignedOrder)
   | { type: 'assign'; task: string; parent: PeerAddress; ticket: string }
   | { type: 'probe'; task: string; probe: number; parent: PeerAddress; ticket: string; piece: number }
   | { type: 'end'; task: string }

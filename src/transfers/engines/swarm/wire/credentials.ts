@@ -8,7 +8,7 @@ export interface Credentials {
   key: string
   certificate: string
   authority: string
-  /** Checks tickets and manifests. */
+  /** Checks tickets and orders. */
   verifyKey: KeyObject
 }
 

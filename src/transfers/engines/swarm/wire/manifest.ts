@@ -1,6 +1,5 @@
-import { createHash, hash, type KeyObject } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
-import { isSigned } from './signed.ts'
 
 export const PIECE_BYTES = 256 * 1024
 export const BLOCK_BYTES = 64 * 1024
@@ -37,12 +36,6 @@ export class Manifest {
     this.#hashes = Buffer.from(hashes, 'base64')
     if (this.#hashes.length !== Math.ceil(size / piece_bytes) * HASH_BYTES)
       throw new Error('the manifest has not one hash a piece')
-  }
-
-  /** A manifest that the server signed; throws on any other. */
-  static open(text: string, signature: string, key: KeyObject): Manifest {
-    if (!isSigned(key, 'manifest', text, signature)) throw new Error("the manifest's signature is wrong")
-    return new Manifest(text)
   }
 
   get pieces(): number {

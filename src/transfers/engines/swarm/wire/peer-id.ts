@@ -12,11 +12,6 @@ export function serverPeerId(instance: string): PeerId {
   return `wharf://server/${encoded(instance)}`
 }
 
-/** The key by which jobs know a target. */
-export function targetKey(agentId: string, containerId: string): string {
-  return `${agentId}:${containerId}`
-}
-
 /** The peer named by a checked certificate, or undefined when it names none, or more than one. */
 export function peerIdOf(subjectAltName: string | undefined): PeerId | undefined {
   return /^URI:(wharf:\/\/(?:agent|server)\/[A-Za-z0-9._%/-]+)$/.exec(subjectAltName ?? '')?.[1]

@@ -15,6 +15,18 @@ export const RESULT = {
   SOURCE_FAILED: 209,
 } as const
 
+/** Those that an agent may tell. */
+export const AGENT_RESULTS = [
+  RESULT.DONE,
+  RESULT.DISK_FULL,
+  RESULT.PERMISSION,
+  RESULT.PATH_REFUSED,
+  RESULT.SIGNATURE_MISMATCH,
+  RESULT.USER_UNKNOWN,
+  RESULT.WRITE_FAILED,
+  RESULT.NO_LINE,
+] as const
+
 /** A target's end that is not the good one. */
 export class TargetFailure extends Error {
   readonly code: number
