@@ -95,7 +95,7 @@ async function startOn(
     sealKey: config.WHARF_SEAL_KEY,
   })
   const { sealer } = installation
-  const projects = new ProjectStore({ ledger, sealer })
+  const projects = new ProjectStore({ ledger, sealer, signal: backend.signal })
   const engine = new Engine({ ...backend, clock, log }, engineOptions(config, backend.sole))
   const ticketKey = await settings.getOrCreate('ticket_key', () => newSecret('ticket_'))
   const tickets = new Tickets(engine.clock, ticketKey)
@@ -114,7 +114,7 @@ async function startOn(
     { ...shared, publicUrl: () => config.WHARF_PUBLIC_URL?.replace(/\/$/, '') ?? knownAddress() },
     exportsOptions(config),
   )
-  views.export = async (taskId, ticket) => ({ ...(await exports.get(taskId, ticket)) })
+  views.export = async (taskId, issuer) => ({ ...(await exports.get(taskId, issuer)) })
   const folders = new SpoolFolders(join(config.WHARF_DATA_DIR, 'spool'))
   callbacks.define()
   engine.define(
@@ -180,6 +180,7 @@ async function startOn(
       }),
       views,
       adminTokenHash: installation.adminTokenHash,
+      signal: backend.signal,
       sockets: { [AGENT_SOCKET_PATH]: swarm.upgrade },
     },
     {

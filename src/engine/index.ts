@@ -28,11 +28,12 @@ export {
   type OverviewView,
   type WatchedDomain,
 } from './overview.ts'
+export { type Grant, type ProjectKey, SCOPES, type Scope } from './projects/project-keys.ts'
 export { type Project, ProjectStore } from './projects/project-store.ts'
 export { hashSecret, matchesHash, newSecret } from './projects/secrets.ts'
 export { reportOutages } from './redis-outages.ts'
 export { Sealer } from './sealer.ts'
 export { SettingsStore } from './settings-store.ts'
 export type { Signal, Topic, Topics } from './signal/signal.ts'
-export { type Ticket, Tickets } from './tickets.ts'
+export { type LinkIssuer, type Ticket, Tickets } from './tickets.ts'
 export { WAITING_COLUMNS, type WaitingFor, waitingFor } from './waiting-for.ts'

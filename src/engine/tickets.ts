@@ -1,15 +1,29 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../kernel/index.ts'
 
-export interface Ticket {
-  taskId: string
+/** What a ticket is good for: one task, or all that can be watched of a project. It ends with who issued it. */
+export interface TicketFor {
+  taskId: string | null
+  /** The task's project; null for a task of the installation. */
+  projectId: string | null
+  /** The key that it was issued with; null when it was not a key. */
+  keyId: string | null
+}
+
+/** In whose name a link is made: a caller's own ticket, so that it cannot renew itself for ever, or its key. */
+export interface LinkIssuer {
+  ticket?: string
+  keyId?: string
+}
+
+export interface Ticket extends TicketFor {
   /** Milliseconds since 1970. */
   expiresAt: number
 }
 
 /**
- * Short-lived permission for one task, so that no project key has to enter a browser: good for this task's WebSocket,
- * SSE and file. Nothing is stored; the signature says all there is to know.
+ * Short-lived permission for one task or for a project's events, so that no project key has to enter a browser. Nothing is
+ * stored; the signature says all there is to know, except whether project and key still exist: whoever checks asks for that.
  */
 export class Tickets {
   readonly #clock: Clock
@@ -20,24 +34,29 @@ export class Tickets {
     this.#key = key
   }
 
-  issue(taskId: string, validMs: number): { ticket: string; expiresAt: number } {
+  issue({ taskId, projectId, keyId }: TicketFor, validMs: number): { ticket: string; expiresAt: number } {
     const expiresAt = this.#clock.now() + validMs
-    const payload = Buffer.from(JSON.stringify([taskId, expiresAt])).toString('base64url')
-    return { ticket: `wt1.${payload}.${this.#sign(payload)}`, expiresAt }
+    const payload = Buffer.from(JSON.stringify([taskId, expiresAt, projectId, keyId])).toString('base64url')
+    return { ticket: `wt2.${payload}.${this.#sign(payload)}`, expiresAt }
   }
 
   /** The ticket's content, or undefined when it is not ours, was changed, or is over. */
   check(text: string): Ticket | undefined {
-    const [version, payload, signature] = text.split('.')
-    if (version !== 'wt1' || !payload || !signature) return undefined
+    const [, payload, signature] = FORM.exec(text) ?? []
+    if (payload === undefined || signature === undefined) return undefined
     const given = Buffer.from(signature)
     const wanted = Buffer.from(this.#sign(payload))
     if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined
-    const [taskId, expiresAt] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, number]
-    return this.#clock.now() < expiresAt ? { taskId, expiresAt } : undefined
+    const [taskId, expiresAt, projectId, keyId] = JSON.parse(
+      Buffer.from(payload, 'base64url').toString(),
+    ) as [string | null, number, string | null, string | null]
+    return this.#clock.now() < expiresAt ? { taskId, expiresAt, projectId, keyId } : undefined
   }
 
   #sign(payload: string): string {
     return createHmac('sha256', this.#key).update(payload).digest('base64url')
   }
 }
+
+/** All of the text, and nothing after it. */
+const FORM = /^wt2\.([\w-]+)\.([\w-]{43})$/

@@ -42,7 +42,7 @@ export class ExportQueries {
 
   async find(taskId: string): Promise<ExportRow> {
     const row = await this.#rows().where('tasks.id', '=', taskId).executeTakeFirst()
-    if (!row) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no export ${taskId}`)
+    if (!row) throw noExport(taskId)
     return row
   }
 
@@ -216,4 +216,9 @@ function hasStatus(status: ExportStatus) {
 
 function cursorOf({ task_created_at, id }: ExportRow): string {
   return writeCursor({ at: task_created_at, id })
+}
+
+/** Also for those whose export it is not. */
+export function noExport(taskId: string): AppError {
+  return new AppError(ERRORS.TASK_NOT_FOUND, `there is no export ${taskId}`)
 }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Engine, Ledger, ProjectStore, Sealer, Tickets, Tx } from '../engine/index.ts'
+import type { Engine, Ledger, LinkIssuer, ProjectStore, Sealer, Tickets, Tx } from '../engine/index.ts'
 import { AppError, type Clock, ERRORS, type Log } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
@@ -94,14 +94,17 @@ export class Exports {
     return taskIds[0] as string
   }
 
-  /** With a ticket, the download address carries that one instead of a fresh one. */
-  async get(taskId: string, ticket?: string): Promise<ExportView> {
-    return this.#view(await this.#queries.find(taskId), ticket)
+  /** The download address ends with the key of the issuer; with a ticket, it carries that one instead of a fresh one. */
+  async get(taskId: string, issuer: LinkIssuer = {}): Promise<ExportView> {
+    return this.#view(await this.#queries.find(taskId), issuer)
   }
 
-  async list(options: ListOptions): Promise<{ items: ExportView[]; next_cursor: string | null }> {
+  async list(
+    options: ListOptions,
+    issuer: LinkIssuer = {},
+  ): Promise<{ items: ExportView[]; next_cursor: string | null }> {
     const { rows, nextCursor } = await this.#queries.list(options)
-    return { items: rows.map((row) => this.#view(row)), next_cursor: nextCursor }
+    return { items: rows.map((row) => this.#view(row, issuer)), next_cursor: nextCursor }
   }
 
   async cancel(taskId: string): Promise<void> {
@@ -122,8 +125,11 @@ export class Exports {
     return { position, running, limit, held_by: position > 0 ? 'exports_at_once' : 'nothing' }
   }
 
-  ticket(taskId: string): { ticket: string; expires_at: string } {
-    const { ticket, expiresAt } = this.#deps.tickets.issue(taskId, TICKET_MS)
+  ticket(
+    { task_id: taskId, project_id: projectId }: ExportView,
+    { keyId = null }: { keyId?: string | null },
+  ): { ticket: string; expires_at: string } {
+    const { ticket, expiresAt } = this.#deps.tickets.issue({ taskId, projectId, keyId }, TICKET_MS)
     return { ticket, expires_at: new Date(expiresAt).toISOString() }
   }
 
@@ -216,9 +222,11 @@ export class Exports {
     return new AppError(ERRORS.EXPORT_LIMIT, message, { retryAfter: 10 })
   }
 
-  #view(row: ExportRow, given?: string): ExportView {
+  #view(row: ExportRow, issuer: LinkIssuer): ExportView {
     return toExportView(row, (taskId) => {
-      const ticket = given ?? this.#deps.tickets.issue(taskId, DOWNLOAD_URL_MS).ticket
+      const { project_id: projectId } = row
+      const fresh = { taskId, projectId, keyId: issuer.keyId ?? null }
+      const ticket = issuer.ticket ?? this.#deps.tickets.issue(fresh, DOWNLOAD_URL_MS).ticket
       return `${this.#deps.publicUrl()}/api/exports/${taskId}/file?ticket=${ticket}`
     })
   }

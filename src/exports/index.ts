@@ -1,7 +1,7 @@
 export { ExpirySweeper } from './expiry.ts'
 export { ExportArtifacts } from './export-artifacts.ts'
 export { type ExportJobDeps, type ExportJobOptions, exportKind } from './export-job.ts'
-export type { Download } from './export-queries.ts'
+export { type Download, noExport } from './export-queries.ts'
 export { type ExportBody, type ExportRequest, readRequest } from './export-request.ts'
 export type { ExportStatus, ExportView } from './export-view.ts'
 export { Exports, type ExportsDeps, type ExportsOptions, type Position } from './exports.ts'

@@ -1,12 +1,22 @@
 import type { FastifyRequest } from 'fastify'
-import { matchesHash, type Project, type ProjectStore, type Tickets } from '../engine/index.ts'
+import {
+  type Grant,
+  type LinkIssuer,
+  matchesHash,
+  type Project,
+  type ProjectStore,
+  type Scope,
+  type Ticket,
+  type Tickets,
+} from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
+import { mayUse } from './scopes.ts'
 
-/** Who asks. A ticket speaks for one task alone. */
+/** Who asks. A ticket speaks for one task, or for the events of one project. */
 export type Principal =
   | { role: 'admin' }
-  | { role: 'project'; project: Project }
-  | { role: 'ticket'; taskId: string; ticket: string }
+  | { role: 'project'; project: Project; keyId: string; scopes: readonly Scope[] }
+  | ({ role: 'ticket'; ticket: string } & Ticket)
 
 /** Who may ask, by route: `any` is the admin or a project, `ticket` also the holder of a ticket. */
 export type Access = 'admin' | 'project' | 'any' | 'ticket' | 'open'
@@ -41,16 +51,26 @@ export class Authenticator {
 
   /** The caller, or null when no credentials were shown. Throws when bad ones were. */
   async identify({ authorization, token }: Credentials): Promise<Principal | null> {
-    if (authorization === undefined && token === undefined) return null
-    const key = authorization === undefined ? token : /^Bearer +(\S+)$/i.exec(authorization)?.[1]
+    if (authorization === undefined) return token === undefined ? null : this.#holder(token)
+    const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
     if (key === undefined) throw new AppError(ERRORS.UNAUTHENTICATED, "send 'Authorization: Bearer KEY'")
-    const ticket = this.#deps.tickets.check(key)
-    if (ticket) return { role: 'ticket', taskId: ticket.taskId, ticket: key }
     if (matchesHash(key, this.#deps.adminTokenHash)) return { role: 'admin' }
-    const project = await this.#deps.projects.authenticate(key)
-    if (!project)
-      throw new AppError(ERRORS.UNAUTHENTICATED, 'this key or ticket is not known, or no longer good')
-    return { role: 'project', project }
+    const holder = await this.#deps.projects.authenticate(key)
+    return holder ? { role: 'project', ...holder } : this.#holder(key)
+  }
+
+  /** Only tickets are taken from an address: those end up in logs and histories. */
+  async #holder(text: string): Promise<Principal> {
+    const ticket = this.#deps.tickets.check(text)
+    if (ticket && (await this.#holds(ticket))) return { role: 'ticket', ticket: text, ...ticket }
+    throw new AppError(
+      ERRORS.UNAUTHENTICATED,
+      'this key or ticket is not known, or no longer good; a key is sent as Authorization: Bearer KEY, and an address takes tickets only',
+    )
+  }
+
+  async #holds({ projectId, keyId }: Ticket): Promise<boolean> {
+    return projectId === null || this.#deps.projects.holds({ projectId, keyId })
   }
 }
 
@@ -61,13 +81,18 @@ export function credentialsOf(request: FastifyRequest, access: Access): Credenti
   return { authorization: request.headers.authorization, token: access === 'ticket' ? parameter : undefined }
 }
 
-export function allow(principal: Principal | null, access: Access): void {
+/** The one place that decides which routes a caller may use at all; whose things they are is decided by the routes. */
+export function allow(
+  principal: Principal | null,
+  access: Access,
+  { method, route }: { method: string; route: string },
+): void {
   if (access === 'open') return
   if (!principal) {
     throw new AppError(ERRORS.UNAUTHENTICATED, "this needs a key: send 'Authorization: Bearer KEY'")
   }
   if (principal.role === 'ticket' && access !== 'ticket') {
-    throw new AppError(ERRORS.FORBIDDEN, "a ticket is good for its task's events and file only")
+    throw new AppError(ERRORS.FORBIDDEN, "a ticket is good for its task's or project's events and file only")
   }
   if (access === 'admin' && principal.role !== 'admin') {
     throw new AppError(ERRORS.FORBIDDEN, 'this needs the admin token')
@@ -75,13 +100,32 @@ export function allow(principal: Principal | null, access: Access): void {
   if (access === 'project' && principal.role !== 'project') {
     throw new AppError(ERRORS.FORBIDDEN, "this needs a project's key, not the admin token")
   }
+  if (principal.role === 'project' && !mayUse(principal.scopes, method, route)) {
+    throw new AppError(
+      ERRORS.FORBIDDEN,
+      `this key has the scopes ${principal.scopes.join(', ')}, which do not allow ${method} ${route}`,
+    )
+  }
 }
 
-/** A project may touch only what is its own; the admin may touch everything. */
-export function requireProject(principal: Principal | null, projectId: string | null): void {
+/** A project may touch only what is its own, and learns of nothing else whether it exists; the admin may touch everything. */
+export function requireProject(principal: Principal | null, projectId: string): void {
+  requireOwn(
+    principal,
+    projectId,
+    () => new AppError(ERRORS.PROJECT_NOT_FOUND, `there is no project ${projectId}`),
+  )
+}
+
+/** `missing` is what the caller would get if there were no such thing. */
+export function requireOwn(
+  principal: Principal | null,
+  projectId: string | null,
+  missing: () => AppError,
+): void {
   if (principal?.role === 'admin') return
   if (principal?.role === 'project' && principal.project.id === projectId) return
-  throw new AppError(ERRORS.FORBIDDEN, 'this key belongs to another project')
+  throw missing()
 }
 
 /** What a list may show: a project's own, or everything to the admin. */
@@ -91,19 +135,25 @@ export function projectScope(principal: Principal | null): { projectId?: string 
   throw new AppError(ERRORS.FORBIDDEN, "this needs a project's key")
 }
 
-/** Like `requireProject`, for one task, whose ticket will do as well. */
+/** Like `requireOwn`, for one task, whose ticket will do as well. */
 export function requireTask(
   principal: Principal | null,
   task: { id: string; projectId: string | null },
+  missing: () => AppError = () => new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${task.id}`),
 ): void {
-  if (principal?.role === 'ticket') {
-    if (principal.taskId === task.id) return
-    throw new AppError(ERRORS.FORBIDDEN, 'this ticket is for another task')
-  }
-  requireProject(principal, task.projectId)
+  if (principal?.role === 'ticket' && principal.taskId === task.id) return
+  requireOwn(principal, task.projectId, missing)
 }
 
-/** What the holder of a ticket may be given in turn: never more than that ticket, or it would renew itself for ever. */
-export function ticketOf(principal: Principal | null): string | undefined {
-  return principal?.role === 'ticket' ? principal.ticket : undefined
+export function issuerOf(principal: Principal | null): LinkIssuer {
+  if (principal?.role === 'ticket') return { ticket: principal.ticket }
+  return principal?.role === 'project' ? { keyId: principal.keyId } : {}
+}
+
+/** What has to stay good for as long as the caller is served; null: it has no end. */
+export function grantOf(principal: Principal | null): Grant | null {
+  if (principal?.role === 'project') return { projectId: principal.project.id, keyId: principal.keyId }
+  if (principal?.role === 'ticket' && principal.projectId !== null)
+    return { projectId: principal.projectId, keyId: principal.keyId }
+  return null
 }

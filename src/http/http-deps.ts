@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Engine, Ledger, Overview, ProjectStore, Sealer, Tickets } from '../engine/index.ts'
+import type { Engine, Ledger, Overview, ProjectStore, Sealer, Signal, Tickets } from '../engine/index.ts'
 import type { Exports } from '../exports/index.ts'
 import type { Log } from '../kernel/index.ts'
 import type { Callbacks, TaskViews } from '../notify/index.ts'
@@ -18,6 +18,7 @@ export interface HttpServerDeps {
   projects: ProjectStore
   sealer: Sealer
   tickets: Tickets
+  signal: Signal
   callbacks: Callbacks
   exports: Exports
   transfers: Transfers

@@ -185,7 +185,8 @@ export class HttpServer implements Part {
         // Also when the key was wrong: guessing keys is limited by address.
         if (!unlimited) await this.#limiter.count(callerOf(request), reply)
       }
-      allow(request.principal, isPublic(request) ? 'open' : access)
+      const { method, routeOptions } = request
+      allow(request.principal, isPublic(request) ? 'open' : access, { method, route: routeOptions.url ?? '' })
     })
     app.addHook('onResponse', async (request, reply) => {
       const route = request.routeOptions.url ?? 'unknown'
@@ -246,7 +247,7 @@ function refuseLate(reply: FastifyReply): void {
 function callerOf(request: FastifyRequest): string {
   const { principal } = request
   if (principal?.role === 'project') return `project ${principal.project.id}`
-  if (principal?.role === 'ticket') return `task ${principal.taskId}`
+  if (principal?.role === 'ticket') return `ticket for ${principal.taskId ?? principal.projectId}`
   return principal ? 'admin' : `address ${request.ip}`
 }
 

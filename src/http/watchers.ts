@@ -1,10 +1,12 @@
-import type { Engine, EventFilter } from '../engine/index.ts'
-import type { Log } from '../kernel/index.ts'
+import type { Engine, EventFilter, Grant, ProjectStore, Signal } from '../engine/index.ts'
+import { background, type Log } from '../kernel/index.ts'
 import { type EventBatch, type EventStream, openEventStream } from '../notify/index.ts'
 import type { Metrics } from './metrics.ts'
 
 export interface WatcherDeps {
   engine: Engine
+  projects: ProjectStore
+  signal: Signal
   metrics: Metrics
   stopping: AbortSignal
   log: Log
@@ -21,12 +23,14 @@ export interface Line {
   end(reason: EndReason): void
 }
 
-export type EndReason = 'too slow' | 'shutting down' | 'internal error'
+export type EndReason = 'too slow' | 'shutting down' | 'internal error' | 'key ended'
 
 /** Between two heartbeats. A browser's proxy may cut what is silent for longer than half a minute. */
 const BEAT_MS = 15_000
 /** A watcher that has not taken what it was sent before this many heartbeats is dropped. */
 const PATIENCE_BEATS = 2
+/** No watcher takes longer from the check of its key until it is served. */
+const OPENING_MS = 60_000
 
 /**
  * Everyone who watches events over this server. A watcher that cannot keep up waits for itself alone: no more is read for
@@ -37,19 +41,25 @@ export class Watchers {
   readonly #deps: WatcherDeps
   readonly #watches = new Set<Watch>()
   #timer: NodeJS.Timeout | undefined
+  #keysEndedAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: WatcherDeps) {
     this.#deps = deps
+    const unsubscribe = deps.signal.subscribe('keys', () => {
+      this.#keysEndedAt = performance.now()
+      this.#dropEnded(this.#watches)
+    })
     deps.stopping.addEventListener('abort', () => {
+      unsubscribe()
       for (const watch of this.#watches) watch.end('shutting down')
     })
   }
 
   /** Rejects if the ledger is away. What it returns must be served or cancelled. */
-  async open(after: number | undefined, filter: EventFilter): Promise<Watch> {
+  async open(after: number | undefined, filter: EventFilter, grant: Grant | null): Promise<Watch> {
     const gone = new AbortController()
     const stream = await openEventStream(this.#deps.engine, { after, filter, signal: gone.signal })
-    return new Watch(stream, gone)
+    return new Watch(stream, gone, grant)
   }
 
   /** Resolves when the watch is over, for whatever reason. */
@@ -60,6 +70,8 @@ export class Watchers {
     metrics.watchers.inc({ transport: line.transport })
     try {
       const run = watch.run(line)
+      // The key may have ended after it was checked and before this watch was known here.
+      if (performance.now() - this.#keysEndedAt < OPENING_MS) this.#dropEnded([watch])
       if (stopping.aborted) watch.end('shutting down')
       await run
     } catch (error) {
@@ -75,7 +87,20 @@ export class Watchers {
     }
   }
 
+  /** Also with each beat: a signal may be lost, and some keys end by themselves. */
+  #dropEnded(watches: Iterable<Watch>): void {
+    const granted = [...watches].flatMap((watch) => (watch.grant ? [{ ...watch.grant, watch }] : []))
+    const drop = async () => {
+      for (const { watch } of await this.#deps.projects.keys.ended(granted)) watch.end('key ended')
+    }
+    background(
+      'looking for ended keys',
+      drop().catch((error) => this.#deps.log.warn({ err: error }, 'could not look for ended keys')),
+    )
+  }
+
   #beat(): void {
+    this.#dropEnded(this.#watches)
     for (const watch of this.#watches) {
       const dropped = watch.beat()
       if (dropped) this.#deps.metrics.watchersDropped.inc({ transport: dropped.transport })
@@ -87,13 +112,16 @@ export class Watchers {
 export class Watch {
   readonly #stream: EventStream
   readonly #gone: AbortController
+  /** What the watcher's permission depends on; null: on nothing that ends. */
+  readonly grant: Grant | null
   #line: Line | undefined
   /** Heartbeats since a batch was sent that is not taken yet. */
   #late: number | undefined
 
-  constructor(stream: EventStream, gone: AbortController) {
+  constructor(stream: EventStream, gone: AbortController, grant: Grant | null) {
     this.#stream = stream
     this.#gone = gone
+    this.grant = grant
   }
 
   /** Where the log ended when the watch was opened. */

@@ -6,6 +6,7 @@ import type { EndReason, Line } from './watchers.ts'
 const CLOSINGS: Record<EndReason, [code: number, text: string]> = {
   'shutting down': [1001, 'shutting down; connect again with after=SEQ'],
   'internal error': [1011, 'internal error; connect again with after=SEQ'],
+  'key ended': [1008, 'the key or project has ended'],
   'too slow': [1013, 'too slow; connect again with after=SEQ'],
 }
 /** More than this in the process' own buffer means that the peer does not keep up. */

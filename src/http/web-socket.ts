@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
-import type { Engine } from '../engine/index.ts'
+import type { Engine, LinkIssuer } from '../engine/index.ts'
 import { AppError, background, ERRORS } from '../kernel/index.ts'
 import type { TaskViews } from '../notify/index.ts'
-import { parseTaskKey } from '../transfers/index.ts'
-import { type Authenticator, allow, type Principal, requireTask, ticketOf } from './auth.ts'
+import { noTransfer, parseTaskKey } from '../transfers/index.ts'
+import { type Authenticator, allow, grantOf, issuerOf, type Principal, requireTask } from './auth.ts'
 import type { HttpServerDeps } from './http-deps.ts'
 import { PROBLEM_TYPE, toAppError, toProblem } from './problem.ts'
 import { filterFor } from './routes/events.ts'
@@ -61,13 +61,18 @@ export class EventSockets {
       authorization: request.headers.authorization,
       token: parameter('token') ?? parameter('ticket'),
     })
-    allow(principal, 'ticket')
+    allow(principal, 'ticket', { method: 'GET', route: url.pathname })
     // A ticket names its task by itself.
-    const taskId = parameter('task_id') ?? (principal?.role === 'ticket' ? principal.taskId : undefined)
+    const taskId =
+      parameter('task_id') ?? (principal?.role === 'ticket' ? (principal.taskId ?? undefined) : undefined)
     const filter = filterFor(principal, { taskId, projectId: parameter('project_id') })
     const after = parameter('after')
     const { watchers } = this.#deps
-    const watch = await watchers.open(after === undefined ? undefined : Number(after) || 0, filter)
+    const watch = await watchers.open(
+      after === undefined ? undefined : Number(after) || 0,
+      filter,
+      grantOf(principal),
+    )
     socket.once('close', () => watch.cancel())
     if (socket.destroyed) return watch.cancel()
     const state = await this.#first(watch, principal, taskId)
@@ -93,10 +98,14 @@ export class EventSockets {
   }
 
   async #state(principal: Principal | null, taskId: string, seq: number): Promise<object> {
-    const { kind, projectId, view } = await this.#find(taskId, ticketOf(principal))
-    requireTask(principal, { id: taskId, projectId })
+    const { kind, projectId, view } = await this.#find(taskId, issuerOf(principal))
+    const watched = principal?.role === 'ticket' && principal.taskId === null
+    if (!watched || principal.projectId !== projectId)
+      requireTask(principal, { id: taskId, projectId }, () => noWatched(kind, taskId))
     return {
       ...view,
+      // A ticket for watching a project opens no files.
+      ...(watched && { download_url: null }),
       seq,
       prev_seq: seq,
       type: `${kind}.${String(view?.status ?? 'state').toLowerCase()}`,
@@ -105,17 +114,22 @@ export class EventSockets {
   }
 
   /** Transfers name their tasks themselves, so the engine does not know them by that name. */
-  async #find(taskId: string, ticket?: string) {
+  async #find(taskId: string, issuer: LinkIssuer) {
     const { engine, views } = this.#deps
     if (views.transfer && parseTaskKey(taskId)) {
       const view = await views.transfer(taskId)
       return { kind: 'transfer', projectId: String(view?.project_id), view }
     }
     const found = await engine.jobs.task(taskId)
-    if (!found) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${taskId}`)
+    if (!found) throw noWatched('', taskId)
     const { kind, projectId } = found.task
-    return { kind, projectId, view: await views[kind]?.(taskId, ticket) }
+    return { kind, projectId, view: await views[kind]?.(taskId, issuer) }
   }
+}
+
+function noWatched(kind: string, taskId: string): AppError {
+  if (kind === 'transfer') return noTransfer('task', taskId)
+  return new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${taskId}`)
 }
 
 function refuse(socket: Duplex, error: AppError): void {

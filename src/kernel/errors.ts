@@ -102,6 +102,7 @@ export const ERRORS = {
   INTERNAL: kind('INTERNAL', 500, INTERNAL, 'Something broke inside Wharf'),
 
   PROJECT_NOT_FOUND: kind('PROJECT_NOT_FOUND', 404, NOT_FOUND, 'There is no such project'),
+  KEY_NOT_FOUND: kind('KEY_NOT_FOUND', 404, NOT_FOUND, 'The project has no such key'),
   PROJECT_BUSY: kind('PROJECT_BUSY', 409, FAILED_PRECONDITION, 'The project still has unfinished work'),
   TASK_NOT_FOUND: kind('TASK_NOT_FOUND', 404, NOT_FOUND, 'There is no such task'),
   TASK_FINISHED: kind('TASK_FINISHED', 409, FAILED_PRECONDITION, 'The task has already ended'),

@@ -1,12 +1,21 @@
-import type { Ended, Engine, JobContext, JobKind, Ledger, ProjectStore, Tx } from '../engine/index.ts'
+import type {
+  Ended,
+  Engine,
+  JobContext,
+  JobKind,
+  Ledger,
+  LinkIssuer,
+  ProjectStore,
+  Tx,
+} from '../engine/index.ts'
 import { Completed, newId, now } from '../engine/index.ts'
 import { AppError, type Clock, ERRORS, isAppError, messageOf, outageOf } from '../kernel/index.ts'
 import { type HttpClient, signCallback } from '../net/index.ts'
 
-/** What a callback carries of a task: the same that a GET would answer, to the holder of a ticket if one is given. */
+/** What a callback carries of a task: the same that a GET would answer to this caller. */
 export type TaskViews = Record<
   string,
-  (taskId: string, ticket?: string) => Promise<Record<string, unknown> | undefined>
+  (taskId: string, issuer?: LinkIssuer) => Promise<Record<string, unknown> | undefined>
 >
 
 export interface CallbackDeps {

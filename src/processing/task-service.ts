@@ -62,7 +62,7 @@ export class TaskService {
   async status(id: string): Promise<TaskRecord> {
     requireText('task_id', id)
     const record = await this.#deps.store.get(id)
-    if (!record) throw notFound()
+    if (!record) throw noTask()
     return record
   }
 
@@ -72,13 +72,13 @@ export class TaskService {
 
   async details(id: string): Promise<TaskDetails> {
     const details = await this.find(id)
-    if (!details) throw notFound()
+    if (!details) throw noTask()
     return details
   }
 
   async cancel(id: string): Promise<void> {
     const answer = await this.#deps.store.cancel(id)
-    if (answer === 'unknown') throw notFound()
+    if (answer === 'unknown') throw noTask()
     if (answer === 'ended') throw new AppError(ERRORS.TASK_FINISHED, `task ${id} has already ended`)
   }
 }
@@ -87,6 +87,7 @@ function requireText(field: string, value: string): void {
   if (value.trim() === '') throw new AppError(ERRORS.REQUEST_INVALID, TEXT.emptyField(field))
 }
 
-function notFound(): AppError {
+/** Also for those whose task it is not. */
+export function noTask(): AppError {
   return new AppError(ERRORS.TASK_NOT_FOUND, TEXT.notFound)
 }

@@ -18,6 +18,7 @@ export type {
   TransferTarget,
 } from './transfer-engine.ts'
 export { parseTaskKey } from './transfer-keys.ts'
+export { noTransfer } from './transfer-queries.ts'
 export type { ExportFile, TransferBody } from './transfer-request.ts'
 export type { TransferJobItem, TransferJobView, TransferTaskView } from './transfer-view.ts'
 export { Transfers, type TransfersDeps, type TransfersOptions } from './transfers.ts'

@@ -37,14 +37,14 @@ export class TransferQueries {
             .executeTakeFirst()
     const window = row && toWindow(row)
     // The UUID alone does not make an id: the rest has to be right as well.
-    if (!row || !window || taskPrefix(window) + uuid !== taskId) throw notFound('task', taskId)
+    if (!row || !window || taskPrefix(window) + uuid !== taskId) throw noTransfer('task', taskId)
     const target = toTarget({ ...row, status: row.target_status, window_id: row.id })
     return toTaskView(taskId, row.asked_at, window, target)
   }
 
   async job(jobId: string): Promise<TransferJobView> {
     const { window, targets } = await this.read(hashOf(jobId))
-    if (!window) throw notFound('job', jobId)
+    if (!window) throw noTransfer('job', jobId)
     return toJobView(window, targets)
   }
 
@@ -97,6 +97,7 @@ export class TransferQueries {
   }
 }
 
-function notFound(what: string, id: string): AppError {
+/** Also for those whose transfer it is not. */
+export function noTransfer(what: 'task' | 'job', id: string): AppError {
   return new AppError(ERRORS.TASK_NOT_FOUND, `there is no transfer ${what} ${id.slice(0, 500)}`)
 }

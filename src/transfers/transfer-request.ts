@@ -84,8 +84,7 @@ async function exported(
   }
   const taskId = body.export_task_id as string
   const file = await exportFile(taskId)
-  if (file.projectId !== projectId)
-    throw new AppError(ERRORS.FORBIDDEN, 'this export belongs to another project')
+  if (file.projectId !== projectId) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no export ${taskId}`)
   const fileName = body.file_name ?? file.name
   return {
     fullPath: fullPathOf(`/exports/${taskId}`, fileName),

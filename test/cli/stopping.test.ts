@@ -11,7 +11,7 @@ import { startFeed } from '../runs/feed-server.ts'
 import { availableBackends, openBackend, silentLog } from '../support/backends.ts'
 import { BusinessSystem } from '../support/business-system.ts'
 import { gate } from '../support/engines.ts'
-import { openSocket } from '../support/event-readers.ts'
+import { bearer, openSocket } from '../support/event-readers.ts'
 import { problemOf } from '../support/export-client.ts'
 import { ADMIN_TOKEN } from '../support/http.ts'
 import {
@@ -35,7 +35,7 @@ test('SIGTERM lets work finish while clients are answered, then sends them elsew
   const key = client.project.key
   const task = await client.start({ source_url: source.url, type: 'csv', page_size: 100 })
   await source.untilHeld()
-  const { socket, ...watching } = await openSocket(`${wharf.address()}/ws?token=${key}`)
+  const { socket, ...watching } = await openSocket(`${wharf.address()}/ws`, bearer(key))
   const told = once(socket, 'close')
   const stream = await fetch(`${wharf.address()}/api/events`, { headers: { authorization: `Bearer ${key}` } })
   const events = stream.text()
@@ -184,7 +184,7 @@ test('work and clients that take longer than the drain are let go in time, cost 
   await stalled(wharf.address(), `GET /api/events HTTP/1.1\r\nHost: x\r\n${authorization}\r\n\r\n`)
   await stalled(wharf.address(), 'GET /api/exports HTTP/1.1\r\nHost: x\r\nX-Half: ')
   await stalled(wharf.address())
-  const { socket } = await openSocket(`${wharf.address()}/ws?token=${key}`)
+  const { socket } = await openSocket(`${wharf.address()}/ws`, bearer(key))
   socket.pause()
   const silent = await agentLine(wharf.address(), 'silent')
   silent.socket.pause()

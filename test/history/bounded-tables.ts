@@ -3,8 +3,9 @@ export const NO_TABLE = ''
 /** Tables that do not grow with finished work. Every other table does, also one that is new. */
 export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   NO_TABLE,
-  // One row per project, lane, owner in a lane, setting, migration, instance or leader.
+  // One row per project, key, lane, owner in a lane, setting, migration, instance or leader.
   'projects',
+  'project_keys',
   'lanes',
   'lane_turns',
   'settings',

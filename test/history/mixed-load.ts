@@ -10,7 +10,7 @@ import { bodyOf, startFeed } from '../runs/feed-server.ts'
 import { HeldFeeds } from '../runs/held-feeds.ts'
 import { silentLog } from '../support/backends.ts'
 import { BusinessSystem } from '../support/business-system.ts'
-import { openSocket } from '../support/event-readers.ts'
+import { bearer, openSocket } from '../support/event-readers.ts'
 import { ADMIN_TOKEN, type Ask, type newProject, type startHttp } from '../support/http.ts'
 import { agentOptions } from '../support/swarm.ts'
 import { until } from '../support/until.ts'
@@ -108,7 +108,8 @@ export class MixedLoad {
     await this.#ask('DELETE', `/api/exports/${joined.task_id}`)
     await this.#ask('DELETE', `/api/exports/${queued[4]?.task_id}`)
     const socket = await openSocket(
-      `${this.#wharf.address}/ws?task_id=${first.task_id}&token=${this.#project.key}`,
+      `${this.#wharf.address}/ws?task_id=${first.task_id}`,
+      bearer(this.#project.key),
     )
     held.release()
     await socket.until('export.succeeded')
@@ -189,11 +190,11 @@ export class MixedLoad {
     )
   }
 
-  async #firstEvent(path: string, key: string): Promise<void> {
+  async #firstEvent(path: string, key?: string): Promise<void> {
     this.#asked.push('GET /api/events')
     const stop = new AbortController()
     const answer = await fetch(`${this.#wharf.address}${path}`, {
-      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+      headers: { ...(key && bearer(key)), accept: 'text/event-stream' },
       signal: stop.signal,
     })
     expect(answer.status).toBe(200)
@@ -328,6 +329,12 @@ export class MixedLoad {
     await this.#json('GET', '/api/projects', admin)
     for (const what of ['api_key', 'webhook_secret'])
       await this.#json('POST', `/api/projects/${project_id}/rotate`, { ...admin, body: { what } })
+    const keys = `/api/projects/${project_id}/keys`
+    const made = await this.#json('POST', keys, { ...admin, body: { name: 'ci', scopes: ['read'] } })
+    await this.#json('GET', keys, admin)
+    await this.#ask('DELETE', `${keys}/${made.key_id}`, admin)
+    const { ticket } = await this.#json('POST', `/api/projects/${this.#project.id}/ticket`)
+    await this.#firstEvent(`/api/events?after=0&token=${ticket}`)
     await this.#json('PUT', `/api/projects/${project_id}`, { ...admin, body: { biz_ids: [77] } })
     await this.#json('GET', `/api/projects/${project_id}`, admin)
     await this.#ask('DELETE', `/api/projects/${project_id}`, admin)

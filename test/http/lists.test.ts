@@ -68,7 +68,7 @@ describe.each(availableBackends())('lists over HTTP on %s', (name) => {
       headers: { 'tus-resumable': '1.0.0', 'upload-length': '0', 'upload-metadata': 'filename YS5tb3Y=' },
     })
     const otherId = other.headers.get('location')?.split('/').at(-1) ?? ''
-    expect(await status(`/api/tasks/${otherId}/result`)).toBe(403)
+    expect(await status(`/api/tasks/${otherId}/result`)).toBe(404)
   })
 
   test('deliveries and files: each project its own', async () => {

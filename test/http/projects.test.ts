@@ -15,8 +15,13 @@ describe.each(availableBackends())('projects on %s', (name) => {
     expect(answer.status).toBe(201)
     const made = (await answer.json()) as Registered
     expect(made.webhook_secret).toMatch(/^whsec_/)
-    expect(await projects.authenticate(made.api_key)).toMatchObject({ id: made.project_id, name: '商户平台' })
-    const stored = JSON.stringify(await ledger.db.selectFrom('projects').selectAll().execute())
+    expect(await projects.authenticate(made.api_key)).toMatchObject({
+      project: { id: made.project_id, name: '商户平台' },
+    })
+    const stored = JSON.stringify([
+      await ledger.db.selectFrom('projects').selectAll().execute(),
+      await ledger.db.selectFrom('project_keys').selectAll().execute(),
+    ])
     expect(stored).not.toContain(made.api_key)
     expect(stored).not.toContain(made.webhook_secret)
     const list = await (await ask('GET', '/api/projects', { key: ADMIN_TOKEN })).json()
@@ -36,8 +41,9 @@ describe.each(availableBackends())('projects on %s', (name) => {
     expect(await projects.authenticate(made.api_key)).toBeDefined()
     expect(await projects.authenticate(rotated.api_key)).toBeDefined()
     await ledger.db
-      .updateTable('projects')
-      .set({ api_key_old_until: (await ledger.now()) - 1 })
+      .updateTable('project_keys')
+      .set({ expires_at: (await ledger.now()) - 1 })
+      .where('expires_at', 'is not', null)
       .execute()
     expect(await projects.authenticate(made.api_key)).toBeUndefined()
     expect(await projects.authenticate(rotated.api_key)).toBeDefined()

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openEvents, openSocket } from '../support/event-readers.ts'
+import { bearer, openEvents, openSocket } from '../support/event-readers.ts'
 import { startExports } from '../support/export-client.ts'
 import { until } from '../support/until.ts'
 
@@ -36,7 +36,7 @@ test('a server that stops answers what it has begun, and does not wait for conne
 
 test('a server that stops ends sockets and streams of events', async () => {
   const { address, client, stop } = await startExports()
-  const { socket } = await openSocket(`${address}/ws?token=${client.project.key}`)
+  const { socket } = await openSocket(`${address}/ws`, bearer(client.project.key))
   await openEvents(`${address}/api/events`, { authorization: `Bearer ${client.project.key}` })
   let code = 0
   socket.on('close', (reason) => {

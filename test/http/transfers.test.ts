@@ -164,7 +164,7 @@ describe.each(availableBackends())('transfers over HTTP on %s', (name) => {
       `/api/transfers/${encodeURIComponent(task_id)}`,
       `/api/transfer-jobs/${encodeURIComponent(job_id)}`,
     ])
-      expect((await ask('GET', path, { key: other.key })).status).toBe(403)
+      expect((await ask('GET', path, { key: other.key })).status).toBe(404)
     // The other project's own business does not open this one's files to it.
     const theirs = await ask('POST', '/api/transfers', {
       key: other.key,

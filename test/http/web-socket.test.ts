@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openSocket } from '../support/event-readers.ts'
+import { bearer, openSocket } from '../support/event-readers.ts'
 import { startExports } from '../support/export-client.ts'
 import { ADMIN_TOKEN, newProject } from '../support/http.ts'
 import { until } from '../support/until.ts'
@@ -30,12 +30,12 @@ test('whoever connects late gets the final state at once', async () => {
   const { ticket } = (await (
     await wharf.ask('POST', `/api/exports/${view.task_id}/ticket`, { key: client.project.key })
   ).json()) as { ticket: string }
-  for (const query of [
-    `task_id=${view.task_id}&token=${client.project.key}`,
-    `task_id=${view.task_id}&token=${ticket}`,
-    `token=${ticket}`,
-  ]) {
-    const reader = await openSocket(`${address}/ws?${query}`)
+  for (const [query, headers] of [
+    [`task_id=${view.task_id}`, bearer(client.project.key)],
+    [`task_id=${view.task_id}&token=${ticket}`, {}],
+    [`token=${ticket}`, {}],
+  ] as const) {
+    const reader = await openSocket(`${address}/ws?${query}`, headers)
     const message = await reader.until('export.succeeded')
     expect(message).toMatchObject({
       task_id: view.task_id,
@@ -56,21 +56,31 @@ test('nobody hears what is not theirs', async () => {
   const { ticket } = (await (
     await wharf.ask('POST', `/api/exports/${view.task_id}/ticket`, { key: client.project.key })
   ).json()) as { ticket: string }
-  const refused: [string, number][] = [
+  const refused: [query: string, status: number, key?: string][] = [
     [`task_id=${view.task_id}`, 401],
     [`task_id=${view.task_id}&token=wrong`, 401],
     [`task_id=${view.task_id}&token=${ticket}x`, 401],
-    [`task_id=${second.task_id}&token=${ticket}`, 403],
-    [`task_id=${view.task_id}&token=${other.key}`, 403],
-    [`project_id=${client.project.id}&token=${other.key}`, 403],
-    [`task_id=none&token=${client.project.key}`, 404],
+    [`task_id=${view.task_id}&token=${ticket}.x`, 401],
+    // Keys do not belong into addresses.
+    [`task_id=${view.task_id}&token=${client.project.key}`, 401],
+    [`task_id=${view.task_id}&token=${ADMIN_TOKEN}`, 401],
+    [`task_id=${second.task_id}&token=${ticket}`, 404],
+    [`task_id=${view.task_id}`, 404, other.key],
+    [`project_id=${client.project.id}`, 404, other.key],
+    ['task_id=none', 404, client.project.key],
   ]
-  for (const [query, status] of refused)
-    await expect(openSocket(`${address}/ws?${query}`), query).rejects.toThrow(`status ${status}`)
-  await expect(openSocket(`${address}/elsewhere?token=${client.project.key}`)).rejects.toThrow('status 404')
-  const theirs = await openSocket(`${address}/ws?project_id=${other.id}&token=${other.key}`)
-  const mine = await openSocket(`${address}/ws?project_id=${client.project.id}&token=${client.project.key}`)
-  const all = await openSocket(`${address}/ws?token=${ADMIN_TOKEN}`)
+  for (const [query, status, key] of refused)
+    await expect(openSocket(`${address}/ws?${query}`, key ? bearer(key) : {}), query).rejects.toThrow(
+      `status ${status}`,
+    )
+  await expect(openSocket(`${address}/elsewhere`, bearer(client.project.key))).rejects.toThrow('status 404')
+  const theirs = await openSocket(`${address}/ws?project_id=${other.id}`, bearer(other.key))
+  const given = await wharf.ask('POST', `/api/projects/${client.project.id}/ticket`, {
+    key: client.project.key,
+  })
+  const { ticket: watching } = (await given.json()) as { ticket: string }
+  const mine = await openSocket(`${address}/ws?token=${watching}`)
+  const all = await openSocket(`${address}/ws`, bearer(ADMIN_TOKEN))
   const third = await client.run({ source_url: source.url })
   await mine.until('export.succeeded', third.task_id)
   await all.until('export.succeeded', third.task_id)
@@ -86,7 +96,8 @@ test('a socket takes up where another left off, and rubbish from a client harms 
   const { address, business, client } = await startExports()
   const { task_id } = await client.run({ source_url: business.source({ total: 1 }).url })
   const reader = await openSocket(
-    `${address}/ws?project_id=${client.project.id}&after=0&token=${client.project.key}`,
+    `${address}/ws?project_id=${client.project.id}&after=0`,
+    bearer(client.project.key),
   )
   await reader.until('export.succeeded', task_id)
   expect(reader.messages.map(({ type }) => type)[0]).toBe('export.pending')

@@ -184,7 +184,7 @@ describe('uploads and results', () => {
     const made = await fetch(`${address}/api/projects`, { method: 'POST', headers, body: '{"name":"q"}' })
     const { api_key: other } = (await made.json()) as { api_key: string }
     const id = await upload(`${address}/api/uploads`, key, Buffer.from('12345'))
-    expect((await ask(`/api/tasks/${id}`, { key: other })).status).toBe(403)
+    expect((await ask(`/api/tasks/${id}`, { key: other })).status).toBe(404)
     expect((await ask(`/api/tasks/${id}`, { key: ADMIN })).status).toBe(200)
     const begun = await ask('/api/uploads', { method: 'POST', headers: { ...tus, 'upload-length': '9' } })
     const location = begun.headers.get('location') ?? ''

@@ -14,6 +14,8 @@ export interface Message {
   [member: string]: unknown
 }
 
+export const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
 /** Reads a WebSocket as a browser would. */
 export async function openSocket(url: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers })

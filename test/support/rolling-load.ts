@@ -266,8 +266,8 @@ export class RollingLoad {
     const follow = () => {
       if (over) return
       const after = seen.at(-1)?.seq ?? 0
-      const url = `${this.#address.replace('http', 'ws')}/ws?token=${ADMIN_TOKEN}&after=${after}`
-      socket = new WebSocket(url)
+      const url = `${this.#address.replace('http', 'ws')}/ws?after=${after}`
+      socket = new WebSocket(url, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
       socket.on('message', (text) => seen.push(JSON.parse(String(text))))
       socket.on('unexpected-response', (_, answer) => {
         this.failures.push(`GET /ws: ${answer.statusCode}`)

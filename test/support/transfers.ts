@@ -104,7 +104,7 @@ export async function newProject(ledger: Ledger): Promise<string> {
   const id = newId()
   await ledger.db
     .insertInto('projects')
-    .values({ id, name: 'test', api_key_hash: '', webhook_secret: '', created_at: 0 })
+    .values({ id, name: 'test', webhook_secret: '', created_at: 0 })
     .execute()
   return id
 }

@@ -52,7 +52,7 @@ export async function openGround({ databaseUrl, redisUrl }: Ground) {
   const projectId = newId()
   await ledger.db
     .insertInto('projects')
-    .values({ id: projectId, name: 'bench', api_key_hash: '', webhook_secret: '', created_at: 0 })
+    .values({ id: projectId, name: 'bench', webhook_secret: '', created_at: 0 })
     .execute()
   return {
     transfers,

@@ -4,6 +4,7 @@ import type { WaitsOn } from '../../kernel/index.ts'
 /** Times are milliseconds of the ledger's clock, flags are 0 or 1, JSON is text: the same in both dialects. */
 export interface Schema {
   projects: ProjectsTable
+  project_keys: ProjectKeysTable
   jobs: JobsTable
   tasks: TasksTable
   events: EventsTable
@@ -35,14 +36,23 @@ export interface Schema {
 export interface ProjectsTable {
   id: string
   name: string
-  api_key_hash: string
-  api_key_old_hash: string | null
-  api_key_old_until: number | null
   webhook_secret: string
   webhook_secret_old: string | null
   webhook_secret_old_until: number | null
   created_at: number
   deleted_at: number | null
+}
+
+export interface ProjectKeysTable {
+  id: string
+  project_id: string
+  name: string
+  hash: string
+  /** JSON: a list of scopes. */
+  scopes: string
+  main: Generated<number>
+  created_at: number
+  expires_at: number | null
 }
 
 export type JobState = 'waiting' | 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled'

@@ -5,7 +5,9 @@ import { activeIn } from '../job.ts'
 import { type Ledger, now, type Tx } from '../ledger/ledger.ts'
 import type { ProjectsTable } from '../ledger/schema.ts'
 import type { Sealer } from '../sealer.ts'
-import { hashSecret, matchesHash, newSecret, newWebhookSecret } from './secrets.ts'
+import type { Signal } from '../signal/signal.ts'
+import { type Grant, ProjectKeys, type Scope } from './project-keys.ts'
+import { newWebhookSecret } from './secrets.ts'
 
 export interface Project {
   id: string
@@ -13,40 +15,58 @@ export interface Project {
   createdAt: number
 }
 
+/** Who shows a good key. */
+export interface KeyHolder {
+  project: Project
+  keyId: string
+  scopes: readonly Scope[]
+}
+
+export interface Rotated {
+  secret: string
+  /** The new key; null for a webhook secret. */
+  keyId: string | null
+  /** When the old one ends. */
+  oldUntil: number
+}
+
 export interface ProjectSecrets {
   apiKey: string
   webhookSecret: string
 }
 
-/** After a rotation the old secret stays good for this long, so that callers can change over. */
-const OLD_SECRET_MS = 24 * 3_600_000
+export interface ProjectStoreDeps {
+  ledger: Ledger
+  sealer: Sealer
+  /** Told when keys end, so that no instance goes on serving what they opened. */
+  signal: Signal
+}
 
-const KEY_FORM = /^wharf_([0-9a-f]{32})_[\w-]{43}$/
-
-/** Business systems are projects. A key names its project, so that one row answers for it and only hashes are kept. */
+/** Business systems are projects. */
 export class ProjectStore {
-  readonly #deps: { ledger: Ledger; sealer: Sealer }
+  readonly #deps: ProjectStoreDeps
+  readonly keys: ProjectKeys
 
-  constructor(deps: { ledger: Ledger; sealer: Sealer }) {
+  constructor(deps: ProjectStoreDeps) {
     this.#deps = deps
+    this.keys = new ProjectKeys(deps.ledger)
   }
 
   async create(tx: Tx, name: string): Promise<Project & ProjectSecrets> {
     const id = newId()
-    const apiKey = newApiKey(id)
     const webhookSecret = newWebhookSecret()
     const row = await tx.db
       .insertInto('projects')
       .values({
         id,
         name,
-        api_key_hash: hashSecret(apiKey),
         webhook_secret: this.#deps.sealer.seal(webhookSecret),
         created_at: now,
       })
       .returningAll()
       .executeTakeFirstOrThrow()
-    return { ...toProject(row), apiKey, webhookSecret }
+    const key = await this.keys.create(tx, id, { name: 'main', scopes: ['all'], main: true })
+    return { ...toProject(row), apiKey: key.secret, webhookSecret }
   }
 
   async list(): Promise<Project[]> {
@@ -72,21 +92,26 @@ export class ProjectStore {
     return toProject(row)
   }
 
-  /** The project that a key belongs to, if the key is good. */
-  async authenticate(apiKey: string): Promise<Project | undefined> {
-    const hex = KEY_FORM.exec(apiKey)?.[1]
-    if (hex === undefined) return undefined
-    const row = await this.#deps.ledger.db
-      .selectFrom('projects')
-      .selectAll()
-      .select(now.as('now'))
-      .where('id', '=', toUuid(hex))
-      .where('deleted_at', 'is', null)
-      .executeTakeFirst()
-    if (!row) return undefined
-    const current = matchesHash(apiKey, row.api_key_hash)
-    const old = matchesHash(apiKey, row.api_key_old_hash) && Number(row.now) < (row.api_key_old_until ?? 0)
-    return current || old ? toProject(row) : undefined
+  /** The project that a key belongs to and what it may do, if the key is good. */
+  async authenticate(apiKey: string): Promise<KeyHolder | undefined> {
+    const key = await this.keys.find(apiKey)
+    if (!key) return undefined
+    const project = { id: key.projectId, name: key.projectName, createdAt: key.projectCreatedAt }
+    return { project, keyId: key.id, scopes: key.scopes }
+  }
+
+  /** Whether what this key (or, without one, this project) issued is still good. */
+  async holds(grant: Grant): Promise<boolean> {
+    return (await this.keys.ended([grant])).length === 0
+  }
+
+  async endKey(tx: Tx, id: string, keyId: string): Promise<void> {
+    await this.keys.end(tx, id, keyId)
+    this.#tell(tx)
+  }
+
+  #tell(tx: Tx): void {
+    tx.afterCommit(() => this.#deps.signal.publish('keys', {}))
   }
 
   /** The secrets to sign with: the current one, and for a while after a rotation the one before. */
@@ -102,7 +127,12 @@ export class ProjectStore {
     return sealed.map((secret) => this.#deps.sealer.open(secret))
   }
 
-  async rotate(tx: Tx, id: string, what: 'api_key' | 'webhook_secret'): Promise<string> {
+  /** The old one stays good for `graceMs`, so that callers can change over; 0 ends it at once. */
+  async rotate(
+    tx: Tx,
+    id: string,
+    { what, graceMs }: { what: 'api_key' | 'webhook_secret'; graceMs: number },
+  ): Promise<Rotated> {
     const row = await tx.db
       .selectFrom('projects')
       .selectAll()
@@ -110,18 +140,23 @@ export class ProjectStore {
       .where('deleted_at', 'is', null)
       .executeTakeFirst()
     if (!row) throw notFound(id)
-    const until = (await tx.now()) + OLD_SECRET_MS
-    const fresh = what === 'api_key' ? newApiKey(id) : newWebhookSecret()
-    const set =
-      what === 'api_key'
-        ? { api_key_hash: hashSecret(fresh), api_key_old_hash: row.api_key_hash, api_key_old_until: until }
-        : {
-            webhook_secret: this.#deps.sealer.seal(fresh),
-            webhook_secret_old: row.webhook_secret,
-            webhook_secret_old_until: until,
-          }
-    await tx.db.updateTable('projects').set(set).where('id', '=', id).execute()
-    return fresh
+    const oldUntil = (await tx.now()) + graceMs
+    if (what === 'api_key') {
+      const key = await this.keys.rotate(tx, id, oldUntil)
+      this.#tell(tx)
+      return { secret: key.secret, keyId: key.id, oldUntil }
+    }
+    const secret = newWebhookSecret()
+    await tx.db
+      .updateTable('projects')
+      .set({
+        webhook_secret: this.#deps.sealer.seal(secret),
+        webhook_secret_old: graceMs > 0 ? row.webhook_secret : null,
+        webhook_secret_old_until: oldUntil,
+      })
+      .where('id', '=', id)
+      .execute()
+    return { secret, keyId: null, oldUntil }
   }
 
   /** A project with unfinished work is not deleted: somebody still waits for it. */
@@ -159,19 +194,13 @@ export class ProjectStore {
       .where('deleted_at', 'is', null)
       .executeTakeFirst()
     if (result.numUpdatedRows === 0n) throw notFound(id)
+    await this.keys.endAll(tx, id)
+    this.#tell(tx)
   }
 }
 
 function toProject(row: Selectable<ProjectsTable>): Project {
   return { id: row.id, name: row.name, createdAt: row.created_at }
-}
-
-function newApiKey(projectId: string): string {
-  return newSecret(`wharf_${projectId.replaceAll('-', '')}_`)
-}
-
-function toUuid(hex: string): string {
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
 function notFound(id: string): AppError {

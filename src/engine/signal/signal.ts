@@ -10,6 +10,8 @@ export interface Topics {
   'who-listens': Record<string, never>
   /** A setting or limit was changed. */
   settings: { key: string }
+  /** A key or project was ended. */
+  keys: Record<string, never>
   /** Agents of the swarm are connected to one instance and may be needed by another. */
   swarm: { from: string; about: string; message: unknown }
 }

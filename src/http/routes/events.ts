@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { EventFilter } from '../../engine/index.ts'
 import { AppError, background, ERRORS } from '../../kernel/index.ts'
-import { type Principal, requireProject } from '../auth.ts'
+import { grantOf, type Principal, requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { SseLine } from '../sse-line.ts'
 
@@ -30,7 +30,7 @@ export function eventRoutes({ watchers }: HttpDeps): FastifyPluginAsyncTypebox {
         const filter = filterFor(request.principal, { taskId: task_id, projectId: project_id })
         const { raw } = reply
         const start = readLastEventId(request.headers['last-event-id']) ?? after
-        const watch = await watchers.open(start, filter)
+        const watch = await watchers.open(start, filter, grantOf(request.principal))
         raw.once('close', () => watch.cancel())
         // From here on nothing that happens to the stream is an answer of this handler.
         reply.hijack()
@@ -46,15 +46,21 @@ export function eventRoutes({ watchers }: HttpDeps): FastifyPluginAsyncTypebox {
   }
 }
 
-/** Nobody sees more than what is theirs: a ticket its task, a project its own, the admin everything. */
+/** Nobody sees more than what is theirs: a ticket its task or project, a project its own, the admin everything. */
 export function filterFor(
   principal: Principal | null,
   { taskId, projectId }: { taskId?: string | undefined; projectId?: string | undefined },
 ): EventFilter {
   if (principal?.role === 'ticket') {
-    if (taskId !== undefined && taskId !== principal.taskId)
-      throw new AppError(ERRORS.FORBIDDEN, 'this ticket is for another task')
-    return { taskId: principal.taskId }
+    const own = principal.taskId
+    if (own !== null) {
+      if (taskId !== undefined && taskId !== own)
+        throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${taskId}`)
+      return { taskId: own }
+    }
+    if (principal.projectId === null || (projectId !== undefined && projectId !== principal.projectId))
+      throw new AppError(ERRORS.PROJECT_NOT_FOUND, `there is no project ${projectId}`)
+    return { projectId: principal.projectId, ...(taskId !== undefined && { taskId }) }
   }
   if (projectId !== undefined) requireProject(principal, projectId)
   const own = principal?.role === 'project' ? principal.project.id : projectId

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { ExportView } from '../../exports/index.ts'
 import { background } from '../../kernel/index.ts'
 import { eventHistory } from '../../notify/index.ts'
-import type { Principal } from '../auth.ts'
+import { issuerOf, type Principal } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { sendArtifact } from '../send-artifact.ts'
 import { Deliveries, Downloads, Place } from './export-schemas.ts'
@@ -77,7 +77,7 @@ export function exportDetailRoutes(
           response: { 200: Ticket },
         },
       },
-      async (request) => exports.ticket((await find(request)).task_id),
+      async (request) => exports.ticket(await find(request), issuerOf(request.principal)),
     )
 
     app.get(

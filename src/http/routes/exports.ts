@@ -3,9 +3,9 @@ import { stat } from 'node:fs/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { type ExportBody, type ExportView, parseKeepingOrder } from '../../exports/index.ts'
+import { type ExportBody, type ExportView, noExport, parseKeepingOrder } from '../../exports/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { type Principal, requireProject, requireTask, ticketOf } from '../auth.ts'
+import { issuerOf, type Principal, requireProject, requireTask } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { contentDisposition } from '../send-artifact.ts'
 import { exportDetailRoutes } from './export-details.ts'
@@ -22,8 +22,8 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
 
   const find = async (request: FastifyRequest): Promise<ExportView> => {
     const { task_id } = request.params as { task_id: string }
-    const view = await exports.get(task_id, ticketOf(request.principal))
-    requireTask(request.principal, { id: task_id, projectId: view.project_id })
+    const view = await exports.get(task_id, issuerOf(request.principal))
+    requireTask(request.principal, { id: task_id, projectId: view.project_id }, () => noExport(task_id))
     return view
   }
 
@@ -103,11 +103,15 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         const { project_id } = request.params
         requireProject(request.principal, project_id)
         const { operator_id } = request.query
-        return exports.list({
-          projectId: project_id,
-          ...wanted(request.query, 'status', 'search'),
-          ...(operator_id !== undefined && { operatorId: operator_id }),
-        })
+        const filters = wanted(request.query, 'status', 'search')
+        return exports.list(
+          {
+            projectId: project_id,
+            ...filters,
+            ...(operator_id !== undefined && { operatorId: operator_id }),
+          },
+          issuerOf(request.principal),
+        )
       },
     )
 
@@ -124,7 +128,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { task_id } = await find(request)
         await exports.cancel(task_id)
-        return reply.code(202).send(await exports.get(task_id))
+        return reply.code(202).send(await exports.get(task_id, issuerOf(request.principal)))
       },
     )
 

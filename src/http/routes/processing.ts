@@ -3,8 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { hasEnded, type Processing, type TaskDetails } from '../../processing/index.ts'
-import { projectScope, requireTask } from '../auth.ts'
+import { hasEnded, noTask, type Processing, type TaskDetails } from '../../processing/index.ts'
+import { issuerOf, projectScope, requireTask } from '../auth.ts'
 import { answerFile } from '../file-answer.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { paging, wanted } from './paging.ts'
@@ -22,7 +22,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
     const task = await service.details(request.params.task_id)
     const { taskId: id, projectId } = task
     if (projectId !== null || request.principal?.role === 'ticket')
-      requireTask(request.principal, { id, projectId })
+      requireTask(request.principal, { id, projectId }, noTask)
     return task
   }
   return async (app) => {
@@ -88,7 +88,11 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
         },
       },
       async (request) => {
-        const { ticket, expiresAt } = deps.tickets.issue((await mine(request)).taskId, TICKET_MS)
+        const { taskId, projectId } = await mine(request)
+        const { keyId = null } = issuerOf(request.principal)
+        // A task of the installation has no project; its ticket ends with the key's own project.
+        const of = projectId ?? (request.principal?.role === 'project' ? request.principal.project.id : null)
+        const { ticket, expiresAt } = deps.tickets.issue({ taskId, projectId: of, keyId }, TICKET_MS)
         return { ticket, expires_at: new Date(expiresAt).toISOString() }
       },
     )

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { SCOPES } from '../../engine/index.ts'
 import { nullable, Time } from './schemas.ts'
 
 export const ProjectView = Type.Object({
@@ -34,9 +35,53 @@ export const NewProject = Type.Object(
 
 export const Secrets = Type.Object({ api_key: Type.String(), webhook_secret: Type.String() })
 
+const Scopes = Type.Array(Type.Enum([...SCOPES]), { minItems: 1, uniqueItems: true })
+
+export const NewKey = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    scopes: Scopes,
+    expires_at: Type.Optional(Time),
+  },
+  { additionalProperties: false },
+)
+
+export const KeyView = Type.Object({
+  key_id: Type.String(),
+  name: Type.String(),
+  scopes: Scopes,
+  created_at: Time,
+  expires_at: nullable(Time),
+})
+
+export const OneKey = Type.Object({ project_id: Type.String(), key_id: Type.String() })
+
+export const Rotation = Type.Object(
+  {
+    what: Type.Enum(['api_key', 'webhook_secret']),
+    grace_hours: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 720,
+        description: 'how long the old one stays good; 24 when missing',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const Rotated = Type.Object({
+  project_id: Type.String(),
+  api_key: Type.Optional(Type.String()),
+  key_id: Type.Optional(Type.String()),
+  webhook_secret: Type.Optional(Type.String()),
+  old_expires_at: Time,
+})
+
 export const Session = Type.Object({
   role: Type.Enum(['admin', 'project']),
   project_id: nullable(Type.String()),
   project_name: nullable(Type.String()),
+  scopes: nullable(Scopes),
   seq: Type.Integer({ description: 'the newest event; what is read after this answer is at least as new' }),
 })

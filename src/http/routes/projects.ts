@@ -1,19 +1,34 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Project } from '../../engine/index.ts'
+import { requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { NewProject, ProjectChanges, ProjectDetails, ProjectView, Secrets } from './project-schemas.ts'
-import { OneProject } from './schemas.ts'
+import { keyRoutes } from './keys.ts'
+import {
+  NewProject,
+  ProjectChanges,
+  ProjectDetails,
+  ProjectView,
+  Rotated,
+  Rotation,
+  Secrets,
+} from './project-schemas.ts'
+import { OneProject, Ticket } from './schemas.ts'
+
+const HOUR = 3_600_000
+const TICKET_MS = HOUR
 
 /** Business systems register here. The keys in an answer are shown this once. */
 export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
-  const { projects, transfers, idempotency, ledger } = deps
+  const { projects, transfers, tickets, idempotency, ledger } = deps
   const detailsOf = async (projectId: string) => {
     const project = await projects.require(ledger, projectId)
     return { ...toView(project), biz_ids: await transfers.businessesOf(projectId) }
   }
 
   return async (app) => {
+    await app.register(keyRoutes(deps))
+
     app.post(
       '/api/projects',
       {
@@ -89,23 +104,46 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'admin' },
         schema: {
           tags: ['projects'],
-          summary: 'Replace a key or secret; the old one stays good for a day',
+          summary: 'Replace a key or secret; the old one stays good for grace_hours, 0 ends it at once',
           params: OneProject,
-          body: Type.Object(
-            { what: Type.Enum(['api_key', 'webhook_secret']) },
-            { additionalProperties: false },
-          ),
-          response: {
-            200: Type.Partial(Type.Intersect([OneProject, Secrets])),
-          },
+          body: Rotation,
+          response: { 200: Rotated },
         },
       },
       (request, reply) =>
         idempotency.answer(request, reply, async (tx) => {
           const { project_id } = request.params
-          const { what } = request.body
-          return { status: 200, body: { project_id, [what]: await projects.rotate(tx, project_id, what) } }
+          const { what, grace_hours = 24 } = request.body
+          const { secret, keyId, oldUntil } = await projects.rotate(tx, project_id, {
+            what,
+            graceMs: grace_hours * HOUR,
+          })
+          const fresh = { [what]: secret, ...(keyId !== null && { key_id: keyId }) }
+          return {
+            status: 200,
+            body: { project_id, ...fresh, old_expires_at: new Date(oldUntil).toISOString() },
+          }
         }),
+    )
+
+    app.post(
+      '/api/projects/:project_id/ticket',
+      {
+        schema: {
+          tags: ['projects'],
+          summary:
+            'Permission for a browser to watch this project: its events and WebSocket only, as ?token=',
+          params: OneProject,
+          response: { 200: Ticket },
+        },
+      },
+      async ({ params: { project_id }, principal }) => {
+        requireProject(principal, project_id)
+        await projects.require(ledger, project_id)
+        const keyId = principal?.role === 'project' ? principal.keyId : null
+        const issued = tickets.issue({ taskId: null, projectId: project_id, keyId }, TICKET_MS)
+        return { ticket: issued.ticket, expires_at: new Date(issued.expiresAt).toISOString() }
+      },
     )
 
     app.delete(

@@ -14,6 +14,7 @@ export function sessionRoutes({ engine }: HttpDeps): FastifyPluginAsyncTypebox {
           role: project ? ('project' as const) : ('admin' as const),
           project_id: project?.id ?? null,
           project_name: project?.name ?? null,
+          scopes: principal?.role === 'project' ? [...principal.scopes] : null,
           seq: await engine.events.last(),
         }
       },

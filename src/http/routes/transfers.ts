@@ -3,8 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import type { TransferBody } from '../../transfers/index.ts'
-import { projectScope, requireProject } from '../auth.ts'
+import { noTransfer, type TransferBody } from '../../transfers/index.ts'
+import { projectScope, requireOwn, requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { paging, wanted } from './paging.ts'
 import { OneProject, OneTask } from './schemas.ts'
@@ -84,8 +84,9 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         },
       },
       async (request) => {
-        const view = await transfers.task(request.params.task_id)
-        requireProject(request.principal, view.project_id)
+        const { task_id } = request.params
+        const view = await transfers.task(task_id)
+        requireOwn(request.principal, view.project_id, () => noTransfer('task', task_id))
         return view
       },
     )
@@ -117,8 +118,9 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         },
       },
       async (request) => {
-        const view = await transfers.job(request.params.job_id)
-        requireProject(request.principal, view.project_id)
+        const { job_id } = request.params
+        const view = await transfers.job(job_id)
+        requireOwn(request.principal, view.project_id, () => noTransfer('job', job_id))
         return view
       },
     )
@@ -135,7 +137,8 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { job_id } = request.params
-        requireProject(request.principal, (await transfers.job(job_id)).project_id)
+        const { project_id } = await transfers.job(job_id)
+        requireOwn(request.principal, project_id, () => noTransfer('job', job_id))
         await transfers.cancel(job_id)
         return reply.code(202).send(await transfers.job(job_id))
       },

@@ -199,7 +199,7 @@ test('a project speaks for itself alone; the admin names whom it speaks for', as
   const source = business.source({ total: 1 })
   const other = await newProject(wharf)
   const wrong = await problemOf(client.post({ source_url: source.url, project_id: other.id }))
-  expect(wrong).toMatchObject({ status: 403, code: 'FORBIDDEN' })
+  expect(wrong).toMatchObject({ status: 404, code: 'PROJECT_NOT_FOUND' })
   const admin = (body: unknown) => client.ask('POST', '/api/exports', { key: ADMIN_TOKEN, body })
   expect(await problemOf(admin({ source_url: source.url }))).toMatchObject({ code: 'REQUEST_INVALID' })
   expect(await problemOf(admin({ source_url: source.url, project_id: 'nobody' }))).toMatchObject({
@@ -212,7 +212,11 @@ test('a project speaks for itself alone; the admin names whom it speaks for', as
   expect(await client.ended(task_id)).toMatchObject({ status: 'succeeded' })
   for (const path of ['', '/events', '/deliveries', '/downloads', '/position', '/file']) {
     const refused = await client.ask('GET', `/api/exports/${task_id}${path}`, { key: other.key })
-    expect({ path, ...(await problemOf(refused)) }).toMatchObject({ path, code: 'FORBIDDEN', status: 403 })
+    expect({ path, ...(await problemOf(refused)) }).toMatchObject({
+      path,
+      code: 'TASK_NOT_FOUND',
+      status: 404,
+    })
   }
   for (const [method, path] of [
     ['DELETE', ''],
@@ -220,10 +224,10 @@ test('a project speaks for itself alone; the admin names whom it speaks for', as
     ['POST', '/ticket'],
   ] as const) {
     const refused = await client.ask(method, `/api/exports/${task_id}${path}`, { key: other.key })
-    expect(await problemOf(refused)).toMatchObject({ code: 'FORBIDDEN' })
+    expect(await problemOf(refused)).toMatchObject({ code: 'TASK_NOT_FOUND' })
   }
   const listed = await client.ask('GET', `/api/projects/${client.project.id}/exports`, { key: other.key })
-  expect(await problemOf(listed)).toMatchObject({ code: 'FORBIDDEN' })
+  expect(await problemOf(listed)).toMatchObject({ code: 'TASK_NOT_FOUND' })
   expect(await problemOf(client.get('no-such-task'))).toMatchObject({ code: 'TASK_NOT_FOUND', status: 404 })
 })
 

@@ -1,0 +1,171 @@
+import { type Selectable, sql } from 'kysely'
+import { AppError, ERRORS } from '../../kernel/index.ts'
+import { newId } from '../id.ts'
+import { type Ledger, now, type Tx } from '../ledger/ledger.ts'
+import type { ProjectKeysTable } from '../ledger/schema.ts'
+import { hashSecret, newSecret } from './secrets.ts'
+
+/** What a key is good for: everything, looking, or the work of one domain. */
+export const SCOPES = ['all', 'read', 'exports', 'transfers', 'processing'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export interface ProjectKey {
+  id: string
+  projectId: string
+  name: string
+  scopes: readonly Scope[]
+  createdAt: number
+  expiresAt: number | null
+}
+
+export interface NewKey {
+  name: string
+  scopes: readonly Scope[]
+  expiresAt?: number | null
+  /** The project's own key, which a rotation replaces. */
+  main?: boolean
+}
+
+/** Whoever a key or a ticket speaks for. Without a key, the admin or Wharf itself issued the ticket. */
+export interface Grant {
+  projectId: string
+  keyId: string | null
+}
+
+const KEY_FORM = /^wharf_[0-9a-f]{32}_[\w-]{43}$/
+
+/**
+ * The keys of projects; only their hashes are kept. Nothing of a key is remembered outside the ledger, so one that was
+ * deleted is refused by every instance from the commit on.
+ */
+export class ProjectKeys {
+  readonly #ledger: Ledger
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  /** The secret is shown this once. */
+  async create(
+    tx: Tx,
+    projectId: string,
+    { name, scopes, expiresAt = null, main = false }: NewKey,
+  ): Promise<ProjectKey & { secret: string }> {
+    const secret = newSecret(`wharf_${projectId.replaceAll('-', '')}_`)
+    const row = await tx.db
+      .insertInto('project_keys')
+      .values({
+        id: newId(),
+        project_id: projectId,
+        name,
+        hash: hashSecret(secret),
+        scopes: JSON.stringify(scopes),
+        main: main ? 1 : 0,
+        created_at: now,
+        expires_at: expiresAt,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return { ...toKey(row), secret }
+  }
+
+  /** Those that are still good, oldest first. */
+  async list(projectId: string): Promise<ProjectKey[]> {
+    const rows = await this.#ledger.db
+      .selectFrom('project_keys')
+      .selectAll()
+      .where('project_id', '=', projectId)
+      .where(isGood)
+      .orderBy('created_at')
+      .orderBy('id')
+      .execute()
+    return rows.map(toKey)
+  }
+
+  /** Ends a key at once, and what it issued. */
+  async end(tx: Tx, projectId: string, keyId: string): Promise<void> {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('project_keys')
+      .where('project_id', '=', projectId)
+      .where('id', '=', keyId)
+      .executeTakeFirst()
+    if (numDeletedRows === 0n)
+      throw new AppError(ERRORS.KEY_NOT_FOUND, `project ${projectId} has no key ${keyId}`)
+  }
+
+  /** Gives the project a new key of its own. The ones before live until `oldUntil` at most. */
+  async rotate(tx: Tx, projectId: string, oldUntil: number): Promise<ProjectKey & { secret: string }> {
+    const mine = tx.db.updateTable('project_keys').where('project_id', '=', projectId).where('main', '=', 1)
+    await mine
+      .set({ expires_at: oldUntil })
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', oldUntil)]))
+      .execute()
+    // Keys that are over are of no use to anybody.
+    await tx.db
+      .deleteFrom('project_keys')
+      .where('project_id', '=', projectId)
+      .where('expires_at', '<=', now)
+      .execute()
+    return this.create(tx, projectId, { name: 'main', scopes: ['all'], main: true })
+  }
+
+  async endAll(tx: Tx, projectId: string): Promise<void> {
+    await tx.db.deleteFrom('project_keys').where('project_id', '=', projectId).execute()
+  }
+
+  /** The key that this secret belongs to, if it is good. Found by its hash: comparing takes no secret-dependent time. */
+  async find(
+    secret: string,
+  ): Promise<(ProjectKey & { projectName: string; projectCreatedAt: number }) | undefined> {
+    if (!KEY_FORM.test(secret)) return undefined
+    const row = await this.#ledger.db
+      .selectFrom('project_keys')
+      .innerJoin('projects', 'projects.id', 'project_keys.project_id')
+      .selectAll('project_keys')
+      .select(['projects.name as project_name', 'projects.created_at as project_created_at'])
+      .where('hash', '=', hashSecret(secret))
+      .where(isGood)
+      .where('projects.deleted_at', 'is', null)
+      .executeTakeFirst()
+    return row && { ...toKey(row), projectName: row.project_name, projectCreatedAt: row.project_created_at }
+  }
+
+  /** Which of these are over: the project is deleted, or the key is deleted or past its end. */
+  async ended<G extends Grant>(grants: readonly G[]): Promise<G[]> {
+    if (grants.length === 0) return []
+    const unique = (ids: (string | null)[]) => [...new Set(ids.filter((id) => id !== null))]
+    const projects = await this.#ledger.db
+      .selectFrom('projects')
+      .select('id')
+      .where('id', 'in', unique(grants.map(({ projectId }) => projectId)))
+      .where('deleted_at', 'is', null)
+      .execute()
+    const keyIds = unique(grants.map(({ keyId }) => keyId))
+    const keys =
+      keyIds.length === 0
+        ? []
+        : await this.#ledger.db
+            .selectFrom('project_keys')
+            .select('id')
+            .where('id', 'in', keyIds)
+            .where(isGood)
+            .execute()
+    const good = new Set([...projects, ...keys].map(({ id }) => id))
+    return grants.filter(
+      ({ projectId, keyId }) => !good.has(projectId) || (keyId !== null && !good.has(keyId)),
+    )
+  }
+}
+
+const isGood = sql<boolean>`(project_keys.expires_at is null or project_keys.expires_at > wharf_now())`
+
+function toKey(row: Selectable<ProjectKeysTable>): ProjectKey {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    name: row.name,
+    scopes: JSON.parse(row.scopes) as Scope[],
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  }
+}
