@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { EXPORT_RESERVE } from '../exports/index.ts'
 import { VERSION } from '../version.ts'
 import { remoteStore } from './store.ts'
 
@@ -20,6 +21,10 @@ export function engineOptions(config: Config, sole: boolean) {
       store: remoteStore(config),
       sharedDir: config.WHARF_SHARED_DIR,
     },
-    slots: { export: config.WHARF_EXPORT_CONCURRENCY, runs: 1_000, transfer: TRANSFER_SLOTS },
+    slots: {
+      export: config.WHARF_EXPORT_CONCURRENCY + EXPORT_RESERVE,
+      runs: 1_000,
+      transfer: TRANSFER_SLOTS,
+    },
   }
 }

@@ -229,6 +229,10 @@ export class Engine implements Part {
     return this.jobs.retryTask(tx, taskId, this.#woken)
   }
 
+  async setLaneShare(tx: Tx, lane: string, owner: string, max: number | null): Promise<void> {
+    await this.lanes.setShare(tx, lane, owner, max, this.#woken)
+  }
+
   async setLaneLimit(tx: Tx, lane: string, limit: number | null): Promise<void> {
     this.lanes.setLimit(tx, lane, limit, this.#woken)
     tx.afterCommit(() => {

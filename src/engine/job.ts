@@ -10,7 +10,8 @@ import type { JobState, JobsTable } from './ledger/schema.ts'
  *      │                  │     outage, lease ended └─▶ cancelled
  *      └──────────────────┴──cancel─────────────────────▶ cancelled
  *
- * `waiting` exists only in lanes with a limit. Whoever moves a running job must show its fence, which grows with every
+ * `waiting` exists only in lanes with a limit. In a fair lane a job that pauses before it is tried again goes back there
+ * instead of to `pending`. Whoever moves a running job must show its fence, which grows with every
  * claim: a worker that was away too long finds its fence outdated and can write nothing.
  */
 export interface Job<P = unknown> {

@@ -13,6 +13,8 @@ export interface JobContext<P = unknown> {
   progress(value: unknown): void
   /** A transaction that goes through only while this worker still holds the job. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Whether jobs of other owners wait for a place in the lane. */
+  othersWait(): Promise<boolean>
   /** Whether the job ends if this claim ends with `error`: nobody will work on it again. */
   isFinal(error: unknown): boolean
 }
@@ -54,6 +56,8 @@ export interface Lane {
   limit: number | null | { perInstance: number }
   /** fifo: first come, first served. fair: next is the owner with the fewest admitted jobs, of equals the one who has waited longest for a turn. */
   policy: 'fifo' | 'fair'
+  /** Places beyond the limit of a fair lane that only an owner without any may take: no owner can hold them all. */
+  reserve?: number
 }
 
 export interface JobKind<P = unknown, R = unknown> {

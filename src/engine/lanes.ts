@@ -23,7 +23,8 @@ export const WAKE_GRACE_MS = 5_000
  *
  * A job of a full lane waits in the ledger and wakes nobody. Admission happens under the lock of the lane's row
  * whenever room can have appeared: at enqueue, when a job leaves the lane, and when the limit is changed. Admitted
- * jobs hold their place until they end, retries included, so a limit is never exceeded by a late comer.
+ * jobs hold their place until they end, so a limit is never exceeded by a late comer. In a fair lane a job that pauses
+ * before it is tried again gives its place away: what waits for a slow source must not hold up others.
  *
  * Every job of a lane waits for that one row, so it is locked with the commit alone (`Tx.atCommit`), and whoever has it
  * waits for nobody: a waiting job whose own row another transaction holds (a cancel, a request that joins it) is left
@@ -40,12 +41,12 @@ export class Lanes {
   }
 
   /** Writes down a lane that the ledger does not know yet; a limit that was changed meanwhile stays. */
-  async declare({ name, limit, policy }: Lane): Promise<void> {
+  async declare({ name, limit, policy, reserve = 0 }: Lane): Promise<void> {
     const max_running = limit !== null && typeof limit === 'object' ? limit.perInstance : limit
     await this.#ledger.db
       .insertInto('lanes')
-      .values({ name, max_running, policy })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ policy }))
+      .values({ name, max_running, policy, reserve })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ policy, reserve }))
       .execute()
   }
 
@@ -69,6 +70,26 @@ export class Lanes {
     this.admit(tx, name, woken)
   }
 
+  /** How many places of a lane this owner may hold; null: as many as there are. */
+  async setShare(tx: Tx, name: string, owner: string, max: number | null, woken: Woken): Promise<void> {
+    if (max === null)
+      await tx.db.deleteFrom('lane_shares').where('lane', '=', name).where('owner', '=', owner).execute()
+    else
+      await tx.db
+        .insertInto('lane_shares')
+        .values({ lane: name, owner, max_running: max })
+        .onConflict((conflict) => conflict.columns(['lane', 'owner']).doUpdateSet({ max_running: max }))
+        .execute()
+    this.admit(tx, name, woken)
+  }
+
+  /** Whether a job of somebody else could start if this owner gave a place away. */
+  async othersWait(name: string, owner: string | null): Promise<boolean> {
+    const { rows } = await sql<{ id: string }>`select id from jobs where ${inLane(name)} and ${canStart(name)}
+      and coalesce(jobs.owner, '') <> ${owner ?? ''} limit 1`.execute(this.#ledger.db)
+    return rows.length > 0
+  }
+
   /** How many jobs are admitted before this one; 0 when it is admitted already or has ended. */
   async position(
     name: string,
@@ -78,7 +99,7 @@ export class Lanes {
       with ranked as (
         select id, row_number() over (order by rank, turn, created_at, id) as position from (
           select id, created_at, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn
-          from jobs where ${inLane(name)} and state = 'waiting'
+          from jobs where ${inLane(name)} and ${canStart(name)}
         ) as waiting)
       select coalesce((select position from ranked where id = ${jobId}), 0) as position,
         ${admittedIn(name)} as running,
@@ -143,13 +164,14 @@ export class Lanes {
 
   /** Who is next: this is what both ledgers mean by a lane's order and limit. */
   #next(name: string) {
-    return sql`select id from (
-        select id, created_at, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn
-        from jobs where ${inLane(name)} and state = 'waiting'
-      ) as ranked order by rank, turn, created_at, id
-      limit coalesce((select case when max_running is null then 1000000 when admitted >= max_running then 0
-          else max_running - admitted end
-        from (select max_running, ${admittedIn(name)} as admitted from lanes where lanes.name = ${name}) as lane), 0)`
+    return sql`select placed.id from (
+        select id, rank, row_number() over (order by rank, turn, created_at, id) + ${admittedIn(name)} as place from (
+          select id, created_at, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn, ${shareOf(name)} as share
+          from jobs where ${inLane(name)} and ${canStart(name)}
+        ) as ranked where share is null or rank <= share
+      ) as placed join lanes on lanes.name = ${name}
+      where lanes.max_running is null or place <= lanes.max_running
+        or (rank = 1 and lanes.max_running > 0 and place <= lanes.max_running + lanes.reserve)`
   }
 
   #wakeOf({ id, kind, delay }: Admitted): Wake {
@@ -162,7 +184,7 @@ export class Lanes {
 }
 
 function admitWhere(which: RawBuilder<unknown>) {
-  return sql<Admitted>`update jobs set state = 'pending',
+  return sql<Admitted>`update jobs set state = 'pending', paused_until = null,
       wake_at = (case when due_at > wharf_now() then due_at else wharf_now() end) + ${WAKE_GRACE_MS}
     where ${which} returning id, kind, owner, created_at, due_at - wharf_now() as delay`
 }
@@ -183,19 +205,40 @@ function admittedIn(name: string | RawBuilder<unknown>) {
   return sql`(select count(*) from jobs where ${inLane(name)} and jobs.state in ('pending', 'running'))`
 }
 
-/** Of a row in `lanes`: it could admit a job that waits. Only if the transaction that should have done so was cut off. */
+/**
+ * Of a row in `lanes`: it could admit a job that waits. Only if the transaction that should have done so was cut off, or
+ * if a pause has ended.
+ */
 export function hasRoom() {
   const name = sql.ref('lanes.name')
-  return sql<boolean>`(exists (select 1 from jobs where ${inLane(name)} and jobs.state = 'waiting')
-    and (lanes.max_running is null or lanes.max_running > ${admittedIn(name)}))`
+  const waits = sql`select 1 from jobs where ${inLane(name)} and ${canStart(name)}`
+  return sql<boolean>`((exists (${waits}) and (lanes.max_running is null or lanes.max_running > ${admittedIn(name)}))
+    or (lanes.reserve > 0 and lanes.max_running > 0 and lanes.max_running + lanes.reserve > ${admittedIn(name)}
+      and exists (${waits} and ${heldBy(name)} = 0)))`
+}
+
+/** Waits, does not pause, and its owner holds fewer places than it may. */
+function canStart(lane: string | RawBuilder<unknown>) {
+  return sql`jobs.state = 'waiting' and (jobs.paused_until is null or jobs.paused_until <= wharf_now())
+    and not exists (select 1 from lane_shares where lane_shares.lane = ${lane}
+      and lane_shares.owner = coalesce(jobs.owner, '') and lane_shares.max_running <= ${heldBy(lane)})`
+}
+
+/** How many places the owner of a row in `jobs` holds. */
+function heldBy(lane: string | RawBuilder<unknown>) {
+  return sql`(select count(*) from jobs as held where ${inLane(lane, 'held')}
+    and held.state in ('pending', 'running') and coalesce(held.owner, '') = coalesce(jobs.owner, ''))`
+}
+
+function shareOf(lane: string) {
+  return sql`(select max_running from lane_shares
+    where lane_shares.lane = ${lane} and lane_shares.owner = coalesce(jobs.owner, ''))`
 }
 
 /** Orders waiting jobs: by arrival alone, or first by how many jobs their owner would then have admitted. */
 function rankBy(policy: string, lane: string) {
   if (policy !== 'fair') return sql`0`
-  return sql`row_number() over (partition by coalesce(jobs.owner, '') order by created_at, id) + (
-    select count(*) from jobs as held where ${inLane(lane, 'held')} and held.state in ('pending', 'running')
-      and coalesce(held.owner, '') = coalesce(jobs.owner, ''))`
+  return sql`row_number() over (partition by coalesce(jobs.owner, '') order by created_at, id) + ${heldBy(lane)}`
 }
 
 /** Of owners who are equal otherwise, the one whose last turn is the longest ago is next. */

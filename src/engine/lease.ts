@@ -91,16 +91,28 @@ export class Leases {
     })
   }
 
-  /** A wake that came too early is put back for the rest of the time. */
-  async notYetDue(id: string): Promise<Wake | undefined> {
+  /** A wake that came too early is put back for the rest of the time; one for a pause that is over lets its lane admit. */
+  async notYetDue(id: string): Promise<Wake[]> {
     const row = await this.#deps.ledger.db
       .selectFrom('jobs')
-      .select(['kind', sql<number>`due_at - wharf_now()`.as('delay')])
+      .select(['kind', 'state', 'lane', 'paused_until', sql<number>`due_at - wharf_now()`.as('delay')])
       .where('id', '=', id)
-      .where('state', '=', 'pending')
       .executeTakeFirst()
-    if (!row) return undefined
-    return { id, pool: this.#deps.kinds.get(row.kind).pool, delayMs: Math.max(1, Number(row.delay)) }
+    const paused = row?.state === 'waiting' && row.paused_until !== null
+    if (!row || !(paused || row.state === 'pending')) return []
+    const { lane } = row
+    const delay = Number(row.delay)
+    if (!paused || delay > 0 || lane === null)
+      return [{ id, pool: this.#deps.kinds.get(row.kind).pool, delayMs: Math.max(1, delay) }]
+    const woken: Wake[] = []
+    await this.#deps.ledger.transaction(async (tx) =>
+      this.#deps.lanes.admit(tx, lane, (wakes) => woken.push(...wakes)),
+    )
+    return woken
+  }
+
+  async othersWait({ lane, owner }: Pick<Job, 'lane' | 'owner'>): Promise<boolean> {
+    return lane !== null && (await this.#deps.lanes.othersWait(lane, owner))
   }
 
   /**
@@ -160,8 +172,12 @@ export class Leases {
       }
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
       const { delayMs } = move
-      if (delayMs !== undefined)
-        return tx.afterCommit(() => woken.push({ id: job.id, pool: kind.pool, delayMs }))
+      if (delayMs !== undefined) {
+        tx.afterCommit(() => woken.push({ id: job.id, pool: kind.pool, delayMs }))
+        if (job.lane !== null && pauses(kind, move))
+          this.#deps.lanes.admit(tx, job.lane, (wakes) => woken.push(...wakes))
+        return
+      }
       await kind.onEnded?.(tx, { jobId: job.id, change: move.change })
       if (job.lane !== null) this.#deps.lanes.admit(tx, job.lane, (wakes) => woken.push(...wakes))
     })
@@ -239,6 +255,10 @@ export class Leases {
       .updateTable('jobs')
       .set({
         ...move.set,
+        ...(pauses(this.#deps.kinds.get(job.kind), move) && {
+          state: 'waiting' as const,
+          paused_until: sql<number>`wharf_now() + ${move.delayMs}`,
+        }),
         ...telling(this.#deps.kinds.get(job.kind), job, change),
         ...(progress !== undefined && { progress: JSON.stringify(progress) }),
         worker: null,
@@ -346,6 +366,11 @@ export class Leases {
       },
     }
   }
+}
+
+/** In a fair lane nobody waits for a job that itself waits. */
+function pauses({ lane }: DefinedKind, { delayMs }: Move): boolean {
+  return lane?.policy === 'fair' && delayMs !== undefined && delayMs > 0
 }
 
 /** A success that changes nothing but its own row may be written together with others. */

@@ -30,7 +30,7 @@ type WaitingRow = Pick<
 >
 
 export function waitingFor(row: WaitingRow): WaitingFor | null {
-  if (row.state !== 'pending' || row.outage === null) return null
+  if ((row.state !== 'pending' && row.state !== 'waiting') || row.outage === null) return null
   return {
     what: row.outage,
     since: new Date(row.outage_since ?? row.due_at).toISOString(),

@@ -95,7 +95,7 @@ export class Worker implements Duty {
       if (running) await running.done
       else {
         const later = await this.#deps.leases.notYetDue(id)
-        if (later) this.#deps.wake([later])
+        if (later.length > 0) this.#deps.wake(later)
       }
     } catch (error) {
       // The ledger still has the job: it is published again when it is overdue.
@@ -233,6 +233,7 @@ export class Worker implements Duty {
               await this.#deps.leases.hold(tx, job)
               return work(tx)
             }),
+          othersWait: () => this.#deps.leases.othersWait(job),
           isFinal: (error) => endsJob(kind, job, outcomeOf(signal.aborted ? signal.reason : error)),
         }),
         this.#stuckAfter(signal, finished.signal),

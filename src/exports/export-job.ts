@@ -8,7 +8,7 @@ import {
   type Tx,
   type WaitingFor,
 } from '../engine/index.ts'
-import { ERRORS, isAppError, outageOf } from '../kernel/index.ts'
+import { AppError, ERRORS, isAppError, outageOf } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import { exportKey } from './export-artifacts.ts'
 import type { ExportRequest } from './export-request.ts'
@@ -18,6 +18,8 @@ import type { SpoolFolders } from './spool-folders.ts'
 
 export const EXPORT_KIND = 'export'
 export const EXPORT_LANE = 'exports'
+/** So many exports run beyond the limit if their projects have none under way: no project can hold all places. */
+export const EXPORT_RESERVE = 1
 
 export interface ExportPayload {
   projectId: string
@@ -66,6 +68,9 @@ export interface ExportJobOptions {
 
 /** Of exports that each hold a part of a full disk, none would ever end: after so many waits for room, one gives its own back. */
 const KEEPS_SPOOL_FOR = 5
+/** How long a source may send next to nothing while others wait, the first time. */
+const STALL_PATIENCE_MS = 15_000
+const MOST_STALLS = 3
 /** How long a task can still be asked about after its file is gone. */
 const REMEMBERED_MS = 30 * 24 * 3_600_000
 
@@ -76,7 +81,12 @@ export function exportKind(
   return {
     name: EXPORT_KIND,
     pool: EXPORT_KIND,
-    lane: { name: EXPORT_LANE, limit: { perInstance: options.concurrency }, policy: 'fair' },
+    lane: {
+      name: EXPORT_LANE,
+      limit: { perInstance: options.concurrency },
+      policy: 'fair',
+      reserve: EXPORT_RESERVE,
+    },
     maxAttempts: 3,
     timeoutMs: options.timeoutMs,
     keepMs: options.ttlMs + REMEMBERED_MS,
@@ -134,10 +144,10 @@ export function fileOf({ name, size, sha256, rows, parts }: ExportResult) {
 
 async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context: JobContext<ExportPayload>) {
   const { job, signal, progress } = context
+  const last = { fetched: 0, total: 0 }
   try {
     const completed = await deps.folders.use(job.id, job.fence, async (directory) => {
       const { request, sourceHeaders, projectId } = job.payload
-      const last = { fetched: 0, total: 0 }
       const produced = await produce(
         { ...deps, log: context.log },
         {
@@ -156,6 +166,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
             Object.assign(last, step)
             progress(step)
           },
+          stall: { patienceMs: patience(job.outages), othersWait: () => context.othersWait() },
           onTrouble: (trouble) => progress({ stage: 'fetching', ...last, trouble }),
         },
       )
@@ -164,12 +175,28 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
     })
     await deps.folders.remove(job.id)
     return completed
-  } catch (error) {
+  } catch (caught) {
+    const error = last.fetched > resumedAt(job.progress) ? caught : unlessStalledTooOften(caught, job.outages)
     // Whoever goes on after an outage, a crash or a failure takes the spool up again.
     const inTheWay = isAppError(outageOf(error), ERRORS.STORAGE_FULL) && job.outages >= KEEPS_SPOOL_FOR
     if (context.isFinal(error) || inTheWay) await deps.folders.remove(job.id)
     throw error
   }
+}
+
+/** Grows each time, so that a source which needs a minute for a page gets it in the end. */
+function patience(outages: number): number {
+  return STALL_PATIENCE_MS * 2 ** Math.min(outages, MOST_STALLS)
+}
+
+function resumedAt(progress: unknown): number {
+  return (progress as ExportProgress | null)?.fetched ?? 0
+}
+
+/** A source that brought nothing each time that the export had a place has used up an attempt. */
+function unlessStalledTooOften(error: unknown, outages: number): unknown {
+  if (!isAppError(error, ERRORS.SOURCE_STALLED) || outages < MOST_STALLS) return error
+  return new AppError(ERRORS.SOURCE_TOO_SLOW, error.message, { details: error.details })
 }
 
 async function upload(

@@ -1,6 +1,12 @@
 export { ExpirySweeper } from './expiry.ts'
 export { ExportArtifacts } from './export-artifacts.ts'
-export { type ExportJobDeps, type ExportJobOptions, exportKind } from './export-job.ts'
+export {
+  EXPORT_LANE,
+  EXPORT_RESERVE,
+  type ExportJobDeps,
+  type ExportJobOptions,
+  exportKind,
+} from './export-job.ts'
 export { type Download, noExport } from './export-queries.ts'
 export { type ExportBody, type ExportRequest, readRequest } from './export-request.ts'
 export type { ExportStatus, ExportView } from './export-view.ts'

@@ -11,6 +11,7 @@ import {
   joinSegments,
   type Spool,
   type SpoolColumns,
+  type StallOptions,
   type Trouble,
 } from './source/index.ts'
 import {
@@ -49,6 +50,8 @@ export interface ProduceOptions {
   onProgress(progress: { stage: Stage; fetched: number; total: number }): void
   /** A page failed and is asked for again later. The next progress says that it is over. */
   onTrouble?(trouble: Trouble): void
+  /** When a slow source gives its place to others. */
+  stall?: StallOptions
 }
 
 export interface Produced {
@@ -136,6 +139,7 @@ async function fetchTable(
       signal,
       onProgress,
       ...(options.onTrouble && { onTrouble: options.onTrouble }),
+      ...(options.stall && { stall: options.stall }),
     },
   )
   return { table, spool, template: template as Template, content: content as Required<SheetContent> }

@@ -171,6 +171,10 @@ export const ERRORS = {
   TEMPLATE_TOO_COSTLY: kind('TEMPLATE_TOO_COSTLY', 400, INVALID_ARGUMENT, 'The template costs too much work'),
   SPOOL_DAMAGED: kind('SPOOL_DAMAGED', 500, INTERNAL, 'The spooled data cannot be read'),
   SOURCE_UNREACHABLE: kind('SOURCE_UNREACHABLE', 502, UNAVAILABLE, 'The source cannot be reached'),
+  SOURCE_TOO_SLOW: kind('SOURCE_TOO_SLOW', 504, DEADLINE_EXCEEDED, 'The source is too slow'),
+  SOURCE_STALLED: kind('SOURCE_STALLED', 504, DEADLINE_EXCEEDED, 'The source holds up others', {
+    outage: 'source',
+  }),
   SOURCE_STATUS: kind('SOURCE_STATUS', 502, UNAVAILABLE, 'The source answered with an error status'),
   SOURCE_ERROR: kind('SOURCE_ERROR', 502, FAILED_PRECONDITION, 'The source reported an error of its own'),
   SOURCE_NOT_JSON: kind('SOURCE_NOT_JSON', 502, FAILED_PRECONDITION, 'A page of the source is not JSON'),

@@ -8,6 +8,7 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   'project_keys',
   'lanes',
   'lane_turns',
+  'lane_shares',
   'settings',
   'schema_versions',
   'instances',

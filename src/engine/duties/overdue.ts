@@ -52,12 +52,12 @@ export class OverdueDuty implements Duty {
     this.#forgot ||= await this.#deps.dispatcher.forgot().catch(() => false)
     if (this.#forgot) await this.wakeAll()
     this.#forgot = false
-    const { wake, lease, room } = await this.#nextTimes()
+    const { wake, lease, pause, room } = await this.#nextTimes()
     if (room) await this.#admit()
     const reclaims = lease <= 0 && this.#deps.clock.isSteady(this.#graceMs)
     const reclaimed = reclaims ? await this.#reclaim(signal) : 0
     const published = wake <= 0 || reclaimed > 0 ? await this.#republish(signal) : 0
-    const next = published + reclaimed > 0 ? 0 : Math.min(wake, lease)
+    const next = published + reclaimed > 0 ? 0 : Math.min(wake, lease, pause)
     return {
       nextInMs: Math.min(this.#longestPauseMs, Math.max(SHORTEST_PAUSE_MS, next)),
       reclaimed,
@@ -83,20 +83,29 @@ export class OverdueDuty implements Duty {
       .execute()
   }
 
-  async #nextTimes(): Promise<{ wake: number; lease: number; room: boolean }> {
+  async #nextTimes(): Promise<{ wake: number; lease: number; pause: number; room: boolean }> {
     const kinds = this.#deps.kinds.names()
-    if (kinds.length === 0)
-      return { wake: Number.POSITIVE_INFINITY, lease: Number.POSITIVE_INFINITY, room: false }
+    const never = Number.POSITIVE_INFINITY
+    if (kinds.length === 0) return { wake: never, lease: never, pause: never, room: false }
     const mine = sql`kind in (${sql.join(kinds)})`
-    const { rows } = await sql<{ wake: number | null; lease: number | null; room: number }>`select
+    const { rows } = await sql<{
+      wake: number | null
+      lease: number | null
+      pause: number | null
+      room: number
+    }>`select
       (select min(wake_at) from jobs where state = 'pending' and ${mine}) - wharf_now() as wake,
       (select min(lease_until) from jobs where state = 'running' and ${mine}) - wharf_now() as lease,
+      (select min(paused_until) from jobs where state = 'waiting' and paused_until is not null and ${mine})
+        - wharf_now() as pause,
       (select count(*) from lanes where ${hasRoom()}) as room`.execute(this.#deps.ledger.db)
-    const orNever = (value: number | null | undefined) =>
-      value == null ? Number.POSITIVE_INFINITY : Number(value)
+    const orNever = (value: number | null | undefined) => (value == null ? never : Number(value))
+    const pause = orNever(rows[0]?.pause)
     return {
       wake: orNever(rows[0]?.wake),
       lease: orNever(rows[0]?.lease),
+      // One that is over waits for a place, and whoever gives one away admits it.
+      pause: pause > 0 ? pause : never,
       room: Number(rows[0]?.room ?? 0) > 0,
     }
   }

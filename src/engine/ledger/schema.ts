@@ -10,6 +10,7 @@ export interface Schema {
   events: EventsTable
   lanes: LanesTable
   lane_turns: LaneTurnsTable
+  lane_shares: LaneSharesTable
   settings: SettingsTable
   instances: InstancesTable
   leaders: LeadersTable
@@ -82,6 +83,8 @@ export interface JobsTable {
   due_at: number
   wake_at: number | null
   wakes: Generated<number>
+  /** Of a job that waits in its lane: not to be admitted before. */
+  paused_until: Generated<number | null>
   live_tasks: Generated<number>
   cancel_requested: Generated<number>
   created_at: number
@@ -123,6 +126,14 @@ export interface LanesTable {
   /** null: no limit. */
   max_running: number | null
   policy: 'fifo' | 'fair'
+  /** Places beyond `max_running` that only an owner without any may take. */
+  reserve: Generated<number>
+}
+
+export interface LaneSharesTable {
+  lane: string
+  owner: string
+  max_running: number
 }
 
 export interface LaneTurnsTable {

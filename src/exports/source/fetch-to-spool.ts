@@ -3,7 +3,7 @@ import type { ThreadPool } from '../threads/index.ts'
 import { type CsvRecords, hashOfRecords } from './csv-records.ts'
 import { planFetch } from './fetch-plan.ts'
 import { PageBody } from './page-body.ts'
-import { PageGetter } from './page-getter.ts'
+import { MIN_BYTES_PER_SECOND, PageGetter } from './page-getter.ts'
 import { type RetryOptions, retryPage, type Trouble } from './page-retry.ts'
 import type { PageSource } from './page-source.ts'
 import { type Probe, readProbe } from './probe.ts'
@@ -13,6 +13,7 @@ import type { Spool } from './spool.ts'
 import { SpoolFetch, tooLarge } from './spool-fetch.ts'
 import { SpoolFolder } from './spool-folder.ts'
 import type { RangeMeta, SpoolMeta } from './spool-meta.ts'
+import { type StallOptions, whileNotStalled } from './stall-watch.ts'
 
 export interface FetchDeps {
   source: PageSource
@@ -48,6 +49,8 @@ export interface FetchOptions {
   limits?: FetchLimits
   onProgress?(progress: { fetched: number; total: number }): void
   onTrouble?(trouble: Trouble): void
+  /** When a slow source gives its place to others; without it, never. */
+  stall?: StallOptions
   /** Tries after the first one, for each page. */
   retries?: number
   backoff?: Backoff
@@ -74,15 +77,28 @@ const MAX_PAGE_BYTES = 64 * 1024 * 1024
  * `removeSpool` clears it for good.
  */
 export async function fetchToSpool(deps: FetchDeps, options: FetchOptions): Promise<Spool> {
-  const { pageSize, signal, limits = {} } = options
+  const { limits = {}, stall, signal } = options
   const settings = { ...DEFAULTS, ...options, maxPageBytes: limits.maxPageBytes ?? MAX_PAGE_BYTES }
   const getter = new PageGetter(deps, settings)
+  if (!stall) return fetchWith(deps, getter, settings)
+  const watched = { ...stall, minBytesPerSecond: MIN_BYTES_PER_SECOND, signal }
+  return whileNotStalled({ clock: deps.clock, bytes: () => getter.bytes }, watched, (signal) =>
+    fetchWith(deps, getter, { ...settings, signal }),
+  )
+}
+
+async function fetchWith(
+  deps: FetchDeps,
+  getter: PageGetter,
+  settings: FetchOptions & typeof DEFAULTS,
+): Promise<Spool> {
+  const { pageSize, signal, limits = {} } = settings
   const probe = await askProbe(deps, getter, settings, signal)
-  const { fields, rowNames = null, csv = null } = options.columnsOf(probe)
+  const { fields, rowNames = null, csv = null } = settings.columnsOf(probe)
   if (limits.maxRows !== undefined && probe.total > limits.maxRows)
     throw tooLarge(`the source has ${probe.total} rows, an export may have ${limits.maxRows}`)
 
-  const folder = new SpoolFolder(options.directory)
+  const folder = new SpoolFolder(settings.directory)
   const expected: ExpectedSpool = {
     total: probe.total,
     pageSize,

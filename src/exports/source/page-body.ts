@@ -7,13 +7,22 @@ const KEEP_SIZE = 4 * 1024 * 1024
 /** Behind a page: a zero byte, which the scanners stop at, and three more, because some go by words. */
 export const PAGE_MARGIN = 4
 
+export interface FillOptions {
+  page: number
+  /** A body larger than this is refused. */
+  limit: number
+  signal: AbortSignal
+  /** Hears of the bytes as they come. */
+  arrived?(bytes: number): void
+}
+
 /** A buffer for one page after the other, with the margin behind it. */
 export class PageBody {
   bytes: Buffer = Buffer.alloc(0)
   length = 0
 
   /** Reads the whole body. A reader whose signal has aborted writes nothing more, so the buffer can be used again. */
-  async fill(body: PageAnswer['body'], page: number, limit: number, signal: AbortSignal): Promise<void> {
+  async fill(body: PageAnswer['body'], { page, limit, signal, arrived }: FillOptions): Promise<void> {
     this.length = 0
     if (this.bytes.length > KEEP_SIZE) this.bytes = Buffer.alloc(0)
     for await (const chunk of body) {
@@ -27,6 +36,7 @@ export class PageBody {
       this.#reserve(this.length + chunk.length + PAGE_MARGIN)
       this.bytes.set(chunk, this.length)
       this.length += chunk.length
+      arrived?.(chunk.length)
     }
     signal.throwIfAborted()
     this.#reserve(this.length + PAGE_MARGIN)

@@ -12,7 +12,13 @@ export interface PageGetterOptions {
   pageTimeoutMs: number
   /** A source that asks for more patience than this gets this much. */
   maxRetryAfterMs: number
+  /** A page that has begun to come, and then comes slower than this, has failed. */
+  minBytesPerSecond?: number
 }
+
+/** The pace is judged over this long. */
+const PACE_MS = 30_000
+export const MIN_BYTES_PER_SECOND = 1_024
 
 /**
  * One try at one page, up to its bytes. All fetchers of a job share one getter, so that a source which tells one of them
@@ -22,10 +28,16 @@ export class PageGetter {
   readonly #deps: { source: PageSource; clock: Clock }
   readonly #options: PageGetterOptions
   #notBefore = 0
+  #bytes = 0
 
   constructor(deps: { source: PageSource; clock: Clock }, options: PageGetterOptions) {
     this.#deps = deps
     this.#options = options
+  }
+
+  /** Of all pages, also of those that failed. */
+  get bytes(): number {
+    return this.#bytes
   }
 
   async get(page: number, pageSize: number, body: PageBody, signal: AbortSignal): Promise<void> {
@@ -35,6 +47,7 @@ export class PageGetter {
       await clock.sleep(wait, signal)
     const late = () =>
       new AppError(ERRORS.SOURCE_UNREACHABLE, `page ${page} took longer than ${pageTimeoutMs / 1000} seconds`)
+    const pace = new Pace(page, this.#options.minBytesPerSecond ?? MIN_BYTES_PER_SECOND)
     await withDeadline(clock, { ms: pageTimeoutMs, signal, late }, async (inner) => {
       const answer = await source.get(page, pageSize, inner)
       if (inner.aborted) {
@@ -46,7 +59,11 @@ export class PageGetter {
         await discard(answer.body)
         throw this.#refused(page, answer)
       }
-      await body.fill(answer.body, page, maxPageBytes, inner)
+      const arrived = (bytes: number) => {
+        this.#bytes += bytes
+        pace.arrived(bytes, clock.now())
+      }
+      await body.fill(answer.body, { page, limit: maxPageBytes, signal: inner, arrived })
     })
   }
 
@@ -61,5 +78,33 @@ export class PageGetter {
       details: { page, status },
       ...(wait === undefined ? {} : { retryAfter: wait / 1000 }),
     })
+  }
+}
+
+/** How fast a page comes once it has begun to: until then the source may be looking for it. */
+class Pace {
+  readonly #page: number
+  readonly #minBytesPerSecond: number
+  #since: number | undefined
+  #bytes = 0
+
+  constructor(page: number, minBytesPerSecond: number) {
+    this.#page = page
+    this.#minBytesPerSecond = minBytesPerSecond
+  }
+
+  /** Throws if the page drips. One that stops altogether ends with the time for a page. */
+  arrived(bytes: number, now: number): void {
+    this.#since ??= now
+    this.#bytes += bytes
+    const ms = now - this.#since
+    if (ms < PACE_MS) return
+    if (this.#bytes < (this.#minBytesPerSecond * ms) / 1_000)
+      throw new AppError(
+        ERRORS.SOURCE_TOO_SLOW,
+        `page ${this.#page} came with fewer than ${this.#minBytesPerSecond} bytes per second`,
+      )
+    this.#since = now
+    this.#bytes = 0
   }
 }

@@ -51,3 +51,21 @@ test('an answer that comes after its time does not touch the next one', async ()
   await new Promise(setImmediate)
   expect(body.bytes.toString('utf8', 0, body.length)).toBe('page 1')
 })
+
+test('a page that drips is given up, however long its source has looked for it before', async () => {
+  const clock = new PatientClock()
+  async function* dripping() {
+    clock.advance(100_000)
+    for (;;) {
+      yield Buffer.from('x')
+      clock.advance(10_000)
+    }
+  }
+  const source: PageSource = { get: async () => ({ status: 200, headers: {}, body: dripping() }) }
+  const getter = new PageGetter({ source, clock }, { ...options, minBytesPerSecond: 100 })
+  await expect(getter.get(7, 10, new PageBody(), signal)).rejects.toMatchObject({
+    code: 'SOURCE_TOO_SLOW',
+    message: 'page 7 came with fewer than 100 bytes per second',
+  })
+  expect(getter.bytes).toBe(4)
+})

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { availableBackends } from '../../support/backends.ts'
+import { ExportClient, startExports } from '../../support/export-client.ts'
+import { FastClock } from '../../support/fast-clock.ts'
+import { newProject } from '../../support/http.ts'
+import { until } from '../../support/until.ts'
+
+test.each(availableBackends())(
+  'a project whose sources all hang does not hold up the first export of another (%s)',
+  async (backend) => {
+    const { wharf, business, client } = await startExports(backend)
+    const hanging = business.source()
+    hanging.holdFrom(0)
+    const body = { source_url: hanging.url, fresh: true }
+    const held = await Promise.all(Array.from({ length: 6 }, () => client.start(body)))
+    await until('all places are taken', async () => {
+      const views = await Promise.all(held.map(({ task_id }) => client.task(task_id)))
+      return views.filter(({ status }) => status === 'processing').length === 4
+    })
+    const other = new ExportClient(wharf.ask, await newProject(wharf))
+    await other.run({ source_url: business.source().url })
+    const views = await Promise.all(held.map(({ task_id }) => client.task(task_id)))
+    expect(views.filter(({ status }) => status === 'processing')).toHaveLength(4)
+    hanging.release()
+    for (const { task_id } of held) expect((await client.ended(task_id)).status).toBe('succeeded')
+  },
+)
+
+test('exports whose sources send nothing give their places away, say so, and lose nothing', async () => {
+  const { wharf, business, client } = await startExports('embedded', {
+    clock: new FastClock(100),
+    env: { WHARF_EXPORT_CONCURRENCY: '1', WHARF_LEASE_SECONDS: '3600' },
+  })
+  const hanging = business.source()
+  hanging.holdFrom(1)
+  const body = { source_url: hanging.url, page_size: 100 }
+  const second = new ExportClient(wharf.ask, await newProject(wharf))
+  const stalled = [
+    { client, task_id: (await client.start(body)).task_id },
+    { client: second, task_id: (await second.start(body)).task_id },
+  ]
+  for (const one of stalled)
+    await until('it has a place', async () => (await one.client.task(one.task_id)).status === 'processing')
+  // Both places are held by what hangs; the third project gets one all the same.
+  const third = new ExportClient(wharf.ask, await newProject(wharf))
+  await third.run({ source_url: business.source().url })
+  const events = await Promise.all(
+    stalled.map((one) => one.client.items<{ waiting_for?: { code: string } }>(one.task_id, 'events')),
+  )
+  expect(events.flat().map(({ waiting_for }) => waiting_for?.code)).toContain('SOURCE_STALLED')
+  hanging.release()
+  for (const one of stalled) {
+    const view = await one.client.ended(one.task_id)
+    expect(view).toMatchObject({ status: 'succeeded', attempts: 1, file: { rows: 250 }, waiting_for: null })
+  }
+  // What was there before was not asked for again.
+  expect(hanging.pages.filter((page) => page === 0)).toHaveLength(2)
+})
+
+test('a source that never sends anything fails in the end, however often its export gave its place away', async () => {
+  const { wharf, business, client } = await startExports('embedded', {
+    clock: new FastClock(400),
+    env: { WHARF_EXPORT_CONCURRENCY: '1', WHARF_LEASE_SECONDS: '3600' },
+  })
+  const hanging = business.source()
+  hanging.holdFrom(0)
+  const body = { source_url: hanging.url }
+  const clients = [
+    client,
+    ...[await newProject(wharf), await newProject(wharf)].map(
+      (project) => new ExportClient(wharf.ask, project),
+    ),
+  ]
+  // There is always somebody who waits.
+  const tasks = await Promise.all(clients.map((one) => one.start(body)))
+  for (const [index, one] of clients.entries()) {
+    const view = await one.ended(tasks[index]?.task_id ?? '')
+    expect(view).toMatchObject({ status: 'failed', attempts: 3 })
+    expect(['SOURCE_TOO_SLOW', 'SOURCE_UNREACHABLE']).toContain(view.error?.code)
+  }
+})
