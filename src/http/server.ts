@@ -10,12 +10,14 @@ import fastify, {
 } from 'fastify'
 import { AppError, ERRORS, type Part, systemClock } from '../kernel/index.ts'
 import { Authenticator, allow, credentialsOf } from './auth.ts'
+import { refuseBytes } from './bad-request.ts'
 import { Connections } from './connections.ts'
 import { sendConsolePage, wantsPage } from './console/index.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
 import { Idempotency } from './idempotency.ts'
 import { Metrics } from './metrics.ts'
 import { registerOpenApi } from './openapi.ts'
+import { requirePlain } from './plain-input.ts'
 import { PROBLEM_TYPE, sendProblem, toAppError, toProblem } from './problem.ts'
 import { type RateLimit, RequestLimiter } from './rate-limit.ts'
 import { consoleRoutes } from './routes/console.ts'
@@ -29,6 +31,7 @@ import { runRoutes } from './routes/runs.ts'
 import { sampleRoutes } from './routes/samples.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { transferRoutes } from './routes/transfers.ts'
+import { validators } from './validators.ts'
 import { Watchers } from './watchers.ts'
 import { EventSockets } from './web-socket.ts'
 
@@ -144,11 +147,22 @@ export class HttpServer implements Part {
       // It would answer without a problem document.
       return503OnClosing: false,
       routerOptions: { maxParamLength: MAX_ID_CHARACTERS, ignoreTrailingSlash: true },
-      http: { maxHeaderSize: MAX_HEADER_BYTES },
-      ajv: { customOptions: { allErrors: true, coerceTypes: 'array', removeAdditional: false } },
+      http: {
+        maxHeaderSize: MAX_HEADER_BYTES,
+        // Node's own answer has no problem document.
+        requireHostHeader: false,
+        // Whoever offers another protocol (h2c) is answered in this one.
+        shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
+      },
+      ajv: { customOptions: { allErrors: true, removeAdditional: false } },
+      schemaController: { compilersFactory: { buildValidator: validators() } },
+      clientErrorHandler: refuseBytes,
+      frameworkErrors: (error, request, reply) => this.#answerError(error, request, reply),
     }).withTypeProvider<TypeBoxTypeProvider>()
     this.#app = app as unknown as FastifyInstance
     this.#connections.watch(app.server)
+    // Node would refuse any expectation but 100-continue without a problem document; it may as well be ignored.
+    app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
     this.#addHooks(this.#app)
     await registerOpenApi(this.#app, this.#options.version)
     await app.register(consoleRoutes)
@@ -178,6 +192,9 @@ export class HttpServer implements Part {
         'Cache-Control': 'no-store',
         'Content-Security-Policy': PAGE_POLICY,
       })
+      if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
+        throw new AppError(ERRORS.REQUEST_INVALID, 'the request names no host')
+      if (namesTypeOfNothing(request)) delete request.headers['content-type']
       const { access = 'any', unlimited = false } = request.routeOptions.config
       try {
         request.principal = await this.#authenticator.identify(credentialsOf(request, access))
@@ -187,6 +204,12 @@ export class HttpServer implements Part {
       }
       const { method, routeOptions } = request
       allow(request.principal, isPublic(request) ? 'open' : access, { method, route: routeOptions.url ?? '' })
+    })
+    // After validation, which reads numbers out of the query.
+    app.addHook('preHandler', async ({ params, query, body }) => {
+      requirePlain(params, 'path')
+      requirePlain(query, 'query')
+      requirePlain(body, 'body')
     })
     app.addHook('onResponse', async (request, reply) => {
       const route = request.routeOptions.url ?? 'unknown'
@@ -206,14 +229,7 @@ export class HttpServer implements Part {
         'answered',
       )
     })
-    app.setErrorHandler((error: FastifyError, request, reply) => {
-      const problem = brokeOff(request, error)
-        ? new AppError(ERRORS.REQUEST_INVALID, 'the request broke off before its end', { cause: error })
-        : toAppError(error)
-      this.#deps.metrics.problems.inc({ code: problem.code })
-      if (problem.kind.http >= 500) request.log.error({ err: error, code: problem.code }, problem.message)
-      return sendProblem(request, reply, problem)
-    })
+    app.setErrorHandler((error: FastifyError, request, reply) => this.#answerError(error, request, reply))
     app.setNotFoundHandler((request, reply) => {
       if (wantsPage(request)) return sendConsolePage(reply)
       const path = request.url.split('?')[0] ?? ''
@@ -223,6 +239,15 @@ export class HttpServer implements Part {
         new AppError(ERRORS.NOT_FOUND, `there is nothing at ${request.method} ${path}`),
       )
     })
+  }
+
+  #answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const problem = brokeOff(request, error)
+      ? new AppError(ERRORS.REQUEST_INVALID, 'the request broke off before its end', { cause: error })
+      : toAppError(error)
+    this.#deps.metrics.problems.inc({ code: problem.code })
+    if (problem.kind.http >= 500) request.log.error({ err: error, code: problem.code }, problem.message)
+    return sendProblem(request, reply, problem)
   }
 }
 
@@ -242,6 +267,12 @@ function refuseLate(reply: FastifyReply): void {
       Connection: 'close',
     })
     .end(body)
+}
+
+/** Clients that name a type of the body for every request. For tus, the type of an empty piece has a meaning. */
+function namesTypeOfNothing({ method, headers }: FastifyRequest): boolean {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  return !hasBody && (method === 'DELETE' || /^application\/json\b/i.test(headers['content-type'] ?? ''))
 }
 
 function callerOf(request: FastifyRequest): string {

@@ -6,8 +6,9 @@ import { AppError, background, ERRORS } from '../kernel/index.ts'
 import type { TaskViews } from '../notify/index.ts'
 import { noTransfer, parseTaskKey } from '../transfers/index.ts'
 import { type Authenticator, allow, grantOf, issuerOf, type Principal, requireTask } from './auth.ts'
+import { refuseSocket } from './bad-request.ts'
 import type { HttpServerDeps } from './http-deps.ts'
-import { PROBLEM_TYPE, toAppError, toProblem } from './problem.ts'
+import { toAppError } from './problem.ts'
 import { filterFor } from './routes/events.ts'
 import type { Watch, Watchers } from './watchers.ts'
 import { WebSocketLine } from './web-socket-line.ts'
@@ -34,10 +35,11 @@ export class EventSockets {
   }
 
   attach(server: Server): void {
+    this.#server.on('wsClientError', (error, socket) => refuseSocket(socket, badHandshake(error)))
     server.on('upgrade', (request, socket, head) => {
       // Here and not later: from now on nobody but us hears of a reset, and an error without a listener ends the process.
       socket.on('error', () => socket.destroy())
-      this.#upgrade(request, socket, head).catch((error) => refuse(socket, toAppError(error)))
+      this.#upgrade(request, socket, head).catch((error) => refuseSocket(socket, toAppError(error)))
     })
     this.#deps.stopping.addEventListener('abort', () => {
       setTimeout(() => {
@@ -51,7 +53,8 @@ export class EventSockets {
       throw new AppError(ERRORS.SHUTTING_DOWN, 'this instance is shutting down; connect again', {
         retryAfter: 1,
       })
-    const url = new URL(request.url ?? '/', 'http://localhost')
+    const url = URL.parse(request.url ?? '/', 'http://localhost')
+    if (!url || !isHandshake(request)) throw badHandshake()
     const own = this.#deps.sockets?.[url.pathname]
     if (own) return own(request, socket, head)
     if (url.pathname !== '/ws')
@@ -66,13 +69,9 @@ export class EventSockets {
     const taskId =
       parameter('task_id') ?? (principal?.role === 'ticket' ? (principal.taskId ?? undefined) : undefined)
     const filter = filterFor(principal, { taskId, projectId: parameter('project_id') })
-    const after = parameter('after')
+    const after = readSeq(parameter('after'))
     const { watchers } = this.#deps
-    const watch = await watchers.open(
-      after === undefined ? undefined : Number(after) || 0,
-      filter,
-      grantOf(principal),
-    )
+    const watch = await watchers.open(after, filter, grantOf(principal))
     socket.once('close', () => watch.cancel())
     if (socket.destroyed) return watch.cancel()
     const state = await this.#first(watch, principal, taskId)
@@ -132,16 +131,19 @@ function noWatched(kind: string, taskId: string): AppError {
   return new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${taskId}`)
 }
 
-function refuse(socket: Duplex, error: AppError): void {
-  const body = JSON.stringify(toProblem(error, 'websocket'))
-  const head = [
-    `HTTP/1.1 ${error.kind.http} ${error.kind.title}`,
-    `Content-Type: ${PROBLEM_TYPE}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-    ...(error.retryAfter === undefined ? [] : [`Retry-After: ${Math.ceil(error.retryAfter)}`]),
-  ]
-  // A peer that never closes its side must not keep ours.
-  socket.once('finish', () => socket.destroy())
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+/** Checked here for whoever takes the socket. */
+function isHandshake({ method, headers }: IncomingMessage): boolean {
+  const key = headers['sec-websocket-key'] ?? ''
+  return method === 'GET' && headers['sec-websocket-version'] === '13' && /^[+/0-9A-Za-z]{22}==$/.test(key)
+}
+
+function badHandshake(cause?: Error): AppError {
+  return new AppError(ERRORS.REQUEST_INVALID, 'this is no handshake of a WebSocket', { cause })
+}
+
+function readSeq(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,15}$/.test(text))
+    throw new AppError(ERRORS.REQUEST_INVALID, 'after must be the seq of an event')
+  return Number(text)
 }

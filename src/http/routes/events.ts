@@ -17,7 +17,7 @@ export function eventRoutes({ watchers }: HttpDeps): FastifyPluginAsyncTypebox {
           tags: ['events'],
           summary: 'Server-sent events: one JSON message per event, id is its seq',
           querystring: Type.Object({
-            after: Type.Optional(Type.Integer({ minimum: 0 })),
+            after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
             task_id: Type.Optional(Type.String()),
             project_id: Type.Optional(Type.String()),
             token: Type.Optional(Type.String()),

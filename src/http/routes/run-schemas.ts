@@ -1,14 +1,17 @@
 import { Type } from 'typebox'
 import { Failure, nullable, Time, WaitingFor } from './schemas.ts'
 
+/** What a size or a count may be: larger ones JavaScript would round. */
+const MAX = Number.MAX_SAFE_INTEGER
+
 export const Params = Type.Object(
   {
     types: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 })),
-    min_size: Type.Optional(Type.Integer({ minimum: 0 })),
-    max_size: Type.Optional(Type.Integer({ minimum: 0 })),
+    min_size: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX })),
+    max_size: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX })),
     since: Type.Optional(Type.String({ maxLength: 40 })),
     until: Type.Optional(Type.String({ maxLength: 40 })),
-    limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX })),
   },
   { additionalProperties: false },
 )

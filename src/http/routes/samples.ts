@@ -13,7 +13,7 @@ export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Orders that are the same every time, as a source answers them',
         querystring: Type.Object({
           rows: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
-          page: Type.Optional(Type.Integer({ minimum: 0 })),
+          page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
           page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
         }),
       },

@@ -1,4 +1,4 @@
-interface Schema {
+export interface Schema {
   type?: string
   enum?: unknown[]
   const?: unknown
@@ -7,6 +7,7 @@ interface Schema {
   properties?: Record<string, Schema>
   items?: Schema
   minimum?: number
+  maximum?: number
   minItems?: number
 }
 
@@ -90,7 +91,7 @@ function contentOf(
 }
 
 /** Something that the schema takes: what it requires, and whatever else `fill` knows. */
-function sample(schema: Schema, fill: (name: string) => unknown): unknown {
+export function sample(schema: Schema, fill: (name: string) => unknown): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return schema.enum[0]
   if (schema.anyOf) return sample(schema.anyOf[0] as Schema, fill)
