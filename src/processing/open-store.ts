@@ -29,9 +29,9 @@ interface OpenStoreDeps {
 
 /** Redis where it is given, the ledger alone otherwise. Redis' library is loaded only when it is used. */
 export async function openStore(deps: OpenStoreDeps, options: ProcessingOptions): Promise<OpenedStore> {
-  const { engine, clock } = deps
+  const { engine } = deps
   const rows = new TaskRows(
-    { ledger: engine.ledger, events: engine.events, notify: () => engine.feed.notify(), clock },
+    { ledger: engine.ledger, events: engine.events, notify: () => engine.feed.notify() },
     { ttlMs: options.ttlDays * 86_400_000 },
   )
   return options.redis === null ? onLedger(deps, rows, options) : onRedis(deps, rows, options)

@@ -50,7 +50,7 @@ export class Processing implements Part {
     const handOff = new HandOff(log, options)
     this.#opened = opened
     this.#rows = rows
-    this.service = new TaskService({ store, handOff, clock, log })
+    this.service = new TaskService({ store, handOff, log })
     this.results = new ResultFiles(handOff.storage, options.elsewhere)
     this.#uploads = {
       folder: handOff.temp,

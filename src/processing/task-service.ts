@@ -1,5 +1,5 @@
 import { newId } from '../engine/index.ts'
-import { AppError, type Clock, ERRORS, type Log } from '../kernel/index.ts'
+import { AppError, ERRORS, type Log } from '../kernel/index.ts'
 import type { HandOff } from './files/hand-off.ts'
 import type { TaskStore } from './stores/task-store.ts'
 import { type TaskDetails, type TaskRecord, TEXT } from './task.ts'
@@ -15,7 +15,6 @@ export interface CreateTask {
 export interface TaskServiceDeps {
   store: TaskStore
   handOff: HandOff
-  clock: Clock
   log: Log
 }
 
@@ -33,7 +32,7 @@ export class TaskService {
   ) {
     requireText('temp_file_path', tempFilePath)
     requireText('original_filename', originalFilename)
-    const { store, handOff, clock } = this.#deps
+    const { store, handOff } = this.#deps
     signal?.throwIfAborted()
     const file = await handOff.take(id, tempFilePath, originalFilename, signal)
     try {
@@ -45,7 +44,6 @@ export class TaskService {
         fileName: originalFilename,
         size: file.size,
         originalFilePath: file.path,
-        createdAt: clock.now(),
       })
       if (!made) throw new AppError(ERRORS.HANDOFF_FAILED, TEXT.handOffFailed)
     } catch (error) {

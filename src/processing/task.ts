@@ -32,8 +32,6 @@ export interface NewTask {
   fileName: string
   size: number
   originalFilePath: string
-  /** Milliseconds since 1970. */
-  createdAt: number
 }
 
 /** Words that callers and operators compare with: they are part of the contract. */

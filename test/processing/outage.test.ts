@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { RedisLink } from '../../src/processing/stores/redis-link.ts'
+import { RedisTaskStore } from '../../src/processing/stores/redis-store.ts'
 import { TaskService } from '../../src/processing/task-service.ts'
 import { availableBackends } from '../support/backends.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -28,7 +31,7 @@ function expectUntouched({ handOff }: Made, path: string) {
 
 /** The same service, with something that happens right before one of its steps. */
 function serviceWith(made: Made, before: { take?: () => Promise<void>; create?: () => Promise<void> }) {
-  const { store, handOff, clock, log } = made
+  const { store, handOff, log } = made
   const slowStore = Object.assign(Object.create(store) as typeof store, {
     create: async (task: Parameters<typeof store.create>[0]) => {
       await before.create?.()
@@ -41,7 +44,7 @@ function serviceWith(made: Made, before: { take?: () => Promise<void>; create?: 
       return handOff.take(...args)
     },
   })
-  return new TaskService({ store: slowStore, handOff: slowHandOff, clock, log })
+  return new TaskService({ store: slowStore, handOff: slowHandOff, log })
 }
 
 describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
@@ -97,6 +100,42 @@ describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
     await made.duties.follow.runOnce(never)
     expect(await other.keys('task:*')).toEqual([])
     expect(await other.llen(made.link.options.queueKey)).toBe(0)
+  })
+
+  test('and going on late: what it made of a try that was taken back gives way to the next one', async () => {
+    const { made } = await withOwnRedis()
+    const { link, rows, clock, log, handOff, duties, queue } = made
+    await duties.follow.runOnce(never)
+    let late: Parameters<RedisLink['run']> | undefined
+    const hung = Object.assign(Object.create(link) as RedisLink, {
+      run: async (...call: Parameters<RedisLink['run']>) => {
+        const [name, keys, args] = call
+        // Commands time out after seconds, so the next try is made later.
+        const created = args[3]
+        const earlier = (arg: string | number) => (Number(arg) === created ? created - 5 : arg)
+        late = [name, keys, args.map(earlier)]
+        throw new Error('Command timed out')
+      },
+    })
+    const store = new RedisTaskStore({ link: hung, rows, clock, log })
+    const path = made.tempFile('precious')
+    const wish = { id: randomUUID(), tempFilePath: path, originalFilename: 'a.mp4' }
+    const hungService = new TaskService({ store, handOff, log })
+    await expect(hungService.create(wish)).rejects.toMatchObject(UNAVAILABLE)
+    await link.run(...late!)
+    expect(await made.store.details(wish.id)).toBeUndefined()
+
+    await duties.follow.runOnce(never)
+    await link.run(...late!)
+    const opened = queue()
+    const stale = (await opened.claim(0, never))!
+    await opened.finish(stale, { status: 'FAILED', errorMessage: 'the file is not there' })
+    await made.service.create(wish)
+    expect(await made.store.details(wish.id)).toMatchObject({ status: 'PENDING', fileName: 'a.mp4' })
+    await link.run(...late!)
+    const claim = (await opened.claim(0, never))!
+    expect(await opened.finish(claim, { status: 'COMPLETED', resultPath: '/r' })).toBe(true)
+    expect(await link.redis.llen(link.options.queueKey)).toBe(0)
   })
 
   test('while a processor works: its end is written when Redis is back, with or without memory', async () => {

@@ -183,6 +183,20 @@ describe.runIf(available)('a processor of ours', () => {
     ])
   })
 
+  test('whose task is removed lets go of it at once', async () => {
+    const { create, queue, link, duties, store, rows } = await setup(NAME)
+    await duties.follow.runOnce(never)
+    const opened = queue(2)
+    for (const slot of [0, 1]) {
+      const id = await create()
+      const claim = (await opened.claim(slot, never))!
+      await store.remove({ id, originalFilePath: (await rows.get(id))?.original_file_path ?? '' })
+      if (slot === 0) expect(await opened.touch(claim, null)).toBe(false)
+      expect(await opened.finish(claim, { status: 'COMPLETED', resultPath: '/r' })).toBe(false)
+    }
+    expect(await link.redis.keys(`${link.slotPrefix}*`)).toEqual([])
+  })
+
   test('signs off when it closes, and gives back what it still had', async () => {
     const { create, queue, link, store } = await setup(NAME)
     const id = await create()

@@ -44,7 +44,7 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
   const folder = temporaryFolder()
   const handOff = new HandOff(log, { storage: join(folder, 'videos'), temp: join(folder, 'temp') })
   const rows = new TaskRows(
-    { ledger, events: engine.events, notify: () => engine.feed.notify(), clock },
+    { ledger, events: engine.events, notify: () => engine.feed.notify() },
     { ttlMs: ttlSeconds * 1000 },
   )
   const link =
@@ -68,7 +68,7 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
     await ledger.close()
     await backend.remove()
   })
-  const service = new TaskService({ store, handOff, clock, log })
+  const service = new TaskService({ store, handOff, log })
   const tempFile = (text = 'a film', fileName = `${randomBytes(4).toString('hex')}.upload`) => {
     mkdirSync(handOff.temp, { recursive: true })
     const path = join(handOff.temp, fileName)

@@ -5,9 +5,9 @@ import type { NewTask } from '../task.ts'
 /** One parameter, a JSON list, read as a table: the statement is the same text for any number of tasks. */
 const ITEMS = {
   postgres: sql`json_to_recordset(${''}::json)
-    as item (id text, project_id text, file_name text, size bigint, path text, created_at bigint)`,
+    as item (id text, project_id text, file_name text, size bigint, path text)`,
   sqlite: sql`(select value ->> 'id' as id, value ->> 'project_id' as project_id, value ->> 'file_name' as file_name,
-    value ->> 'size' as size, value ->> 'path' as path, value ->> 'created_at' as created_at
+    value ->> 'size' as size, value ->> 'path' as path
     from json_each(${''})) as item`,
 }
 
@@ -26,23 +26,22 @@ export class InsertTasks {
       (id, project_id, file_name, size, original_file_path, status,
         queued_at, seen_at, expires_at, created_at, updated_at, seen)
       select id, project_id, file_name, size, path, 'PENDING',
-        wharf_now(), wharf_now(), wharf_now() + ${sql.lit(ttlMs)}, created_at, created_at, cast(created_at / 1000 as text)
+        wharf_now(), wharf_now(), wharf_now() + ${sql.lit(ttlMs)}, wharf_now(), wharf_now(), cast(wharf_now() / 1000 as text)
       from ${ITEMS[dialect]} where true order by id
-      on conflict do nothing returning id`.compile(db)
+      on conflict do nothing returning id, created_at`.compile(db)
   }
 
-  /** Answers the ids that were free. */
-  async run(tasks: readonly NewTask[]): Promise<Set<string>> {
+  /** Answers the ids that were free, each with the ledger's time. */
+  async run(tasks: readonly NewTask[]): Promise<Map<string, number>> {
     const items = tasks.map((task) => ({
       id: task.id,
       project_id: task.projectId,
       file_name: task.fileName,
       size: task.size,
       path: task.originalFilePath,
-      created_at: task.createdAt,
     }))
     const query = { ...this.#compiled, parameters: [JSON.stringify(items)] }
-    const { rows } = await this.#db.executeQuery<{ id: string }>(query)
-    return new Set(rows.map(({ id }) => id))
+    const { rows } = await this.#db.executeQuery<{ id: string; created_at: number }>(query)
+    return new Map(rows.map(({ id, created_at }) => [id, Number(created_at)]))
   }
 }

@@ -14,7 +14,7 @@ export class LedgerTaskStore implements TaskStore {
   }
 
   async create(task: NewTask): Promise<boolean> {
-    const made = await this.#rows.insert(task)
+    const made = (await this.#rows.insert(task)) !== undefined
     if (made) this.#wake()
     return made
   }

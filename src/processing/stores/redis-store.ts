@@ -32,8 +32,9 @@ export class RedisTaskStore implements TaskStore {
 
   async create(task: NewTask): Promise<boolean> {
     const { rows } = this.#deps
-    if (!(await rows.insert(task))) return false
-    const answer = await this.#push(task, Math.floor(task.createdAt / 1000)).catch(async (cause) => {
+    const createdAt = await rows.insert(task)
+    if (createdAt === undefined) return false
+    const answer = await this.#push(task, Math.floor(createdAt / 1000)).catch(async (cause) => {
       // Whether Redis carried it out is unknown: the row remembers to take it back.
       await rows
         .change(task.id, { status: 'REVOKED' })
@@ -65,6 +66,7 @@ export class RedisTaskStore implements TaskStore {
     ])
     if (row && record) return { ...toDetails(row), ...record, progress: numberOr(progress) }
     if (row) return toDetails(row)
+    if (record && (await rows.isRevoked(id))) return undefined
     // Made by another program that shares this Redis.
     const unknown = { projectId: null, fileName: '', size: 0, progress: null, expiresAt: 0 }
     return record && { ...record, ...unknown }
@@ -113,7 +115,8 @@ export class RedisTaskStore implements TaskStore {
     })
     const message = encodeMessage(task.id, task.originalFilePath)
     const keys = [link.taskKey(task.id), link.options.queueKey]
-    return link.run('create', keys, [message, link.options.ttlSeconds, TEXT.enqueueFailed, ...fields])
+    const args = [message, link.options.ttlSeconds, TEXT.enqueueFailed, seconds, ...fields]
+    return link.run('create', keys, args)
   }
 
   async #read(id: string): Promise<TaskRecord | undefined> {

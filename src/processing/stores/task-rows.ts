@@ -1,6 +1,6 @@
 import { type CompiledQuery, type Selectable, sql } from 'kysely'
 import { type Engine, Gather, type Ledger, now, type Schema, type Tx } from '../../engine/index.ts'
-import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
+import { AppError, ERRORS } from '../../kernel/index.ts'
 import { type NewTask, type TaskDetails, type TaskRecord, type TaskStatus, TEXT } from '../task.ts'
 import { InsertTasks } from './insert-tasks.ts'
 
@@ -12,7 +12,6 @@ export interface TaskRowsDeps {
   events: Engine['events']
   /** Tells listeners of new events after a commit. */
   notify(): void
-  clock: Clock
 }
 
 /** In the words of the partial indexes: SQLite uses one only where a statement repeats its condition. */
@@ -27,7 +26,7 @@ export class TaskRows {
   readonly #deps: TaskRowsDeps
   readonly #ttlMs: number
   readonly #insert: InsertTasks
-  readonly #inserts: Gather<NewTask, boolean>
+  readonly #inserts: Gather<NewTask, number | undefined>
   /** Built once: this is asked for with every call, and building it costs more than running it. */
   readonly #get: CompiledQuery
 
@@ -46,8 +45,8 @@ export class TaskRows {
     this.#inserts = new Gather((tasks) => this.#insertAll(tasks), { batches: 1, maxBatch: 200 })
   }
 
-  /** Answers false when the id is taken. */
-  async insert(task: NewTask): Promise<boolean> {
+  /** Answers when it was made, by the ledger's clock; undefined when the id is taken. */
+  async insert(task: NewTask): Promise<number | undefined> {
     try {
       return await this.#inserts.add(task)
     } catch (cause) {
@@ -58,6 +57,16 @@ export class TaskRows {
   async get(id: string): Promise<Row | undefined> {
     const { rows } = await this.ledger.db.executeQuery<Row>({ ...this.#get, parameters: [id] })
     return rows[0]
+  }
+
+  /** True while what Redis may have of it is still to be taken back. */
+  async isRevoked(id: string): Promise<boolean> {
+    const query = this.ledger.db
+      .selectFrom('processing_tasks')
+      .select('id')
+      .where('id', '=', id)
+      .where(REVOKED)
+    return (await query.executeTakeFirst()) !== undefined
   }
 
   /** Rows in the order of their ids, `limit` at a time. */
@@ -152,7 +161,7 @@ export class TaskRows {
       .updateTable('processing_tasks')
       .set({
         ...set,
-        updated_at: this.#deps.clock.now(),
+        updated_at: now,
         seen_at: now,
         ...(ended && { progress: null, expires_at: sql<number>`${now} + ${this.#ttlMs}` }),
       })
@@ -171,10 +180,10 @@ export class TaskRows {
     this.#deps.notify()
   }
 
-  async #insertAll(tasks: NewTask[]): Promise<boolean[]> {
+  async #insertAll(tasks: NewTask[]): Promise<(number | undefined)[]> {
     const inserted = await this.#insert.run(tasks)
     this.#deps.notify()
-    return tasks.map(({ id }) => inserted.has(id))
+    return tasks.map(({ id }) => inserted.get(id))
   }
 }
 
