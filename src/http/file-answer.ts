@@ -67,7 +67,7 @@ function matches(header: string | undefined, etag: string): boolean {
 /** RFC 6266: the real name in UTF-8, and one in ASCII for whoever cannot read that. */
 function disposition(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(name).replace(
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,
     (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
   )

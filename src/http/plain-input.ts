@@ -5,7 +5,7 @@ const MAX_DEPTH = 200
 
 /**
  * Refuses what no field of any request may hold: a number that is not finite (`1e999`), a NUL character, which neither
- * PostgreSQL nor a file name takes, and nesting without end.
+ * PostgreSQL nor a file name takes, half of a surrogate pair, which no UTF-8 has, and nesting without end.
  */
 export function requirePlain(value: unknown, where: string): void {
   let level = [value]
@@ -16,6 +16,7 @@ export function requirePlain(value: unknown, where: string): void {
       if (typeof item === 'number' && !Number.isFinite(item))
         throw refused(where, 'has a number that is not finite')
       if (typeof item === 'string' && item.includes('\u0000')) throw refused(where, 'has a NUL character')
+      if (typeof item === 'string' && !item.isWellFormed()) throw refused(where, 'has half a character')
       if (Array.isArray(item)) for (const one of item) next.push(one)
       else if (isPlainObject(item)) for (const [key, one] of Object.entries(item)) next.push(key, one)
     }

@@ -78,7 +78,7 @@ function matches(header: string | undefined, etag: string): boolean {
 
 export function contentDisposition(fileName: string): string {
   const plain = fileName.normalize('NFKD').replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(fileName).replace(
+  const encoded = encodeURIComponent(fileName.toWellFormed()).replace(
     /['()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   )

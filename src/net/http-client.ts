@@ -20,6 +20,8 @@ export interface HttpRequest {
   sign?: (url: URL) => Record<string, string>
   signal?: AbortSignal
   timeouts?: Partial<HttpTimeouts>
+  /** Whether a redirect may lead to another origin; it may unless this says false. */
+  mayStray?: boolean
 }
 
 export interface HttpTimeouts {
@@ -100,6 +102,10 @@ export class HttpClient {
         if (!next) return this.#finish(hop, answer, headers, deadline)
         // Reads a short rest so that the connection can be used again; cuts a long one.
         await answer.body.dump({ limit: 16_384, signal: deadline.signal })
+        if (next.strayed && request.mayStray === false)
+          throw new AppError(ERRORS.REDIRECT_REFUSED, `${hop.url.host} redirects to ${next.url.origin}`, {
+            retryable: false,
+          })
         if (redirects >= this.#options.maxRedirects)
           throw new AppError(ERRORS.REDIRECT_LOOP, `${hop.url.host} redirects more than ${redirects} times`, {
             retryable: false,

@@ -64,8 +64,17 @@ function setHeader(headers: Headers, name: string, value: string): void {
 }
 
 function basic(url: URL): string {
-  const plain = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  const plain = `${decoded(url.username)}:${decoded(url.password)}`
   return `Basic ${Buffer.from(plain, 'utf8').toString('base64')}`
+}
+
+/** What cannot be decoded stays as it is, as browsers have it. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function shown(url: string | URL): string {

@@ -215,6 +215,8 @@ export class Callbacks {
       body,
       signal,
       timeouts: TIMEOUTS,
+      // What a task holds is for the receiver that was named.
+      mayStray: false,
     })
     response.body.destroy()
     return response.status

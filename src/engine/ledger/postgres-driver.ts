@@ -108,7 +108,8 @@ class PostgresConnection implements DatabaseConnection {
     return results
   }
 
-  #send(statements: readonly Statement[]): Promise<pg.QueryResult[]> {
+  #send(given: readonly Statement[]): Promise<pg.QueryResult[]> {
+    const statements = given.map(withoutNul)
     for (const statement of statements) tellStatement(statement)
     const begin = this.#begin
     if (begin) {
@@ -120,6 +121,16 @@ class PostgresConnection implements DatabaseConnection {
     if (!only || more.length > 0) return guarded(sendTogether(this.#client, statements))
     return guarded(this.#client.query(only.sql, [...only.parameters]).then((result) => [result]))
   }
+}
+
+/** PostgreSQL takes no text with a NUL, and what a source, a feed or a processor says may have one. */
+function withoutNul<S extends Statement>(statement: S): S {
+  const has = (value: unknown) => typeof value === 'string' && value.includes('\0')
+  if (!statement.parameters.some(has)) return statement
+  const parameters = statement.parameters.map((value) =>
+    typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value,
+  )
+  return { ...statement, parameters }
 }
 
 function toResult<R>({ command, rowCount, rows }: pg.QueryResult): QueryResult<R> {

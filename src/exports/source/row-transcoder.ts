@@ -179,7 +179,7 @@ export class RowTranscoder {
           p = this.#copier.read
           o = this.#copier.written
         }
-        if (csv && FORMULA_START[out[start + 1]!] === 1) o = this.#disarmed(slot, out, start, o)
+        if (csv && FORMULA_START[out[start + 1]!] !== 0) o = this.#disarmed(slot, out, start, o)
         meter.text(slot, out, start + 1, o - 1)
       } else if (byte <= 0x39 && byte >= 0x2d) {
         const stop = copyNumber(input, p, out, o)
@@ -272,7 +272,7 @@ export class RowTranscoder {
       out[o] = QUOTE
       const stop = copyPlain(this.#page.view, at + 1, view, o + 1)
       copier.escaped(this.#page, stop, this.#scratch, o + stop - at)
-      if (this.#csv && FORMULA_START[out[o + 1]!] === 1)
+      if (this.#csv && FORMULA_START[out[o + 1]!] !== 0)
         copier.written = this.#disarmed(slot, out, o, copier.written)
       this.#widths.text(slot, out, o + 1, copier.written - 1)
       return copier.read

@@ -1,6 +1,7 @@
 import { isSafeNumber, parse } from 'lossless-json'
 import type { Clock } from '../../kernel/index.ts'
 import { PageBody } from './page-body.ts'
+import { pageError } from './page-error.ts'
 import { PageGetter } from './page-getter.ts'
 import type { PageSource } from './page-source.ts'
 import { type Probe, readProbe } from './probe.ts'
@@ -22,13 +23,23 @@ export async function samplePage(
     maxRetryAfterMs: 0,
   })
   const body = new PageBody()
-  await getter.get(0, rows, body, signal)
-  const probe = readProbe(body.bytes, body.length)
-  const answer = parse(body.bytes.toString('utf8', 0, body.length), undefined, {
+  try {
+    await getter.get(0, rows, body, signal)
+    const probe = readProbe(body.bytes, body.length)
+    return { probe, rows: rowsOf(body, probe).slice(0, rows) }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw pageError(error, 0)
+  }
+}
+
+function rowsOf({ bytes, length }: PageBody, { wrapped }: Probe): SampleRow[] {
+  const text = bytes.toString('utf8', 0, length).replace(/^\ufeff/, '')
+  const answer = parse(text, undefined, {
     parseNumber: (digits) => (isSafeNumber(digits) ? Number(digits) : digits),
+    onDuplicateKey: ({ newValue }) => newValue,
   }) as { data: unknown }
-  const data = probe.wrapped ? (answer.data as { data: unknown }).data : answer.data
-  return { probe, rows: flatten(data).slice(0, rows) }
+  return flatten(wrapped ? (answer.data as { data: unknown }).data : answer.data)
 }
 
 function flatten(data: unknown): SampleRow[] {

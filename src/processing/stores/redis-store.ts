@@ -154,9 +154,18 @@ function fromHash(hash: Record<string, string>): TaskRecord | undefined {
     taskId: hash.task_id,
     ...said,
     originalFilePath: hash.original_file_path ?? '',
-    createdAt: Number(hash.created_at) || 0,
-    updatedAt: Number(hash.updated_at) || 0,
+    createdAt: secondsOf(hash.created_at),
+    updatedAt: secondsOf(hash.updated_at),
   }
+}
+
+/** The last second that a date can have. */
+const LAST_SECOND = 8_640_000_000_000
+
+/** A processor may have written anything. */
+function secondsOf(text: string | undefined): number {
+  const seconds = Number(text)
+  return seconds >= 0 && seconds <= LAST_SECOND ? seconds : 0
 }
 
 /** The fields of a record that say how its task stands, as `saidBy` reads them. */
@@ -191,5 +200,6 @@ export function saidBy(
 }
 
 function numberOr(text: string | null): number | null {
-  return text === null ? null : Number(text)
+  const number = Number(text ?? Number.NaN)
+  return Number.isFinite(number) ? number : null
 }

@@ -76,7 +76,8 @@ export class FeedReader {
 /** Appended as text: writing the whole query anew would also change how the rest of it is encoded. */
 function withCursor(url: string, cursor: string | null): URL {
   const address = new URL(url)
-  if (cursor !== null) address.search += `${address.search ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`
+  if (cursor !== null)
+    address.search += `${address.search ? '&' : '?'}cursor=${encodeURIComponent(cursor.toWellFormed())}`
   return address
 }
 

@@ -8,16 +8,21 @@ export function contentDisposition(fileName: string): string {
 
 /** User metadata travels as headers, which carry ASCII only. */
 export function metadataFor(fileName: string | undefined): Record<string, string> {
-  return fileName === undefined ? {} : { [FILE_NAME]: encodeURIComponent(fileName) }
+  return fileName === undefined ? {} : { [FILE_NAME]: encodeURIComponent(fileName.toWellFormed()) }
 }
 
 export function fileNameFrom(metadata: Record<string, string> | undefined): string | null {
   const stored = metadata?.[FILE_NAME]
-  return stored === undefined ? null : decodeURIComponent(stored)
+  if (stored === undefined) return null
+  try {
+    return decodeURIComponent(stored)
+  } catch {
+    return stored // not written by Wharf
+  }
 }
 
 function encodeRfc8187(text: string): string {
-  return encodeURIComponent(text).replace(
+  return encodeURIComponent(text.toWellFormed()).replace(
     /['()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   )

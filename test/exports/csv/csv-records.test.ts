@@ -33,13 +33,19 @@ describe('a CSV file', () => {
       {"a":"=1+1","b":"+86 138","c":"-5"},
       {"a":"@x","b":"\tx","c":"\rx"},
       {"a":"=HYPERLINK(\"x\",\"y\")","b":-5,"c":"5-3"},
-      {"a":"\u003d1","b":"-","c":"="}]`
-    expect(file(parseTemplate({ a: '=cmd', b: 'b', c: 'c' })!, rows)).toBe(
-      '"\'=cmd","b","c"\r\n' +
+      {"a":"\u003d1","b":"-","c":"="},
+      {"a":"\nx","b":"\u0000=1","c":"＝1"},
+      {"a":"＋1","b":"－1","c":"\uff20x"},
+      {"a":"（1）","b":"＃","c":"\uffee"}]`
+    expect(file(parseTemplate({ a: '=cmd', b: '＝b', c: 'c' })!, rows)).toBe(
+      '"\'=cmd","\'＝b","c"\r\n' +
         '"\'=1+1","\'+86 138","\'-5"\r\n' +
         '"\'@x","\'\tx","\'\rx"\r\n' +
         '"\'=HYPERLINK(""x"",""y"")",-5,"5-3"\r\n' +
-        '"\'=1","\'-","\'="\r\n',
+        '"\'=1","\'-","\'="\r\n' +
+        '"\'\nx","\'\0=1","\'＝1"\r\n' +
+        '"\'＋1","\'－1","\'＠x"\r\n' +
+        '"（1）","＃","\uffee"\r\n',
     )
   })
 
@@ -128,8 +134,8 @@ test('labels that would fill the memory are refused', () => {
 })
 
 test('records that would fill the memory are refused', () => {
-  const nodes = Array.from({ length: 70 }, (_, index) => ({ name: 'x', title: `t${index}` }))
-  const page = JSON.stringify([{ x: 'y'.repeat(4 * 1024 * 1024) }])
+  const nodes = Array.from({ length: 60 }, (_, index) => ({ name: 'x', title: `t${index}` }))
+  const page = JSON.stringify([{ x: 'y'.repeat(5 * 1024 * 1024) }])
   expect(() => file(parseTemplate(nodes)!, page)).toThrow('a smaller page_size may help')
 })
 
@@ -197,7 +203,7 @@ describe('any rows', () => {
   function shown(cell: string | number | boolean | null | undefined): string {
     if (cell === undefined || cell === null) return ''
     if (typeof cell !== 'string') return JSON.stringify(cell)
-    return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+    return /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell
   }
 })
 

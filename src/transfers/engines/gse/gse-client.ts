@@ -70,9 +70,13 @@ export class GseClient {
 function parse(text: string, name: string): GseAnswer {
   try {
     const answer = JSON.parse(text) as Partial<GseAnswer> | null
-    if (typeof answer?.code === 'number')
-      return { code: answer.code, message: String(answer.message ?? ''), data: answer.data }
+    if (Number.isSafeInteger(answer?.code))
+      return { code: answer?.code as number, message: textOf(answer?.message), data: answer?.data }
   } catch {}
   // A gateway's error page, say: another try may reach the GSE itself.
   throw new AppError(ERRORS.TRANSFER_ENGINE_ANSWER, `GSE ${name} answered with something else than JSON`)
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '')
 }

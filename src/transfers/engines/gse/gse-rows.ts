@@ -24,7 +24,8 @@ export function readRows(data: unknown): TransferResult {
   const rows = (data as { result?: unknown } | null)?.result
   const targets: TargetResult[] = []
   let uploadError: TransferResult['uploadError'] = null
-  for (const row of Array.isArray(rows) ? (rows as GseRow[]) : []) {
+  for (const row of Array.isArray(rows) ? (rows as (GseRow | null)[]) : []) {
+    if (row === null) continue
     const code = codeOf(row.error_code)
     const message = text(row.error_msg)
     if (!row.content || code === undefined) continue
@@ -43,7 +44,7 @@ function toTarget(content: NonNullable<GseRow['content']>, errorCode: number, er
     ...(directory !== '' && { directory }),
     errorCode,
     errorMessage,
-    progress: Number(content.progress) || 0,
+    progress: percentOf(content.progress),
   }
 }
 
@@ -52,8 +53,13 @@ function isUpload({ type, mode }: NonNullable<GseRow['content']>): boolean {
 }
 
 function codeOf(value: unknown): number | undefined {
-  if (typeof value !== 'number' || !Number.isInteger(value)) return undefined
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return undefined
   return value >= MODULE && value < 2 * MODULE ? value - MODULE : value
+}
+
+function percentOf(value: unknown): number {
+  const percent = Number(value)
+  return percent >= 0 && percent <= 100 ? percent : 0
 }
 
 function text(value: unknown): string {
