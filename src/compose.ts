@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { engineOptions } from './compose/engine.ts'
 import { exportJobOptions, exportsOptions } from './compose/exports.ts'
+import { openFolders, warnOfLooseFiles } from './compose/folders.ts'
 import { openGseHttpClient, openHttpClient } from './compose/outgoing.ts'
 import { processingOptions } from './compose/processing.ts'
 import { openStore } from './compose/store.ts'
@@ -11,13 +12,13 @@ import {
   type Backend,
   Engine,
   keepSecret,
-  newSecret,
   Overview,
   openBackend,
   openInstallation,
   ProjectStore,
   readSecret,
   SettingsStore,
+  sharedSecret,
   Tickets,
 } from './engine/index.ts'
 import {
@@ -59,6 +60,7 @@ const MINUTE = 60_000
 export async function startWharf(config: Config, clock: Clock = systemClock): Promise<Wharf> {
   const log = createLog({ level: config.WHARF_LOG_LEVEL })
   for (const name of config.unknown) log.warn(`${name} is not a setting of Wharf; see .env.example`)
+  openFolders(config)
   const backend = await openBackend(
     {
       dataDir: config.WHARF_DATA_DIR,
@@ -94,10 +96,12 @@ async function startOn(
     agentToken: config.WHARF_AGENT_TOKEN,
     sealKey: config.WHARF_SEAL_KEY,
   })
+  log.info(installation.sealedBy)
+  await warnOfLooseFiles(config, log)
   const { sealer } = installation
   const projects = new ProjectStore({ ledger, sealer, signal: backend.signal })
   const engine = new Engine({ ...backend, clock, log }, engineOptions(config, backend.sole))
-  const ticketKey = await settings.getOrCreate('ticket_key', () => newSecret('ticket_'))
+  const ticketKey = await sharedSecret(settings, sealer, 'ticket')
   const tickets = new Tickets(engine.clock, ticketKey)
   const store = await openStore(config, clock)
   const pool = new ThreadPool()

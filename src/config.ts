@@ -114,6 +114,9 @@ export const SETTINGS = {
   TASK_GRPC_TOKEN: secret(),
   LOCAL_STORAGE_PATH: text('./data/videos'),
   TEMP_STORAGE_PATH: text('./data/temp'),
+  TASK_FILES_MODE: setting(0o770, 'the mode of a folder in octal, like 0770 or 0750', (value) =>
+    /^0?7[0-7][0-7]$/.test(value) ? Number.parseInt(value, 8) : undefined,
+  ),
   TASK_TTL_DAYS: whole(7, 1, 3_650),
   TASK_QUEUE_KEY: text('task:pending'),
   TASK_GRPC_TLS_CERT: optional('a file'),
@@ -132,6 +135,7 @@ export const SETTINGS = {
   PROCESSOR_COMMAND: setting<string | null>(null, 'a command with {input} and {output}', (value) =>
     value.includes('{input}') && value.includes('{output}') ? value : undefined,
   ),
+  PROCESSOR_ENV: list('names of environment variables, separated by commas'),
   WHARF_EXPORT_TTL_HOURS: whole(168, 1, 87_600),
   WHARF_EXPORT_CONCURRENCY: whole(4, 1, 100),
   WHARF_EXPORT_TIMEOUT_MINUTES: whole(120, 1, 10_080),
@@ -161,6 +165,8 @@ export interface Config extends Readonly<Values> {
   readonly given: ReadonlySet<string>
   /** Names that begin like ours but are none: a typing error, most likely. */
   readonly unknown: readonly string[]
+  /** What commands that Wharf starts see of the environment: nothing that could be a secret of the server. */
+  readonly commandEnvironment: Readonly<Record<string, string>>
 }
 
 /** Settings from a `.env` file beside the process; what is set already stays. */
@@ -192,6 +198,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
     redisUrl: redisUrlOf(values),
     isLoopback,
     given: new Set(Object.keys(SETTINGS).filter((name) => env[name] !== undefined)),
+    commandEnvironment: commandEnvironment(env, values.PROCESSOR_ENV),
     unknown: Object.keys(env).filter((name) => name.startsWith('WHARF_') && !isKnown(name)),
   })
 }
@@ -219,6 +226,23 @@ function fromFile(name: string, env: Record<string, string | undefined>): string
   } catch (cause) {
     throw invalid(`${name}_FILE takes a file that can be read, not '${shown(file)}'`, cause)
   }
+}
+
+/** What programs need to find their files and to speak the user's language. */
+const PLAIN_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR']
+
+function commandEnvironment(
+  env: Record<string, string | undefined>,
+  more: string | null,
+): Readonly<Record<string, string>> {
+  const wanted = (more ?? '').split(/[\s,]+/).filter(Boolean)
+  const own = wanted.find((name) => isKnown(name))
+  if (own !== undefined)
+    throw invalid(`PROCESSOR_ENV names ${own}, a setting of Wharf; commands get none of those`)
+  const names = Object.keys(env).filter(
+    (name) => PLAIN_VARIABLES.includes(name) || name.startsWith('LC_') || wanted.includes(name),
+  )
+  return Object.freeze(Object.fromEntries(names.map((name) => [name, env[name] ?? ''])))
 }
 
 function isKnown(name: string): boolean {

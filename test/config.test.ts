@@ -61,7 +61,7 @@ test('an empty WHARF_ALLOW_HOSTS is an empty list: it closes loopback', async ()
   expect(await reach({})).not.toBe('ADDRESS_REFUSED')
 })
 
-const mayBeEmpty = ['REDIS_PASSWORD', 'WHARF_ALLOW_HOSTS']
+const mayBeEmpty = ['REDIS_PASSWORD', 'WHARF_ALLOW_HOSTS', 'PROCESSOR_ENV']
 
 test.each(Object.keys(SETTINGS).filter((name) => !mayBeEmpty.includes(name)))(
   'an empty %s stops the start with one line',

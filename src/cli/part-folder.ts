@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
+import { AppError, ERRORS, makeNewFolder, messageOf, openFile, writeFile } from '../kernel/index.ts'
 
 /** What the pipeline calls the folder of the first table's pages. */
 const SPOOL = 'table-0'
@@ -25,7 +25,7 @@ export class PartFolder {
     const folder = new PartFolder(file)
     return folder.#guarded(async () => {
       await folder.#check()
-      await mkdir(folder.path, { mode: 0o700 }).catch(ignore('EEXIST'))
+      await makeNewFolder(folder.path).catch(ignore('EEXIST'))
       await folder.#lock()
       await folder.#clearUnless(createHash('sha256').update(JSON.stringify(sameAs)).digest('hex'))
       return folder
@@ -35,6 +35,8 @@ export class PartFolder {
   /** Puts the finished file where it belongs; an older one is replaced. */
   async finish(made: string, target: string): Promise<void> {
     await this.#guarded(async () => {
+      // The user's own file: as open to others as any that the user makes.
+      await chmod(made, 0o666 & ~process.umask())
       await rename(made, target)
       await rm(this.path, { recursive: true, force: true })
     })
@@ -60,7 +62,7 @@ export class PartFolder {
   /** Two runs in one folder would garble each other's pages. A run that was killed leaves its lock, but no process. */
   async #lock(): Promise<void> {
     for (;;) {
-      const lock = await open(this.#lockFile, 'wx').catch(ignore('EEXIST'))
+      const lock = await openFile(this.#lockFile, 'wx').catch(ignore('EEXIST'))
       if (lock) {
         await lock.writeFile(String(process.pid))
         await lock.close()

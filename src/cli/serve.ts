@@ -17,6 +17,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   // the number is read when the first of them is needed, which is later than this.
   process.env.UV_THREADPOOL_SIZE ??= '16'
   const config = loadConfig(process.env)
+  // For what libraries write, uploads above all; Wharf's own files have their modes from kernel/files.ts.
+  process.umask(0o777 & ~config.TASK_FILES_MODE)
   const guard = guardProcess(createLog({ level: config.WHARF_LOG_LEVEL }))
   const wharf = await startWharf(config)
   guard.drainBy(() => wharf.stop(), { withinMs: config.WHARF_DRAIN_SECONDS * 1000 + LAST_MS })

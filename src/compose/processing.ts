@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { accessOf } from '../kernel/index.ts'
 
 const ELSEWHERE =
   ', or on another instance: without WHARF_SHARED_DIR each instance has its own uploads and results'
@@ -12,6 +13,7 @@ export function processingOptions(config: Config, sole: boolean) {
     stalledMs: config.TASK_STALLED_SECONDS * 1000,
     storage: config.LOCAL_STORAGE_PATH,
     temp: config.TEMP_STORAGE_PATH,
+    access: accessOf(config.TASK_FILES_MODE),
     tempTtlMs: config.TASK_TEMP_TTL_HOURS * 3_600_000,
     uploadMaxBytes: config.TASK_UPLOAD_MAX_BYTES,
     elsewhere: sole || config.WHARF_SHARED_DIR !== null ? '' : ELSEWHERE,
@@ -44,5 +46,7 @@ export function processorSettings(config: Config) {
     retries: config.TASK_PROCESSOR_RETRIES,
     resultName: config.TASK_RESULT_NAME,
     drainMs: config.WHARF_DRAIN_SECONDS * 1000,
+    access: accessOf(config.TASK_FILES_MODE),
+    environment: config.commandEnvironment,
   }
 }

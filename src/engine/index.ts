@@ -4,7 +4,7 @@ export { RESYNC } from './events/event-feed.ts'
 export type { Event, EventFilter } from './events/event-log.ts'
 export { Gather } from './gather.ts'
 export { newId } from './id.ts'
-export { type Installation, keepSecret, openInstallation, readSecret } from './installation.ts'
+export { type Installation, keepSecret, openInstallation, readSecret, sharedSecret } from './installation.ts'
 export { activeIn, isActive, type Job } from './job.ts'
 export type { Enqueued, NewJob, NewTask, Task } from './job-store.ts'
 export {

@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { AppError, ERRORS, writeFileSync } from '../kernel/index.ts'
 import { hashSecret, newSecret } from './projects/secrets.ts'
 import { Sealer } from './sealer.ts'
 import type { SettingsStore } from './settings-store.ts'
@@ -16,6 +17,8 @@ export interface Installation {
   adminTokenFile: string | null
   agentTokenHash: string
   sealer: Sealer
+  /** Where the key is that seals the secrets in the ledger, for the operator. */
+  sealedBy: string
 }
 
 /**
@@ -30,11 +33,52 @@ export async function openInstallation(
   const sealer = await openSealer(settings, sealKey)
   const admin = await openToken(dataDir, settings, { name: 'admin', given: adminToken })
   const agent = await openToken(dataDir, settings, { name: 'agent', given: agentToken })
-  return { adminTokenHash: admin.hash, adminTokenFile: admin.file, agentTokenHash: agent.hash, sealer }
+  const sealedBy = sealKey === null ? SEALED_BESIDE : SEALED_APART
+  return {
+    adminTokenHash: admin.hash,
+    adminTokenFile: admin.file,
+    agentTokenHash: agent.hash,
+    sealer,
+    sealedBy,
+  }
 }
 
+const SEALED_APART = 'secrets in the ledger are sealed by WHARF_SEAL_KEY, which is not kept there'
+const SEALED_BESIDE =
+  'secrets in the ledger are sealed by a key in the same ledger, so whoever reads all of it can open them; set WHARF_SEAL_KEY or WHARF_SEAL_KEY_FILE to keep the key apart'
+
+/** Refuses a key that is not the one that this ledger's secrets were sealed with. */
 export async function openSealer(settings: SettingsStore, sealKey: string | null): Promise<Sealer> {
-  return new Sealer(sealKey ?? (await settings.getOrCreate('seal_key', () => newSecret('seal_'))))
+  const made = await settings.get('seal_key')
+  const key = sealKey ?? made ?? (await settings.getOrCreate('seal_key', () => newSecret('seal_')))
+  // What was sealed before the key was given is still opened with the one that was made.
+  const sealer = new Sealer(key, made !== undefined && made !== key ? [made] : [])
+  const check = await settings.getOrCreate(sealKey === null ? 'seal_check' : 'seal_check_given', () =>
+    sealer.seal('wharf'),
+  )
+  const given = sealKey === null && (await settings.get('seal_check_given')) !== undefined
+  if (given || !opens(sealer, check))
+    throw new AppError(
+      ERRORS.CONFIG_INVALID,
+      'WHARF_SEAL_KEY must be the key that the secrets in this ledger were sealed with',
+    )
+  return sealer
+}
+
+function opens(sealer: Sealer, sealed: string): boolean {
+  try {
+    return sealer.open(sealed) === 'wharf'
+  } catch {
+    return false
+  }
+}
+
+/** A secret that all instances share, sealed. One that an older version kept as it is gets sealed. */
+export async function sharedSecret(settings: SettingsStore, sealer: Sealer, name: string): Promise<string> {
+  const kept = await settings.getOrCreate(`${name}_key`, () => sealer.seal(newSecret(`${name}_`)))
+  if (!kept.startsWith(`${name}_`)) return sealer.open(kept)
+  await settings.set(`${name}_key`, sealer.seal(kept))
+  return kept
 }
 
 async function openToken(
@@ -58,7 +102,5 @@ export function readSecret(file: string): string | undefined {
 }
 
 export function keepSecret(file: string, secret: string): void {
-  mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 })
-  writeFileSync(file, `${secret}\n`, { mode: 0o600 })
-  chmodSync(file, 0o600)
+  writeFileSync(file, `${secret}\n`)
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { AppError, type Clock, ERRORS, isErrno, type Log } from '../kernel/index.ts'
+import { AppError, type Clock, ERRORS, isErrno, type Log, makeFolder, writeFile } from '../kernel/index.ts'
 import type { Said } from './duties/heartbeat.ts'
 import { keepSecret, readSecret } from './installation.ts'
 import { type Ledger, now, type Tx } from './ledger/ledger.ts'
@@ -140,7 +140,7 @@ export class Membership {
   async #writeMarker(sharedDir: string): Promise<string> {
     const marker = randomUUID()
     try {
-      await mkdir(join(sharedDir, 'instances'), { recursive: true })
+      await makeFolder(join(sharedDir, 'instances'))
       await writeFile(this.#markerOf(this.#deps.instance), `${marker}\n`)
     } catch (cause) {
       throw new AppError(ERRORS.STORAGE_UNAVAILABLE, `cannot write to WHARF_SHARED_DIR ${sharedDir}`, {

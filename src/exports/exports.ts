@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Engine, Ledger, LinkIssuer, ProjectStore, Sealer, Tickets, Tx } from '../engine/index.ts'
-import { AppError, type Clock, ERRORS, type Log } from '../kernel/index.ts'
+import { AppError, type Clock, ERRORS, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
 import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from './export-job.ts'
@@ -151,7 +151,7 @@ export class Exports {
   ): Promise<T> {
     const request = this.#read(body)
     const directory = join(this.#options.dataDir, 'sync', randomUUID())
-    await mkdir(directory, { recursive: true })
+    await makeFolder(directory)
     try {
       const produced = await produce(this.#deps, {
         request,

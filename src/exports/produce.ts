@@ -1,6 +1,6 @@
-import { copyFile, link, mkdir, rm } from 'node:fs/promises'
+import { link, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock, Log } from '../kernel/index.ts'
+import { type Clock, copyFile, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { csvColumns } from './csv/index.ts'
 import type { ExportRequest, Table } from './export-request.ts'
@@ -98,7 +98,7 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   options.onProgress({ stage: 'building', ...totals })
   const out = join(options.directory, 'out')
   await rm(out, { recursive: true, force: true })
-  await mkdir(out, { recursive: true, mode: 0o700 })
+  await makeFolder(out)
   const built =
     options.request.type === 'csv'
       ? await buildCsv(options, tables, out)

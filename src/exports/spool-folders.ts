@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { makeFolder, writeFile } from '../kernel/index.ts'
 
 /**
  * One folder for each claim of a job: `ROOT/JOB/FENCE`. Fencing does not guard files, so a successor never writes into
@@ -39,7 +40,8 @@ export class SpoolFolders {
   async #prepare(jobId: string, fence: number): Promise<string> {
     const parent = join(this.#root, jobId)
     const directory = join(parent, String(fence))
-    await mkdir(parent, { recursive: true })
+    await makeFolder(this.#root)
+    await makeFolder(parent)
     const earlier = (await readdir(parent))
       .filter((name) => /^\d+$/.test(name))
       .sort((a, b) => Number(b) - Number(a))
@@ -47,7 +49,7 @@ export class SpoolFolders {
     if (latest !== undefined && (await this.#isAbandoned(join(parent, latest)))) {
       await rename(join(parent, latest), directory)
     }
-    await mkdir(directory, { recursive: true })
+    await makeFolder(directory)
     await this.#own(directory)
     return directory
   }

@@ -13,6 +13,23 @@ export {
   messageOf,
   type WaitsOn,
 } from './errors.ts'
+export {
+  accessOf,
+  copyFile,
+  type FileAccess,
+  findLoose,
+  makeFolder,
+  makeFolderSync,
+  makeNewFolder,
+  makeNewFolderSync,
+  openFile,
+  openFileSync,
+  openShared,
+  PRIVATE,
+  takeFolder,
+  writeFile,
+  writeFileSync,
+} from './files.ts'
 export { Lifecycle, type Part } from './lifecycle.ts'
 export { createLog, type Log } from './log.ts'
 export { outageOf, toDiskError } from './outage.ts'

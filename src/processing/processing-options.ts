@@ -1,3 +1,4 @@
+import type { FileAccess } from '../kernel/index.ts'
 import type { GrpcServerOptions } from './grpc/grpc-server.ts'
 
 export interface ProcessingOptions {
@@ -11,6 +12,8 @@ export interface ProcessingOptions {
   aliveMs: number
   storage: string
   temp: string
+  /** Who else uses these two folders. */
+  access: FileAccess
   tempTtlMs: number
   /** Nobody else is alive, so a broken hand-off need not be waited for. */
   sole: boolean
@@ -29,4 +32,6 @@ export interface ProcessorSettings {
   retries: number
   resultName: string
   drainMs: number
+  access: FileAccess
+  environment: Readonly<Record<string, string>>
 }

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, type Clock, type Duty, ERRORS, orAborted } from '../kernel/index.ts'
+import { AppError, type Clock, type Duty, ERRORS, makeFolder, openFile, orAborted } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 
 export interface CachedFile {
@@ -108,7 +108,7 @@ export class FileCache implements Duty {
   }
 
   async #fetch(signature: string, artifactKey: string, path: string, signal: AbortSignal): Promise<void> {
-    await mkdir(this.#directory, { recursive: true })
+    await makeFolder(this.#directory)
     const temporary = `${path}-${randomUUID()}${TEMPORARY}`
     try {
       const sha256 = await this.#write(temporary, artifactKey, signal)
@@ -133,7 +133,7 @@ export class FileCache implements Duty {
     if (signal.aborted) stop()
     const hash = createHash('sha256')
     let size = 0
-    const file = await open(temporary, 'wx', 0o644)
+    const file = await openFile(temporary, 'wx')
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         hash.update(chunk)

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { PRIVATE } from '../../src/kernel/index.ts'
 import { HandOff } from '../../src/processing/files/hand-off.ts'
 import { HandOffNotes } from '../../src/processing/files/hand-off-notes.ts'
 import { extensionOf } from '../../src/processing/files/temp-path.ts'
@@ -22,6 +23,7 @@ import { setup } from './setup.ts'
 function open(storage?: string) {
   const folder = temporaryFolder()
   const handOff = new HandOff(silentLog, {
+    access: PRIVATE,
     storage: storage ?? join(folder, 'videos'),
     temp: join(folder, 'temp'),
   })
@@ -223,7 +225,11 @@ describe('after a crash', () => {
   test('a file that was taken for a task that does not exist goes back', async () => {
     const { handOff, file, folder } = open()
     await handOff.take('lost', file, 'a.mp4')
-    const next = new HandOff(silentLog, { storage: handOff.storage, temp: join(folder, 'temp') })
+    const next = new HandOff(silentLog, {
+      storage: handOff.storage,
+      temp: join(folder, 'temp'),
+      access: PRIVATE,
+    })
     expect(await next.recover(async () => false, 0, Date.now() + 1)).toBe(1)
     expectUntouched({ handOff, file })
   })

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { PRIVATE } from '../../src/kernel/index.ts'
 import { CommandLine } from '../../src/processing/processor/command-line.ts'
 import { OutputLines, progressOf } from '../../src/processing/processor/output-lines.ts'
 import { Processor, type ProcessorOptions } from '../../src/processing/processor/processor.ts'
@@ -24,6 +25,7 @@ async function process_(
   chmodSync(file, 0o755)
   const settings = {
     ...{ concurrency: 1, drainMs: 0, touchMs: 20, timeoutMs: LIMIT_MS, retries: 0, resultName: 'result.mp4' },
+    ...{ access: PRIVATE, environment: { PATH: process.env.PATH ?? '' } },
     ...options,
   }
   const processor = new Processor(
@@ -229,6 +231,8 @@ test.runIf(ffmpeg)('the example of the documentation makes a real result.mp4', a
         timeoutMs: LIMIT_MS,
         retries: 0,
         resultName: 'result.mp4',
+        access: PRIVATE,
+        environment: { PATH: process.env.PATH ?? '' },
       },
     },
   )

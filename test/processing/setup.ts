@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { inject, onTestFinished } from 'vitest'
 import { Engine } from '../../src/engine/index.ts'
-import { type Clock, systemClock } from '../../src/kernel/index.ts'
+import { type Clock, PRIVATE, systemClock } from '../../src/kernel/index.ts'
 import { FollowRedisDuty } from '../../src/processing/duties/follow-redis.ts'
 import { PutBackDuty } from '../../src/processing/duties/put-back.ts'
 import { HandOff } from '../../src/processing/files/hand-off.ts'
@@ -42,7 +42,11 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
   )
   const log = silentLog
   const folder = temporaryFolder()
-  const handOff = new HandOff(log, { storage: join(folder, 'videos'), temp: join(folder, 'temp') })
+  const handOff = new HandOff(log, {
+    storage: join(folder, 'videos'),
+    temp: join(folder, 'temp'),
+    access: PRIVATE,
+  })
   const rows = new TaskRows(
     { ledger, events: engine.events, notify: () => engine.feed.notify() },
     { ttlMs: ttlSeconds * 1000 },

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
-import { AppError, type Clock, ERRORS, messageOf } from '../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, messageOf, openFileSync, takeFolder } from '../../kernel/index.ts'
 import { Ledger } from './ledger.ts'
 import type { Schema } from './schema.ts'
 import { nodeSqliteDialect } from './sqlite-driver.ts'
@@ -23,7 +23,9 @@ export function openSqliteLedger(dataDir: string, clock: Clock): Ledger {
 }
 
 function open(dataDir: string, clock: Clock): Ledger {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  takeFolder(dataDir)
+  // SQLite would make them as the umask says, and gives what it puts beside a database the same mode.
+  for (const name of ['ledger.db', 'lock.db']) closeSync(openFileSync(join(dataDir, name), 'a'))
   const lock = lockDataDir(dataDir)
   const file = join(dataDir, 'ledger.db')
   const writer = new DatabaseSync(file)

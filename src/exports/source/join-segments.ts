@@ -1,5 +1,5 @@
-import { type FileHandle, open, rm } from 'node:fs/promises'
-import { AppError, ERRORS, isErrno } from '../../kernel/index.ts'
+import { type FileHandle, rm } from 'node:fs/promises'
+import { AppError, ERRORS, isErrno, openFile } from '../../kernel/index.ts'
 import type { SpoolSegment } from './spool.ts'
 import { writeWhole } from './write-whole.ts'
 
@@ -15,7 +15,7 @@ export async function joinSegments(
   signal: AbortSignal,
 ): Promise<string> {
   if (!first) throw new RangeError('a spool has at least one segment')
-  const file = await open(first.path, 'r+')
+  const file = await openFile(first.path, 'r+')
   try {
     const chunk = Buffer.allocUnsafeSlow(CHUNK)
     let end = first.bytes
@@ -55,7 +55,7 @@ async function append(
 /** One that is not there has been appended already. */
 async function openIfThere(path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(path, 'r')
+    return await openFile(path)
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined
     throw error

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
-import { access, type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { access, type FileHandle, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { isErrno } from '../../kernel/index.ts'
+import { isErrno, makeFolder, openFile } from '../../kernel/index.ts'
 import type { SegmentState } from './segment-buffer.ts'
 import { decodeMeta, encodeMeta, type SpoolMeta } from './spool-meta.ts'
 import { writeWhole } from './write-whole.ts'
@@ -34,7 +34,7 @@ export class SpoolFolder {
 
   /** Makes the folder, or empties it of what an earlier fetch left. Files that are not ours stay. */
   async clear(): Promise<void> {
-    await mkdir(this.directory, { recursive: true, mode: 0o700 })
+    await makeFolder(this.directory)
     this.#dirty.clear()
     const names = (await readdir(this.directory)).filter((name) => OURS.test(name))
     // The meta goes first: without it nothing here counts any more.
@@ -119,7 +119,7 @@ async function withFile<T>(
   flags: string | number,
   use: (file: FileHandle) => Promise<T>,
 ): Promise<T> {
-  const file = await open(path, flags)
+  const file = await openFile(path, flags)
   try {
     return await use(file)
   } finally {

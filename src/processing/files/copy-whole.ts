@@ -1,15 +1,20 @@
 import { createReadStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { type FileAccess, openFile, openShared } from '../../kernel/index.ts'
 
 /**
  * Copies a file so that its target appears whole or not at all, and is on disk before this resolves. What was written
  * before a failure is removed.
  */
-export async function copyWhole(from: string, to: string, signal?: AbortSignal): Promise<void> {
+export async function copyWhole(
+  from: string,
+  to: string,
+  { access, signal }: { access: FileAccess; signal?: AbortSignal | undefined },
+): Promise<void> {
   const part = `${to}.part`
   try {
-    const file = await open(part, 'w', 0o644)
+    const file = await openShared(part, 'w', access)
     try {
       await file.writeFile(createReadStream(from, { highWaterMark: 1024 * 1024 }), signal ? { signal } : {})
       await file.sync()
@@ -25,7 +30,7 @@ export async function copyWhole(from: string, to: string, signal?: AbortSignal):
 }
 
 export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
+  const handle = await openFile(folder)
   try {
     await handle.sync()
   } finally {

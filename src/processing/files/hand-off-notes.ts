@@ -1,7 +1,7 @@
-import { linkSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs'
+import { linkSync, symlinkSync, unlinkSync } from 'node:fs'
 import { lstat, lutimes, readdir, readlink, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { isErrno } from '../../kernel/index.ts'
+import { isErrno, makeFolderSync } from '../../kernel/index.ts'
 
 /** Says that the file at `from` is being taken over for the task `id`. */
 export interface Note {
@@ -31,7 +31,7 @@ export class HandOffNotes {
   constructor({ storage, temp }: { storage: string; temp: string }) {
     this.#folder = join(storage, FOLDER)
     this.#temp = temp
-    mkdirSync(this.#folder, { recursive: true, mode: 0o750 })
+    makeFolderSync(this.#folder)
   }
 
   write(id: string, from: string): Note {

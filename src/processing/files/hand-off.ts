@@ -1,7 +1,17 @@
-import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs'
+import { lstatSync, realpathSync, renameSync } from 'node:fs'
 import { link, lstat, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { AppError, ERRORS, isAppError, isErrno, type Log, messageOf } from '../../kernel/index.ts'
+import {
+  AppError,
+  ERRORS,
+  type FileAccess,
+  isAppError,
+  isErrno,
+  type Log,
+  makeFolderSync,
+  makeNewFolderSync,
+  messageOf,
+} from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
 import { copyWhole } from './copy-whole.ts'
 import { HandOffNotes, type Note } from './hand-off-notes.ts'
@@ -12,6 +22,7 @@ export interface HandOffOptions {
   storage: string
   /** TEMP_STORAGE_PATH */
   temp: string
+  access: FileAccess
 }
 
 /** A file that was taken over. Exactly one of `done` and `undo` ends it. */
@@ -37,12 +48,15 @@ const TOUCH_NOTE_MS = 20_000
 export class HandOff {
   readonly storage: string
   readonly temp: string
+  /** Gateways and processors of other users share both folders. */
+  readonly access: FileAccess
   readonly #log: Log
   readonly #notes: HandOffNotes
 
-  constructor(log: Log, { storage, temp }: HandOffOptions) {
+  constructor(log: Log, { storage, temp, access }: HandOffOptions) {
     this.#log = log
-    for (const folder of [storage, temp]) mkdirSync(folder, { recursive: true, mode: 0o750 })
+    this.access = access
+    for (const folder of [storage, temp]) makeFolderSync(folder, access)
     this.storage = realpathSync(storage)
     this.temp = realpathSync(temp)
     this.#notes = new HandOffNotes(this)
@@ -111,7 +125,7 @@ export class HandOff {
   #open(id: string, from: string): Note {
     const note = this.#notes.write(id, from)
     try {
-      mkdirSync(this.folderOf(id), { mode: 0o750 })
+      makeNewFolderSync(this.folderOf(id), this.access)
     } catch (error) {
       this.#notes.remove(note)
       throw error
@@ -138,7 +152,7 @@ export class HandOff {
     }, TOUCH_NOTE_MS)
     try {
       if (!(await lstat(held)).isFile()) throw badPath()
-      await copyWhole(held, to, signal)
+      await copyWhole(held, to, { access: this.access, signal })
     } finally {
       clearInterval(touching)
     }
@@ -153,9 +167,9 @@ export class HandOff {
   async #undo(note: Note, path?: string): Promise<void> {
     const { id, from } = note
     try {
-      if (!(await putBack(heldPath(note), from, id))) {
+      if (!(await putBack(heldPath(note), note, this.access))) {
         const moved = note.holdsFile ? note.path : (path ?? (await this.#originalIn(id)))
-        if (moved !== undefined && !(await isSameFile(moved, from))) await putBack(moved, from, id)
+        if (moved !== undefined && !(await isSameFile(moved, from))) await putBack(moved, note, this.access)
       }
       await rm(this.folderOf(id), { recursive: true, force: true })
       await rm(note.path, { force: true })
@@ -196,7 +210,11 @@ async function isSameFile(a: string, b: string): Promise<boolean> {
 }
 
 /** Answers false when there is nothing to put back. A file that came to the old place meanwhile is not overwritten. */
-async function putBack(moved: string, from: string, id: string): Promise<boolean> {
+async function putBack(
+  moved: string,
+  { from, id }: { from: string; id: string },
+  access: FileAccess,
+): Promise<boolean> {
   const stat = await lstat(moved).catch(() => undefined)
   if (!stat) return false
   for (const target of [from, join(dirname(from), `${id}-${basename(from)}`)]) {
@@ -210,7 +228,7 @@ async function putBack(moved: string, from: string, id: string): Promise<boolean
     } catch (error) {
       if (isErrno(error, 'EEXIST')) continue
       if (!isErrno(error, 'EXDEV', 'EPERM', 'ENOTSUP')) throw error
-      await copyWhole(moved, target)
+      await copyWhole(moved, target, { access })
       await unlink(moved)
       return true
     }

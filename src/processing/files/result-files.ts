@@ -1,6 +1,6 @@
-import { type FileHandle, open, realpath } from 'node:fs/promises'
+import { type FileHandle, realpath } from 'node:fs/promises'
 import { basename, extname, sep } from 'node:path'
-import { AppError, ERRORS, isErrno } from '../../kernel/index.ts'
+import { AppError, ERRORS, isErrno, openFile } from '../../kernel/index.ts'
 
 export interface ResultFile {
   /** To be closed by whoever asked, or by the stream that is made of it. */
@@ -41,7 +41,7 @@ export class ResultFiles {
       throw this.#gone(taskId, cause)
     })
     if (!real.startsWith(this.#storage + sep)) throw this.#gone(taskId)
-    const handle = await open(real, 'r').catch((cause) => {
+    const handle = await openFile(real).catch((cause) => {
       throw isErrno(cause, 'ENOENT', 'EACCES') ? this.#gone(taskId, cause) : cause
     })
     const stat = await handle.stat()

@@ -11,6 +11,8 @@ const SHUTDOWN_GRACE_MS = 1_000
 export interface RunCommandOptions {
   command: [string, ...string[]]
   cwd: string
+  /** None of the server's own: its environment holds secrets. */
+  environment: Readonly<Record<string, string>>
   timeoutMs: number
   /** Aborting ends the command and everything that it started. */
   signal: AbortSignal
@@ -23,10 +25,15 @@ export interface RunCommandOptions {
  * to stop. Resolves when it ended well; the error of a bad end carries the tail of what it said on stderr.
  */
 export async function runCommand(options: RunCommandOptions): Promise<void> {
-  const { command, cwd, timeoutMs, signal, log } = options
+  const { command, cwd, environment, timeoutMs, signal, log } = options
   signal.throwIfAborted()
   const [program, ...args] = command
-  const child = spawn(program, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, {
+    cwd,
+    env: environment,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let tail = ''
   let lines = 0
   const hear = (stream: 'stdout' | 'stderr') =>

@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { access, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
-import { AppError, backoffDelay, type Clock, ERRORS, type Log, outageOf } from '../../kernel/index.ts'
+import {
+  AppError,
+  backoffDelay,
+  type Clock,
+  ERRORS,
+  type FileAccess,
+  type Log,
+  openFile,
+  outageOf,
+} from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
 import type { CommandLine } from './command-line.ts'
 import { runCommand } from './run-command.ts'
@@ -13,6 +22,10 @@ export interface TaskRunOptions {
   retries: number
   /** What the result is called, next to the original. */
   resultName: string
+  /** Others share the results. */
+  access: FileAccess
+  /** All that the command sees of the environment. */
+  environment: Readonly<Record<string, string>>
 }
 
 export interface TaskRunContext {
@@ -64,8 +77,9 @@ async function runOnce(context: TaskRunContext, options: TaskRunOptions): Promis
   const result = join(folder, options.resultName)
   try {
     const command = options.command.fill({ input, output, task_id: taskId })
-    await runCommand({ command, cwd: folder, timeoutMs: options.timeoutMs, signal, log, onProgress })
-    await syncOutput(output)
+    const { timeoutMs, environment } = options
+    await runCommand({ command, environment, cwd: folder, timeoutMs, signal, log, onProgress })
+    await syncOutput(output, options.access)
     if (!(await context.stillMine()))
       throw new AppError(ERRORS.JOB_LEASE_LOST, `task ${taskId} was taken away`)
     await rename(output, result)
@@ -75,15 +89,16 @@ async function runOnce(context: TaskRunContext, options: TaskRunOptions): Promis
   }
 }
 
-async function syncOutput(output: string): Promise<void> {
+async function syncOutput(output: string, { file: mode }: FileAccess): Promise<void> {
   const found = await stat(output).catch(() => undefined)
   if (!found?.isFile()) {
     throw new AppError(ERRORS.PROCESSOR_FAILED, 'the command ended well, but wrote no file to {output}', {
       retryable: false,
     })
   }
-  const file = await open(output, 'r')
+  const file = await openFile(output)
   try {
+    await file.chmod(mode)
     await file.sync()
   } finally {
     await file.close()
@@ -92,7 +107,6 @@ async function syncOutput(output: string): Promise<void> {
 
 /** What a processor that was killed has left. A processor that merely lost the task loses its file here, too. */
 async function removeUnfinished(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true })
-  const names = (await readdir(folder)).filter((name) => name.startsWith(UNFINISHED))
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith(UNFINISHED))
   for (const name of names) await rm(join(folder, name), { recursive: true, force: true })
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
-import { copyFile, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
-import { AppError, ERRORS, isErrno } from '../../kernel/index.ts'
+import { lstat, readdir, rename, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError, copyFile, ERRORS, isErrno, makeFolder, openFile } from '../../kernel/index.ts'
 import { type PartName, partName, readPartName } from './part-name.ts'
 
 /** The folder of one account. Every name it is given has gone through `safeName`; links are never followed. */
@@ -14,7 +14,8 @@ export class AccountFolder {
 
   /** Makes the folder. Refuses one that is a link, which could lead anywhere. */
   async make(): Promise<void> {
-    await mkdir(this.path, { recursive: true })
+    await makeFolder(dirname(this.path))
+    await makeFolder(this.path)
     if ((await lstat(this.path)).isDirectory()) return
     throw new AppError(ERRORS.ACCOUNT_FOLDER_UNSAFE, `${this.path} is a link; put a plain folder there`, {
       retryable: false,
@@ -67,7 +68,7 @@ export class AccountFolder {
 
   /** Makes renames durable. */
   async sync(): Promise<void> {
-    const handle = await open(this.path, 'r')
+    const handle = await openFile(this.path)
     try {
       await handle.sync()
     } finally {

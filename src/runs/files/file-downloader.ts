@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
-import { type FileHandle, open, rename } from 'node:fs/promises'
-import { type Backoff, type Clock, ERRORS, outageOf, toDiskError } from '../../kernel/index.ts'
+import { type FileHandle, rename } from 'node:fs/promises'
+import { type Backoff, type Clock, ERRORS, openFile, outageOf, toDiskError } from '../../kernel/index.ts'
 import { type HttpClient, type HttpTimeouts, withRetry } from '../../net/index.ts'
 import type { AccountFolder } from './account-folder.ts'
 import { type FileAnswer, readFileAnswer, StartOver, startOver } from './file-answer.ts'
@@ -102,7 +102,7 @@ export class FileDownloader {
     const { folder } = this.#deps
     const { wanted, watch } = download
     const part = folder.file(wanted.part)
-    const handle = await open(part, NEW_PART, 0o644)
+    const handle = await openFile(part, NEW_PART)
     try {
       if (answer.from < download.have) download.forget()
       if (answer.from === 0 && download.touched) await handle.truncate(0)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isErrno } from '../../kernel/index.ts'
+import { isErrno, openFile as openPrivate } from '../../kernel/index.ts'
 import type { ArtifactSource, PutOptions } from '../artifact-store.ts'
 import { Hashed } from '../hashed.ts'
 import { blobName, temporaryName } from './disk-layout.ts'
@@ -10,7 +10,7 @@ import { blobName, temporaryName } from './disk-layout.ts'
 /** Opens a file for writing; a collaborator, so that a full disk can be had without one. */
 export type OpenFile = (path: string, flags: number) => Promise<FileHandle>
 
-export const openFile: OpenFile = (path, flags) => open(path, flags, 0o640)
+export const openFile: OpenFile = openPrivate
 
 const NEW_FILE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY
 
@@ -80,7 +80,7 @@ async function fill(handle: FileHandle, bytes: AsyncIterable<Buffer> | Iterable<
 /** Takes the file over by a rename; false where that is another file system. */
 async function moveFile(from: string, to: string, hashed: Hashed): Promise<boolean> {
   for await (const _ of hashed);
-  const handle = await open(from, 'r+')
+  const handle = await openPrivate(from, 'r+')
   try {
     await handle.sync()
   } finally {

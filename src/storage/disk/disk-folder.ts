@@ -1,10 +1,10 @@
-import { lstat, mkdir, open, rmdir } from 'node:fs/promises'
+import { lstat, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, ERRORS, isErrno } from '../../kernel/index.ts'
+import { AppError, ERRORS, isErrno, makeNewFolder, openFile } from '../../kernel/index.ts'
 
 /** Makes a rename or unlink inside the folder survive a power cut. */
 export async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r')
+  const handle = await openFile(path)
   try {
     await handle.sync()
   } catch (error) {
@@ -41,7 +41,7 @@ export async function enterFolder(
 
 async function makeFolder(path: string): Promise<boolean> {
   try {
-    await mkdir(path)
+    await makeNewFolder(path)
     return true
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false

@@ -1,7 +1,16 @@
 import { constants } from 'node:fs'
-import { mkdir, open, realpath, rm } from 'node:fs/promises'
+import { realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, type Clock, ERRORS, isErrno, messageOf, systemClock } from '../../kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  ERRORS,
+  isErrno,
+  makeFolder,
+  messageOf,
+  openFile as openPlain,
+  systemClock,
+} from '../../kernel/index.ts'
 import { checkKey } from '../artifact-key.ts'
 import type {
   ArtifactSource,
@@ -42,7 +51,7 @@ export class DiskStore implements ArtifactStore {
     { root }: { root: string },
   ): Promise<DiskStore> {
     try {
-      await mkdir(root, { recursive: true })
+      await makeFolder(root)
       return new DiskStore(await realpath(root), { clock: systemClock, openFile, ...deps })
     } catch (error) {
       throw toStorageError(error, 'open the file store')
@@ -187,7 +196,7 @@ export class DiskStore implements ArtifactStore {
       seen = card.blob
       const path = join(this.#root, ...folderParts(key), card.blob)
       try {
-        return { card, handle: await open(path, constants.O_RDONLY | constants.O_NOFOLLOW) }
+        return { card, handle: await openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW) }
       } catch (error) {
         if (!isErrno(error, 'ENOENT')) throw error
       }

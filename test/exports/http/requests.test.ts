@@ -227,7 +227,7 @@ test('a project speaks for itself alone; the admin names whom it speaks for', as
     expect(await problemOf(refused)).toMatchObject({ code: 'TASK_NOT_FOUND' })
   }
   const listed = await client.ask('GET', `/api/projects/${client.project.id}/exports`, { key: other.key })
-  expect(await problemOf(listed)).toMatchObject({ code: 'TASK_NOT_FOUND' })
+  expect(await problemOf(listed)).toMatchObject({ code: 'PROJECT_NOT_FOUND' })
   expect(await problemOf(client.get('no-such-task'))).toMatchObject({ code: 'TASK_NOT_FOUND', status: 404 })
 })
 

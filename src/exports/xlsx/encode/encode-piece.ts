@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
+import { openFileSync } from '../../../kernel/index.ts'
 import type { CompileCondition } from '../condition-styles.ts'
 import type { SliceRows } from '../pieces.ts'
 import type { SheetRecipe } from '../sheet-recipe.ts'
@@ -87,7 +88,7 @@ export class PieceEncoder {
     if (this.#buffer.length <= bytes + PADDING || this.#buffer.length > KEPT_INPUT) {
       this.#buffer = Buffer.alloc(Math.max(bytes + 1 + PADDING, 5 << 20))
     }
-    const file = openSync(path, 'r')
+    const file = openFileSync(path)
     try {
       for (let done = 0; done < bytes; ) {
         const count = readSync(file, this.#buffer, done, bytes - done, offset + done)

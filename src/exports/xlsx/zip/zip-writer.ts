@@ -1,5 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises'
-import { AppError, ERRORS } from '../../../kernel/index.ts'
+import type { FileHandle } from 'node:fs/promises'
+import { AppError, ERRORS, openFile } from '../../../kernel/index.ts'
 import {
   centralHeader,
   endOfDirectory,
@@ -24,7 +24,7 @@ export class ZipWriter {
   }
 
   static async create(path: string): Promise<ZipWriter> {
-    return new ZipWriter(await open(path, 'w'))
+    return new ZipWriter(await openFile(path, 'w'))
   }
 
   /** Bytes written so far. */

@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { openFile } from '../../../kernel/index.ts'
 import type { Holding } from './wire/holding.ts'
 import type { Manifest } from './wire/manifest.ts'
 
@@ -15,7 +16,7 @@ export class SourceFile implements Holding {
   }
 
   static async open(task: string, manifest: Manifest, path: string): Promise<SourceFile> {
-    const file = await open(path, 'r')
+    const file = await openFile(path)
     const { size } = await file.stat()
     if (size === manifest.size) return new SourceFile(task, manifest, file)
     await file.close()

@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto'
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { openFile } from '../../../../kernel/index.ts'
 
 export const PIECE_BYTES = 256 * 1024
 export const BLOCK_BYTES = 64 * 1024
@@ -77,7 +78,7 @@ export async function makeManifest(
   signal: AbortSignal,
   pieceBytes: number = PIECE_BYTES,
 ): Promise<Manifest> {
-  const file = await open(path, 'r')
+  const file = await openFile(path)
   try {
     return await hashFile(file, path, pieceBytes, signal)
   } finally {

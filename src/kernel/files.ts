@@ -1,0 +1,166 @@
+import {
+  chmodSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  type Stats,
+  statSync,
+  writeFileSync as writePlainSync,
+} from 'node:fs'
+import {
+  chmod,
+  copyFile as copyPlain,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  stat,
+  writeFile as writePlain,
+} from 'node:fs/promises'
+import { join } from 'node:path'
+import { isErrno } from './errno.ts'
+
+/** Who may read and write what Wharf keeps. The linter lets nobody else create files or folders. */
+export interface FileAccess {
+  readonly file: number
+  readonly folder: number
+}
+
+/** For all but what other users' programs share with Wharf. */
+export const PRIVATE: FileAccess = { file: 0o600, folder: 0o700 }
+
+/** The access that a folder's mode stands for: its files have the same, without the right to enter. */
+export function accessOf(folder: number): FileAccess {
+  return { folder, file: folder & 0o666 }
+}
+
+/** Files that it creates are private, whatever the umask. */
+export function openFile(path: string, flags: string | number = 'r'): Promise<FileHandle> {
+  return open(path, flags, PRIVATE.file)
+}
+
+/** A file that others share: the umask takes nothing away from it. */
+export async function openShared(path: string, flags: string, access: FileAccess): Promise<FileHandle> {
+  const handle = await open(path, flags, access.file)
+  try {
+    await handle.chmod(access.file)
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+export function openFileSync(path: string, flags = 'r'): number {
+  return openSync(path, flags, PRIVATE.file)
+}
+
+export async function writeFile(path: string, content: string): Promise<void> {
+  await writePlain(path, content, { mode: PRIVATE.file })
+}
+
+/** Also tightens a file that is there already. */
+export function writeFileSync(path: string, content: string): void {
+  writePlainSync(path, content, { mode: PRIVATE.file })
+  chmodSync(path, PRIVATE.file)
+}
+
+export async function copyFile(from: string, to: string, mode?: number): Promise<void> {
+  await copyPlain(from, to, mode)
+  await chmod(to, PRIVATE.file)
+}
+
+/** Makes a folder and those above it; one that is there already gets no looser, and is tightened. */
+export async function makeFolder(path: string, access: FileAccess = PRIVATE): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: access.folder })
+  const wanted = modeFor(await stat(path), access, made !== undefined)
+  if (wanted !== undefined) await chmod(path, wanted).catch(unlessForeign)
+}
+
+export function makeFolderSync(path: string, access: FileAccess = PRIVATE): void {
+  const made = mkdirSync(path, { recursive: true, mode: access.folder })
+  const wanted = modeFor(statSync(path), access, made !== undefined)
+  if (wanted === undefined) return
+  try {
+    chmodSync(path, wanted)
+  } catch (error) {
+    unlessForeign(error)
+  }
+}
+
+/** Fails when there is something already. */
+export async function makeNewFolder(path: string): Promise<void> {
+  await mkdir(path, { mode: PRIVATE.folder })
+}
+
+export function makeNewFolderSync(path: string, access: FileAccess): void {
+  mkdirSync(path, { mode: access.folder })
+  chmodSync(path, access.folder)
+}
+
+/** What its folder holds of Wharf, when it is not empty. */
+const OWN_NAMES = ['ledger.db', 'admin-token', 'files', 'spool', 'accounts', 'instances', 'videos', 'temp']
+
+/**
+ * Makes or tightens the folder that an operator named. One that others use too, like /tmp, is left as it is. 0710 stays:
+ * it lets a group pass to folders below that are shared, and shows it nothing else.
+ */
+export function takeFolder(path: string): void {
+  const made = mkdirSync(path, { recursive: true, mode: PRIVATE.folder })
+  if (made !== undefined) return
+  const { mode } = statSync(path)
+  const names = readdirSync(path)
+  const isOwn =
+    (mode & 0o1000) === 0 && (names.length === 0 || names.some((name) => OWN_NAMES.includes(name)))
+  if (isOwn && (mode & 0o777) !== 0o710) makeFolderSync(path)
+}
+
+export interface LooseFiles {
+  count: number
+  /** The first one. */
+  example: string | null
+  /** False when there were too many to look at all of them. */
+  complete: boolean
+}
+
+/** What users other than Wharf's own can read or change below a folder, apart from the folders that are meant to be shared. */
+export async function findLoose(
+  root: string,
+  { shared, most = 20_000 }: { shared: readonly string[]; most?: number },
+): Promise<LooseFiles> {
+  const found: LooseFiles = { count: 0, example: null, complete: true }
+  const folders = [root]
+  let seen = 0
+  const look = async (path: string) => {
+    const entry = await stat(path).catch(() => undefined)
+    if (!entry) return
+    const allowed = entry.isDirectory() && path === root ? 0o067 : 0o077
+    if ((entry.mode & allowed) === 0) return
+    found.count++
+    found.example ??= path
+  }
+  await look(root)
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+      if (seen++ >= most) return { ...found, complete: false }
+      const path = join(folder, entry.name)
+      if (shared.includes(path) || entry.isSymbolicLink()) continue
+      await look(path)
+      if (entry.isDirectory()) folders.push(path)
+    }
+  }
+  return found
+}
+
+/** undefined: it is good as it is. */
+function modeFor({ mode, uid }: Stats, { folder }: FileAccess, made: boolean): number | undefined {
+  const now = mode & 0o777
+  if (made) return now === folder ? undefined : folder
+  const tight = now & folder
+  return tight === now || uid !== process.getuid?.() ? undefined : tight
+}
+
+/** A disk without modes, or somebody else's folder: the start warns about what is loose. */
+function unlessForeign(error: unknown): void {
+  if (!isErrno(error, 'EPERM', 'ENOTSUP', 'EROFS')) throw error
+}
