@@ -242,8 +242,8 @@ export class HttpServer implements Part {
   }
 
   #answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const problem = brokeOff(request, error)
-      ? new AppError(ERRORS.REQUEST_INVALID, 'the request broke off before its end', { cause: error })
+    const problem = hasGone(request, error)
+      ? new AppError(ERRORS.CALLER_GONE, 'the caller has gone', { cause: error })
       : toAppError(error)
     this.#deps.metrics.problems.inc({ code: problem.code })
     if (problem.kind.http >= 500) request.log.error({ err: error, code: problem.code }, problem.message)
@@ -282,9 +282,10 @@ function callerOf(request: FastifyRequest): string {
   return principal ? 'admin' : `address ${request.ip}`
 }
 
-/** The error is the client's: it went away in the middle of its request. Nobody reads the answer. */
-function brokeOff({ raw }: FastifyRequest, error: Error): boolean {
-  return raw.errored != null && (error === raw.errored || error.cause === raw.errored)
+/** Nobody is left to read an answer, and what failed did so because of that. */
+function hasGone({ raw }: FastifyRequest, error: Error): boolean {
+  const brokeOff = raw.errored != null && (error === raw.errored || error.cause === raw.errored)
+  return brokeOff || raw.socket.destroyed
 }
 
 /** The API reference's own pages belong to a plugin that does not know of access. */

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import {
   firstBytes,
@@ -6,6 +7,7 @@ import {
   requestHead,
   upgradeHead,
 } from '../../support/raw-connection.ts'
+import { startSource } from '../../support/source-server.ts'
 import { until } from '../../support/until.ts'
 import { startRudeServer } from './rude-server.ts'
 
@@ -47,3 +49,42 @@ test('a WebSocket that is reset while it is let in ends nothing', async () => {
     }
   }
 })
+
+test('callers that hang up in the middle are no error in the log', async () => {
+  const { address, client, isWell, errors } = await startRudeServer('embedded')
+  const asked: ServerResponse[] = []
+  // A source that takes its time: whoever waits for it can hang up.
+  const slow = await startSource(({ response }) => void asked.push(response))
+  const authorization = { Authorization: `Bearer ${client.project.key}` }
+  const body = JSON.stringify({ source_url: slow })
+  const json = { ...authorization, 'Content-Type': 'application/json', 'Content-Length': body.length }
+  const post = (path: string) => requestHead({ method: 'POST', path, headers: json }) + body
+  const upload = { ...authorization, 'Content-Length': 1_000_000 }
+  const requests: [string, () => unknown][] = [
+    [post('/api/exports/preview'), () => asked.length > 0],
+    [post('/api/exports?mode=sync'), () => asked.length > 0],
+    [`${requestHead({ method: 'PUT', path: '/api/repository/a', headers: upload })}half`, () => true],
+    [
+      `${requestHead({ method: 'POST', path: '/api/exports', headers: { ...json, ...upload } })}{`,
+      () => true,
+    ],
+  ]
+  for (const [bytes, isUnderWay] of requests) {
+    for (const end of ['destroy', 'resetAndDestroy'] as const) {
+      asked.length = 0
+      const before = (await (await fetch(`${address}/metrics`)).text()).match(GONE)?.[1] ?? '0'
+      const socket = await openConnection(address)
+      socket.write(bytes)
+      await until('the request is under way', isUnderWay)
+      socket[end]()
+      await until('the server has noticed', async () => {
+        const seen = (await (await fetch(`${address}/metrics`)).text()).match(GONE)?.[1] ?? '0'
+        return Number(seen) > Number(before)
+      })
+    }
+  }
+  await isWell()
+  expect(errors()).toEqual([])
+})
+
+const GONE = /^wharf_problems_total\{code="CALLER_GONE"\} (\d+)$/m
