@@ -45,6 +45,20 @@ async function tried({ ask }: Wharf, { method, path }: Route, ids: Record<string
   return { status: answer.status, code: problem?.code, detail: problem?.detail }
 }
 
+test('[no-key] without a key only these routes answer', async () => {
+  const wharf = await startHttp()
+  const open: string[] = []
+  for (const route of await routesOf(wharf))
+    if ((await tried(wharf, route, {})).status !== 401) open.push(`${route.method} ${route.path}`)
+  expect(open.sort()).toEqual([
+    'GET /livez',
+    'GET /metrics',
+    'GET /readyz',
+    'GET /samples/orders',
+    'OPTIONS /api/uploads',
+  ])
+})
+
 test('[scope] no key does on any route what its scopes do not say', async () => {
   const wharf = await startHttp()
   const { id, key } = await newProject(wharf)

@@ -47,7 +47,7 @@ test('whoever connects late gets the final state at once', async () => {
   }
 })
 
-test('nobody hears what is not theirs', async () => {
+test('[key-in-address] nobody hears what is not theirs', async () => {
   const { address, business, client, wharf } = await startExports()
   const source = business.source({ total: 1 })
   const view = await client.run({ source_url: source.url })

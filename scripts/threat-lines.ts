@@ -1,0 +1,138 @@
+/**
+ * What nobody may do to Wharf, by actor. A line is proven by tests: by those whose name begins with its id in brackets,
+ * as in `test('[leaked-key] …')`, and by those whose names are listed here. `npm run threats` writes the lines and the names
+ * of their tests into docs/threat-model.md, and a test fails when a line has no test or the page is not up to date.
+ */
+export interface ThreatLine {
+  id: string
+  /** The sentence that the tests prove. */
+  holds: string
+  /** Names of tests that carry no marker. */
+  tests?: readonly string[]
+}
+
+export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
+  'A stranger': [
+    {
+      id: 'no-key',
+      holds:
+        'Without a key nothing answers but health, metrics, the API reference, the samples and the console.',
+    },
+    {
+      id: 'ticket',
+      holds: 'A ticket is good for its own task and time; not a letter of it can be changed or added.',
+      tests: ['the download address works without a key, for a while, for its own task, unchanged'],
+    },
+    { id: 'key-in-address', holds: 'A key or the admin token in an address opens nothing.' },
+    {
+      id: 'rude',
+      holds: 'Connections that are reset or broken off end nothing but themselves.',
+      tests: [
+        'a WebSocket that is reset while it is let in ends nothing',
+        'a download that is broken off ends neither the server nor its record',
+      ],
+    },
+  ],
+  "A project's key": [
+    { id: 'scope', holds: 'A key does what its scopes say, on every route.' },
+    {
+      id: 'foreign-id',
+      holds: 'What belongs to another project does not exist for it, on every route that takes an id.',
+    },
+    {
+      id: 'foreign-biz',
+      holds: 'It sends nothing under the biz_id of another project, on no instance.',
+      tests: ['an admin grants, lists and takes back a biz_id; other instances notice at once'],
+    },
+    {
+      id: 'leaked-key',
+      holds: 'Once deleted, it opens nothing on any instance; its tickets, links and streams end with it.',
+    },
+    {
+      id: 'template-cost',
+      holds: 'No template that is accepted costs more than a stated factor per cell.',
+      tests: ['per cell is at most the stated factor of its length, for every template that is accepted'],
+    },
+    {
+      id: 'foreign-upload',
+      holds: 'An upload of one project becomes no task of another.',
+      tests: ['a task of one project does not exist for another, nor does its upload'],
+    },
+  ],
+  'An operator': [
+    {
+      id: 'empty-setting',
+      holds: 'An empty setting opens nothing: a list is empty, anything else stops the start.',
+      tests: ['an empty WHARF_ALLOW_HOSTS is an empty list: it closes loopback'],
+    },
+  ],
+  'A source': [
+    {
+      id: 'private-net',
+      holds: 'It leads Wharf to no private address, by name, by redirect or by a name that changes.',
+      tests: [
+        'a name that resolves to a refused address is not contacted',
+        'a name that resolves differently the second time gains nothing',
+        'a redirect to a refused address is not followed',
+      ],
+    },
+    {
+      id: 'stray-secrets',
+      holds: 'Keys, cookies and signatures go to the origin that was asked for, and to no other.',
+      tests: ['another origin sees neither keys nor cookies nor signatures, not even on the way back'],
+    },
+    {
+      id: 'bomb',
+      holds: 'A small answer that unpacks into a large one stops at the limit.',
+      tests: ['a %s bomb stops at the limit'],
+    },
+  ],
+  'A callback receiver': [
+    {
+      id: 'callback',
+      holds: 'It can tell a callback of Wharf from any other, and leads it into no private net.',
+      tests: [
+        'a callback carries the task as a GET shows it, signed by Standard Webhooks',
+        'a callback into a forbidden net is refused at connect time, and not tried again',
+      ],
+    },
+  ],
+  'An agent': [
+    {
+      id: 'agent-roots',
+      holds: 'A delivery leaves the directories of the agent by no path, link or name.',
+      tests: ['hold against paths that lead out of them, by dots, by links, by names'],
+    },
+    {
+      id: 'agent-order',
+      holds: 'An agent takes only orders that are signed for it as a whole.',
+      tests: [
+        'task, file name, places, user, project and manifest are signed together',
+        'an order for another agent, or an old one, is refused',
+      ],
+    },
+    {
+      id: 'agent-message',
+      holds: 'No message of an agent stops a delivery for others.',
+      tests: ['what would stop others is refused'],
+    },
+  ],
+  'A processor': [{ id: 'processor', holds: 'A command sees no secret of the server in its environment.' }],
+  'Someone with Redis': [
+    {
+      id: 'bus',
+      holds: 'Instances take only messages of their own installation, each once.',
+      tests: [
+        'a message of somebody without the key is refused, and so is one that was changed',
+        'what somebody else records on Redis and says again is not heard twice',
+      ],
+    },
+  ],
+  'Someone on the host': [
+    {
+      id: 'host-user',
+      holds: 'Another user of the host reads nothing that Wharf keeps, except the folders that are shared.',
+    },
+    { id: 'ledger-copy', holds: 'A copy of the ledger opens no secret when the seal key is kept apart.' },
+  ],
+}
