@@ -1,9 +1,39 @@
 import { type Log, type Part, systemClock } from './kernel/index.ts'
-import { Agent, type AgentOptions } from './transfers/agent/index.ts'
+import { Agent, type AgentOptions, checkRoots, openIdentity } from './transfers/agent/index.ts'
 import { VERSION } from './version.ts'
 
+export interface AgentSettings extends Omit<AgentOptions, 'version' | 'identity'> {
+  /** The folder that keeps the agent's key. */
+  state: string
+  /** The token to enrol with; undefined: it was enrolled before. */
+  enroll: string | undefined
+}
+
 /** The agent alone: nothing of the server is loaded, so that it stays small on hosts that have other work. */
-export function composeAgent(options: Omit<AgentOptions, 'version'>, log: Log): Part {
-  const agent = new Agent({ clock: systemClock, log }, { ...options, version: VERSION })
-  return { name: 'agent', start: () => agent.start(), stop: () => agent.stop() }
+export function composeAgent({ state, enroll, ...options }: AgentSettings, log: Log): Part {
+  const stopped = new AbortController()
+  let agent: Agent | undefined
+  return {
+    name: 'agent',
+    async start() {
+      // What is wrong with the command is told before a token is used up.
+      checkRoots(options.roots)
+      const name = { agentId: options.agentId, containerId: options.containerId }
+      const identity = await openIdentity(
+        { clock: systemClock, log },
+        { ...name, server: options.server, state, token: enroll },
+        stopped.signal,
+      ).catch((error) => {
+        if (stopped.signal.aborted) return undefined
+        throw error
+      })
+      if (!identity) return
+      agent = new Agent({ clock: systemClock, log }, { ...options, identity, version: VERSION })
+      await agent.start()
+    },
+    async stop() {
+      stopped.abort(new Error('the agent stops'))
+      await agent?.stop()
+    },
+  }
 }

@@ -93,7 +93,6 @@ async function startOn(
   const settings = new SettingsStore(ledger)
   const installation = await openInstallation(config.WHARF_DATA_DIR, settings, {
     adminToken: config.WHARF_ADMIN_TOKEN,
-    agentToken: config.WHARF_AGENT_TOKEN,
     sealKey: config.WHARF_SEAL_KEY,
   })
   log.info(installation.sealedBy)
@@ -148,7 +147,6 @@ async function startOn(
       ...shared,
       settings,
       signal: backend.signal,
-      agentTokenHash: installation.agentTokenHash,
       fileOf: (task, until) => files.ofEngineTask(task, until),
     },
     config,
@@ -162,7 +160,7 @@ async function startOn(
     files,
     parts: transferParts,
   } = await openTransfers(
-    { ...shared, carrier, connected: () => swarm.agents(), exportFile: (taskId) => exports.artifact(taskId) },
+    { ...shared, carrier, agents: swarm, exportFile: (taskId) => exports.artifact(taskId) },
     transferSettings(config),
   )
   const owners = [new ExportArtifacts({ ledger }), repository]

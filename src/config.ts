@@ -70,7 +70,6 @@ export const SETTINGS = {
   WHARF_DATA_DIR: text('./data'),
   WHARF_SHARED_DIR: optional('a folder'),
   WHARF_ADMIN_TOKEN: secret(),
-  WHARF_AGENT_TOKEN: secret(),
   WHARF_SEAL_KEY: secret(),
   WHARF_LOG_LEVEL: oneOf('info', 'silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
   WHARF_RATE_LIMIT: rateLimit,
@@ -174,7 +173,15 @@ export function loadDotEnv(): void {
   if (existsSync('.env')) process.loadEnvFile('.env')
 }
 
+/** Settings of earlier versions that must not be passed over in silence. */
+const GONE: Record<string, string> = {
+  WHARF_AGENT_TOKEN:
+    'each agent is enrolled once: POST /api/agents/enrollments {"agent_id", "container_id"} with the admin token, then wharf agent … --enroll TOKEN --state DIR',
+}
+
 export function loadConfig(env: Record<string, string | undefined>): Config {
+  for (const [name, instead] of Object.entries(GONE))
+    if (env[name] !== undefined) throw invalid(`${name} is gone, remove it; ${instead}`)
   const values = Object.fromEntries(
     Object.entries<Setting<unknown>>(SETTINGS).map(([name, known]) => [name, read(name, known, env)]),
   ) as Values

@@ -28,13 +28,25 @@ const several = (value: string, values: string[] = []) => [...values, value]
 
 program
   .command('agent')
-  .description('receive files on this host and pass them on to others; reads WHARF_AGENT_TOKEN')
+  .description('receive files on this host and pass them on to others')
   .requiredOption('--server <url>', 'address of the Wharf server')
   .requiredOption('--id <agent_id>', 'who this agent is')
   .option('--container <container_id>', 'which container it serves; empty: the host itself', '')
   .requiredOption(
     '--root <dir>',
     'folder below which files may be written; may be given several times',
+    several,
+  )
+  .requiredOption('--state <dir>', "folder for the agent's key")
+  .option('--enroll <token>', 'the first time: the token of POST /api/agents/enrollments')
+  .option(
+    '--allow-project <id>',
+    "whose files it takes, '*' for every project; may be given several times (default: nobody's)",
+    several,
+  )
+  .option(
+    '--allow-user <name>',
+    'whom files may belong to; may be given several times (default: nobody)',
     several,
   )
   .option('--listen <host:port>', 'where other agents connect to', '0.0.0.0:0')

@@ -9,7 +9,11 @@ export interface AgentCommand {
   server: string
   id: string
   container: string
+  state: string
+  enroll?: string
   root: string[]
+  allowProject?: string[]
+  allowUser?: string[]
   listen: string
   advertise?: string
   upload?: string
@@ -21,19 +25,20 @@ const STOP_MS = 5_000
 /** Runs until a signal; files on their way stay as `.part` and go on with the next start. */
 export async function agent(command: AgentCommand): Promise<void> {
   const config = loadConfig(process.env)
-  if (config.WHARF_AGENT_TOKEN === null)
-    throw invalid('WHARF_AGENT_TOKEN must be set: the server keeps it in its data dir')
   if (!URL.canParse(command.server) || !/^https?:$/.test(new URL(command.server).protocol))
     throw invalid(`--server takes an address that starts with http:// or https://, not '${command.server}'`)
   const log = createLog({ level: config.WHARF_LOG_LEVEL })
   const guard = guardProcess(log)
+  const { allowProject: projects = [], allowUser: users = [] } = command
   const running = composeAgent(
     {
       server: command.server,
-      token: config.WHARF_AGENT_TOKEN,
+      state: command.state,
+      enroll: command.enroll,
       agentId: command.id,
       containerId: command.container,
       roots: command.root,
+      allow: { projects, users },
       ...parseListen(command.listen),
       advertiseHost: command.advertise ?? null,
       uploadLimit: parseRate('--upload', command.upload),
@@ -45,6 +50,10 @@ export async function agent(command: AgentCommand): Promise<void> {
   guard.drainBy(stop, { withinMs: STOP_MS })
   const stopped = untilSignal(stop)
   await running.start?.()
+  if (projects.length === 0 || users.length === 0)
+    console.error(
+      'wharf: this agent takes no files; --allow-project and --allow-user say whose, and for whom',
+    )
   console.log(`wharf agent ${command.id} serves ${command.server}`)
   await stopped
 }

@@ -1,4 +1,5 @@
-import { startWharf } from '../compose.ts'
+import { join } from 'node:path'
+import { startWharf, type Wharf } from '../compose.ts'
 import { loadConfig } from '../config.ts'
 import { createLog } from '../kernel/index.ts'
 import { guardProcess } from './guard-process.ts'
@@ -27,14 +28,16 @@ export async function serve(options: ServeOptions): Promise<void> {
     await wharf.stop()
   })
   const token = wharf.adminTokenFile ? `\nadmin token: ${wharf.adminTokenFile}` : ''
-  const welcome = options.demo ? welcomeText(wharf.address, await wharf.demoKey()) : ''
+  const welcome = options.demo ? await welcomeText(wharf, config.WHARF_DATA_DIR) : ''
   const grpc = `\ngRPC tasks: ${wharf.grpcAddress}`
   console.log(`wharf is listening on ${wharf.address}${grpc}${token}${welcome}`)
   await stopped
 }
 
 /** The lines below the key are to be copied and run as they stand; a test does so. */
-function welcomeText(address: string, key: string): string {
+async function welcomeText(wharf: Wharf, dataDir: string): Promise<string> {
+  const { address } = wharf
+  const key = await wharf.demoKey()
   const body = JSON.stringify({ type: 'excel', source_url: `${address}/samples/orders?rows=1000` })
   const rest = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`
   return `
@@ -48,5 +51,20 @@ function welcomeText(address: string, key: string): string {
 
   The same as a task: the answer has its task_id, GET ${address}/api/exports/TASK_ID its progress and download_url:
     curl -fsS '${address}/api/exports' ${rest}
+
+  To deliver files to this host: a token for an agent, and the agent, which takes files of the demo project for you:
+${await agentLines(wharf, dataDir, key)}
 `
+}
+
+async function agentLines(wharf: Wharf, dataDir: string, key: string): Promise<string> {
+  const { address, adminTokenFile } = wharf
+  const admin = adminTokenFile ? `$(cat '${adminTokenFile}')` : '$WHARF_ADMIN_TOKEN'
+  const project = (await wharf.projects.authenticate(key))?.project.id
+  const invite = `curl -fsS '${address}/api/agents/enrollments' -H "Authorization: Bearer ${admin}" -H 'Content-Type: application/json' -d '{"agent_id": "demo-host"}'`
+  const token = `TOKEN=$(${invite} | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`
+  const folders = `--state '${join(dataDir, 'demo-agent')}' --root "$HOME/wharf-demo"`
+  const allow = `--allow-project ${project} --allow-user "$(id -un)"`
+  return `    ${token}
+    mkdir -p "$HOME/wharf-demo"; npx wharf agent --server ${address} --id demo-host ${folders} ${allow} --enroll "$TOKEN"`
 }

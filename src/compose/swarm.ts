@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Engine, Ledger, Sealer, SettingsStore, Signal } from '../engine/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
-import { LedgerSwarmStore, SwarmAuthority, SwarmEngine } from '../transfers/index.ts'
+import { AgentIdentities, LedgerSwarmStore, SwarmAuthority, SwarmEngine } from '../transfers/index.ts'
 
 export interface SwarmGround {
   ledger: Ledger
@@ -9,7 +9,6 @@ export interface SwarmGround {
   signal: Signal
   sealer: Sealer
   settings: SettingsStore
-  agentTokenHash: string
   /** The file of a task that another instance began. */
   fileOf(engineTaskId: string, until: AbortSignal): Promise<{ path: string } | undefined>
   clock: Clock
@@ -17,7 +16,7 @@ export interface SwarmGround {
 }
 
 export async function openSwarm(ground: SwarmGround, config: Config): Promise<SwarmEngine> {
-  const { ledger, engine, settings, sealer, signal, agentTokenHash, clock, log } = ground
+  const { ledger, engine, settings, sealer, signal, clock, log } = ground
   const kept = await settings.getOrCreate('swarm_authority', () => sealer.seal(SwarmAuthority.make(clock)))
   const authority = new SwarmAuthority(clock, sealer.open(kept))
   return new SwarmEngine(
@@ -26,7 +25,7 @@ export async function openSwarm(ground: SwarmGround, config: Config): Promise<Sw
       authority,
       signal,
       instance: engine.instance,
-      agentTokenHash,
+      identities: new AgentIdentities(ledger),
       locate: async ({ id, localPath }, until) => (await ground.fileOf(id, until))?.path ?? localPath,
       clock,
       log,

@@ -7,7 +7,6 @@ import type { SettingsStore } from './settings-store.ts'
 
 export interface GivenSecrets {
   adminToken: string | null
-  agentToken?: string | null
   sealKey: string | null
 }
 
@@ -15,7 +14,6 @@ export interface Installation {
   adminTokenHash: string
   /** Where the token that was made on first start is kept; null when it was given, or made by another instance. */
   adminTokenFile: string | null
-  agentTokenHash: string
   sealer: Sealer
   /** Where the key is that seals the secrets in the ledger, for the operator. */
   sealedBy: string
@@ -28,19 +26,12 @@ export interface Installation {
 export async function openInstallation(
   dataDir: string,
   settings: SettingsStore,
-  { adminToken, agentToken = null, sealKey }: GivenSecrets,
+  { adminToken, sealKey }: GivenSecrets,
 ): Promise<Installation> {
   const sealer = await openSealer(settings, sealKey)
   const admin = await openToken(dataDir, settings, { name: 'admin', given: adminToken })
-  const agent = await openToken(dataDir, settings, { name: 'agent', given: agentToken })
   const sealedBy = sealKey === null ? SEALED_BESIDE : SEALED_APART
-  return {
-    adminTokenHash: admin.hash,
-    adminTokenFile: admin.file,
-    agentTokenHash: agent.hash,
-    sealer,
-    sealedBy,
-  }
+  return { adminTokenHash: admin.hash, adminTokenFile: admin.file, sealer, sealedBy }
 }
 
 const SEALED_APART = 'secrets in the ledger are sealed by WHARF_SEAL_KEY, which is not kept there'
@@ -84,7 +75,7 @@ export async function sharedSecret(settings: SettingsStore, sealer: Sealer, name
 async function openToken(
   dataDir: string,
   settings: SettingsStore,
-  { name, given }: { name: 'admin' | 'agent'; given: string | null },
+  { name, given }: { name: 'admin'; given: string | null },
 ): Promise<{ hash: string; file: string | null }> {
   if (given !== null) return { hash: hashSecret(given), file: null }
   const file = join(dataDir, `${name}-token`)

@@ -2,11 +2,10 @@ import { sql } from 'kysely'
 import { AppError, type Clock, ERRORS, isAppError, type Log } from '../kernel/index.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import { InProcessDispatcher } from './dispatch/in-process-dispatcher.ts'
-import { openSealer } from './installation.ts'
+import { openSealer, sharedSecret } from './installation.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { migrate } from './ledger/migrate.ts'
 import { LedgerClock } from './ledger-clock.ts'
-import { newSecret } from './projects/secrets.ts'
 import { SettingsStore } from './settings-store.ts'
 import { InProcessSignal } from './signal/in-process-signal.ts'
 import type { Signal } from './signal/signal.ts'
@@ -109,5 +108,5 @@ async function openCarriers(
 /** What instances prove to one another with that a message on Redis is theirs. */
 async function busKey(settings: SettingsStore, sealKey: string | null): Promise<string> {
   const sealer = await openSealer(settings, sealKey)
-  return sealer.open(await settings.getOrCreate('bus_key', () => sealer.seal(newSecret('bus_'))))
+  return sharedSecret(settings, sealer, 'bus')
 }

@@ -274,6 +274,7 @@ export const ERRORS = {
     INVALID_ARGUMENT,
     'This is no path of a file to deliver',
   ),
+  AGENT_NOT_FOUND: kind('AGENT_NOT_FOUND', 404, NOT_FOUND, 'There is no such agent'),
   AGENT_NOT_ALLOWED: kind('AGENT_NOT_ALLOWED', 403, PERMISSION_DENIED, 'The project may not send there'),
   TRANSFER_SIGNATURE_CLASH: kind(
     'TRANSFER_SIGNATURE_CLASH',

@@ -8,7 +8,6 @@ const SECRETS = new Set([
   'xapikey',
   'webhooksecret',
   'admintoken',
-  'agenttoken',
   'token',
   'ticket',
   'password',

@@ -3,6 +3,8 @@ export type { GseOptions } from './engines/gse/gse-client.ts'
 export { type EngineChoice, openTransferEngine } from './engines/open-engine.ts'
 export {
   AGENT_SOCKET_PATH,
+  AgentIdentities,
+  type AgentName,
   LedgerSwarmStore,
   type SwarmAgent,
   SwarmAuthority,

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { Engine, Ledger } from '../engine/index.ts'
 import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
-import type { SwarmAgent } from './engines/swarm/index.ts'
 import { FileCache } from './file-cache.ts'
 import type { TransferMirror } from './mirror/transfer-mirror.ts'
 import { Permissions } from './permissions.ts'
@@ -11,7 +10,7 @@ import { terminateKind } from './terminate-job.ts'
 import type { TransferEngine } from './transfer-engine.ts'
 import { transferKind } from './transfer-job.ts'
 import type { ExportFile } from './transfer-request.ts'
-import { Transfers } from './transfers.ts'
+import { type Agents, Transfers } from './transfers.ts'
 import { WindowFiles } from './window-files.ts'
 import { WindowStore } from './window-store.ts'
 
@@ -33,8 +32,7 @@ export interface OpenTransfersDeps {
   clock: Clock
   log: Log
   carrier: TransferEngine
-  /** Agents that are connected to any instance. */
-  connected(): Promise<SwarmAgent[]>
+  agents: Agents
   exportFile(taskId: string): Promise<ExportFile>
 }
 

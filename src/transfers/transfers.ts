@@ -1,7 +1,7 @@
 import { type Engine, Gather, type Ledger, type Tx } from '../engine/index.ts'
-import { AppError } from '../kernel/index.ts'
+import { AppError, ERRORS } from '../kernel/index.ts'
 import { type AgentView, toAgentView } from './agent-view.ts'
-import type { SwarmAgent } from './engines/swarm/index.ts'
+import type { AgentName, SwarmAgent } from './engines/swarm/index.ts'
 import type { Permissions } from './permissions.ts'
 import type { FileListOptions, Repository, RepositoryFile } from './repository.ts'
 import { hashOf } from './transfer-keys.ts'
@@ -19,10 +19,18 @@ export interface TransfersDeps extends WindowJoinDeps {
   permissions: Permissions
   repository: Repository
   windows: WindowStore
-  /** Agents that are connected to any instance. */
-  connected(): Promise<SwarmAgent[]>
+  agents: Agents
   /** A finished export's file, or the reason why there is none. */
   exportFile(taskId: string): Promise<ExportFile>
+}
+
+/** The agents of the swarm. */
+export interface Agents {
+  /** Those that are connected to any instance. */
+  agents(): Promise<SwarmAgent[]>
+  invite(tx: Tx, name: AgentName): Promise<{ token: string; expiresAt: number }>
+  /** False if it was not enrolled. */
+  revoke(tx: Tx, name: AgentName): Promise<boolean>
 }
 
 export interface TransfersOptions {
@@ -116,12 +124,24 @@ export class Transfers {
 
   /** Who is connected, of those that the project may send to; without a project, everyone. */
   async connectedAgents(projectId: string | null): Promise<AgentView[]> {
-    const { connected, permissions } = this.#deps
+    const { permissions } = this.#deps
     const [agents, isAllowed] = await Promise.all([
-      connected(),
+      this.#deps.agents.agents(),
       projectId === null ? () => true : permissions.ofProject(projectId),
     ])
     return agents.filter(({ agentId }) => isAllowed(agentId)).map(toAgentView)
+  }
+
+  /** A token that enrols this agent once. */
+  inviteAgent(tx: Tx, name: AgentName): Promise<{ token: string; expiresAt: number }> {
+    return this.#deps.agents.invite(tx, name)
+  }
+
+  /** Ends what an agent may do. It can come back only by being enrolled again. */
+  async revokeAgent(name: AgentName): Promise<void> {
+    const wasEnrolled = await this.#deps.ledger.transaction((tx) => this.#deps.agents.revoke(tx, name))
+    if (!wasEnrolled)
+      throw new AppError(ERRORS.AGENT_NOT_FOUND, `there is no agent ${name.agentId} to revoke`)
   }
 
   /** The agents a project may send to; null: all. */

@@ -10,7 +10,6 @@ import { startPostgres } from '../support/postgres-server.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { S3Server } from '../support/s3-server.ts'
 import { smallDisk } from '../support/small-disk.ts'
-import { AGENT_TOKEN } from '../support/swarm.ts'
 import { serveWharf, temporaryFolder, unforeseenIn } from '../support/wharf-process.ts'
 
 export const LEASE_SECONDS = 3
@@ -100,7 +99,6 @@ export async function startCluster(): Promise<Cluster> {
     S3_ACCESS_KEY_ID: s3.accessKeyId,
     S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
     WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
-    WHARF_AGENT_TOKEN: AGENT_TOKEN,
     WHARF_SEAL_KEY: Buffer.alloc(32, 7).toString('base64'),
     WHARF_RATE_LIMIT: '100000/s',
     WHARF_LEASE_SECONDS: String(LEASE_SECONDS),

@@ -5,10 +5,10 @@ import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
 import { Agent } from '../../src/transfers/agent/index.ts'
+import { agentOptions } from '../support/agents.ts'
 import { silentLog } from '../support/backends.ts'
 import { BusinessSystem, sendJson } from '../support/business-system.ts'
 import { ADMIN_TOKEN } from '../support/http.ts'
-import { agentOptions } from '../support/swarm.ts'
 import { LIMIT_MS, until } from '../support/until.ts'
 import type { Cluster } from './cluster.ts'
 import type { Random } from './random.ts'
@@ -307,7 +307,7 @@ export class ChaosLoad {
     mkdirSync(root)
     const agent = new Agent(
       { clock: systemClock, log: silentLog },
-      agentOptions(this.#cluster.address, id, root),
+      await agentOptions(this.#cluster.address, id, root),
     )
     await agent.start()
     onTestFinished(() => agent.stop())

@@ -2,6 +2,9 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/kernel/index.ts'
+import { AgentState } from '../../src/transfers/agent/agent-state.ts'
+import { SwarmAuthority } from '../../src/transfers/index.ts'
 import { spawnBound } from '../support/bound-process.ts'
 import { fillDisk, smallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
@@ -16,7 +19,6 @@ function wharf(args: string[], env: Record<string, string> = {}) {
     cwd: temporaryFolder(),
     env: {
       PATH: process.env.PATH ?? '',
-      WHARF_AGENT_TOKEN: 'agent-token-for-tests',
       WHARF_DATA_DIR: temporaryFolder(),
       WHARF_PORT: '0',
       TASK_GRPC_PORT: '0',
@@ -36,6 +38,15 @@ function wharf(args: string[], env: Record<string, string> = {}) {
   return { printed, exited }
 }
 
+/** As if `host-1` had been enrolled before. */
+async function enrolledState(): Promise<string> {
+  const folder = temporaryFolder()
+  const state = new AgentState(folder, { agentId: 'host-1', containerId: '' })
+  const { trust } = new SwarmAuthority(systemClock, SwarmAuthority.make(systemClock))
+  await state.enrolled('token', await state.keyFor('token'), trust)
+  return folder
+}
+
 /** A port that is taken, by a listener that closes every connection. */
 async function takenPort(): Promise<number> {
   const server = createServer((socket) => socket.destroy())
@@ -52,14 +63,23 @@ async function expectOneLine(command: ReturnType<typeof wharf>, words: string[])
 }
 
 test('an agent whose folder is missing says so in one line', async () => {
-  const args = [...AGENT, '--server', 'http://127.0.0.1:1', '--root', '/no/such/folder']
+  const args = [
+    ...AGENT,
+    '--server',
+    'http://127.0.0.1:1',
+    '--root',
+    '/no/such/folder',
+    '--state',
+    '/no/state',
+  ]
   await expectOneLine(wharf(args), ['--root', '/no/such/folder'])
 })
 
 test('an agent whose address is in use says so in one line', async () => {
   const port = await takenPort()
   const listen = `127.0.0.1:${port}`
-  const args = [...AGENT, '--server', 'http://127.0.0.1:1', '--root', temporaryFolder(), '--listen', listen]
+  const own = ['--root', temporaryFolder(), '--state', await enrolledState()]
+  const args = [...AGENT, '--server', 'http://127.0.0.1:1', ...own, '--listen', listen]
   await expectOneLine(wharf(args), [listen, 'EADDRINUSE', '--listen'])
 })
 
@@ -71,6 +91,8 @@ test('an agent that cannot reach its server says so and goes on trying', async (
     server,
     '--root',
     temporaryFolder(),
+    '--state',
+    await enrolledState(),
     '--listen',
     '127.0.0.1:0',
   ])
@@ -101,18 +123,28 @@ test('a processor whose Redis is away says so with its address, and waits for it
   expect(command.printed.text).not.toContain('secret')
 })
 
-test('an agent with a wrong token is told so', async () => {
-  const server = await serveWharf({ WHARF_AGENT_TOKEN: 'another-token-for-tests' })
-  const command = wharf([
-    ...AGENT,
-    '--server',
-    server.address,
-    '--root',
-    temporaryFolder(),
-    '--listen',
-    '127.0.0.1:0',
-  ])
-  await until('it asks about the token', () => command.printed.text.includes('is WHARF_AGENT_TOKEN right?'))
+test.each([['serve'], [...AGENT, '--server', 'http://127.0.0.1:1', '--root', '/', '--state', '/tmp/none']])(
+  'a start with the token of earlier versions says how to enrol (%s)',
+  async (...args) => {
+    const command = wharf(args, { WHARF_AGENT_TOKEN: 'agent-token-for-tests' })
+    await expectOneLine(command, [
+      'WHARF_AGENT_TOKEN',
+      'POST /api/agents/enrollments',
+      '--enroll TOKEN --state DIR',
+    ])
+    expect(command.printed.text).not.toContain('agent-token-for-tests')
+  },
+)
+
+test('an agent that was not enrolled, or whose token is not good, is told how to', async () => {
+  const server = await serveWharf({})
+  const args = [...AGENT, '--server', server.address, '--root', temporaryFolder(), '--listen', '127.0.0.1:0']
+  const state = ['--state', join(temporaryFolder(), 'state')]
+  const how = 'POST /api/agents/enrollments'
+  await expectOneLine(wharf([...args, ...state]), ['not enrolled', how])
+  await expectOneLine(wharf([...args, ...state, '--enroll', 'guess']), ['--enroll takes a token', how])
+  const guess = `wae_${'x'.repeat(43)}.${'y'.repeat(43)}`
+  await expectOneLine(wharf([...args, ...state, '--enroll', guess]), ['the token is not good', how])
 })
 
 test('a data folder on a full disk is called full, not in use', async () => {

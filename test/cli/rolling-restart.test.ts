@@ -7,7 +7,6 @@ import { ADMIN_TOKEN } from '../support/http.ts'
 import { NGINX, startNginx } from '../support/nginx.ts'
 import { RollingLoad } from '../support/rolling-load.ts'
 import { S3Server } from '../support/s3-server.ts'
-import { AGENT_TOKEN } from '../support/swarm.ts'
 import { until } from '../support/until.ts'
 import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
 
@@ -32,7 +31,6 @@ async function setup() {
     S3_ACCESS_KEY_ID: s3.accessKeyId,
     S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
     WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
-    WHARF_AGENT_TOKEN: AGENT_TOKEN,
     WHARF_SEAL_KEY: Buffer.alloc(32, 7).toString('base64'),
     WHARF_RATE_LIMIT: '10000/s',
     WHARF_PORT: String(PORT),

@@ -1,10 +1,16 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { availableBackends, openBackend } from '../support/backends.ts'
+import { spawnBound } from '../support/bound-process.ts'
+import { until } from '../support/until.ts'
 import { runWharf, serveWharf, temporaryFolder } from '../support/wharf-process.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 describe('wharf serve', () => {
   test('a bad setting stops the start with one line', async () => {
@@ -69,6 +75,27 @@ describe('wharf serve', () => {
     const { status, stdout } = run(asTask)
     expect(status).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ task_id: expect.any(String), status: 'pending' })
+  })
+
+  test('the printed lines for an agent work by copy and paste', async () => {
+    const { output } = await serveWharf({}, ['--demo'])
+    const lines = output.out.split('\n').filter((line) => /^\s*(TOKEN=|mkdir -p .*wharf agent)/.test(line))
+    expect(lines).toHaveLength(2)
+    const script = lines.join('\n').replace('npx wharf', `exec '${process.execPath}' '${MAIN}'`)
+    const child = spawnBound('sh', ['-c', `${script} --listen 127.0.0.1:0`], {
+      cwd: temporaryFolder(),
+      env: { PATH: process.env.PATH ?? '', HOME: temporaryFolder() },
+    })
+    let printed = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk) => {
+        printed += chunk
+      })
+    await until('the agent is connected', () => printed.includes('"connected"') || child.exitCode !== null)
+    child.kill('SIGTERM')
+    await once(child, 'close')
+    expect(printed).toContain('wharf agent demo-host serves')
+    expect(printed).not.toContain('takes no files')
   })
 
   test('help and version are answered without a server', async () => {

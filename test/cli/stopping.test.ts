@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
 import { Agent } from '../../src/transfers/agent/index.ts'
 import { startFeed } from '../runs/feed-server.ts'
+import { agentOptions } from '../support/agents.ts'
 import { availableBackends, openBackend, silentLog } from '../support/backends.ts'
 import { BusinessSystem } from '../support/business-system.ts'
 import { gate } from '../support/engines.ts'
@@ -22,7 +23,6 @@ import {
   startStoppable,
   untilConnected,
 } from '../support/stopping.ts'
-import { agentOptions } from '../support/swarm.ts'
 import { until } from '../support/until.ts'
 import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
 
@@ -77,7 +77,7 @@ test.each(availableBackends())(
     const { WHARF_DATA_DIR: _, ...env } = backend.env
     const server = await serveWharf({
       ...env,
-      WHARF_AGENT_TOKEN: agentOptions('', '', '').token,
+      WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
       WHARF_DRAIN_SECONDS: '100',
     })
     const agent = await agentLine(server.address, 'idle')
@@ -139,7 +139,7 @@ test('work and clients that take longer than the drain are let go in time, cost 
   mkdirSync(root)
   const receiving = new Agent(
     { clock: systemClock, log: silentLog },
-    { ...agentOptions(wharf.front, 'host-1', root), downloadLimit: 200_000 },
+    { ...(await agentOptions(wharf.front, 'host-1', root)), downloadLimit: 200_000 },
   )
   await receiving.start()
   onTestFinished(() => receiving.stop())

@@ -7,11 +7,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { layOut } from '../../console/src/pages/transfers/map-layout.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { Agent } from '../../src/transfers/agent/index.ts'
+import { agentOptions } from '../support/agents.ts'
 import { silentLog } from '../support/backends.ts'
 import { describeConsole } from '../support/console.ts'
 import { expectNoFaults } from '../support/console-faults.ts'
 import { sha256sum } from '../support/sha256sum.ts'
-import { AGENT_TOKEN, agentOptions } from '../support/swarm.ts'
 
 const MANY = 5_000
 
@@ -79,7 +79,10 @@ describeConsole(
       for (const id of ids) {
         const root = join(folder, id)
         mkdirSync(root)
-        const options = { ...agentOptions(bench.wharf.address, id, root), roots: [folder] }
+        const options = {
+          ...(await agentOptions(bench.wharf.address, id, root, { adminToken: bench.wharf.adminToken })),
+          roots: [folder],
+        }
         const agent = new Agent({ clock: systemClock, log: silentLog }, options)
         await agent.start()
         onTestFinished(() => agent.stop())
@@ -174,5 +177,5 @@ describeConsole(
       })
     })
   },
-  { WHARF_AGENT_TOKEN: AGENT_TOKEN, COLLECT_WINDOW_SECONDS: '2' },
+  { COLLECT_WINDOW_SECONDS: '2' },
 )

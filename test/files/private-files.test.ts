@@ -8,7 +8,6 @@ import { findLoose, type Log, makeFolderSync, takeFolder } from '../../src/kerne
 import { MixedLoad, processorCommand } from '../history/mixed-load.ts'
 import { openBackend } from '../support/backends.ts'
 import { newProject, startHttp } from '../support/http.ts'
-import { AGENT_TOKEN } from '../support/swarm.ts'
 import { temporaryFolder } from '../support/wharf-process.ts'
 
 const modeOf = (path: string) => statSync(path).mode & 0o777
@@ -47,7 +46,6 @@ test('[host-user] whatever the umask, only the folders that are shared are open 
     env: {
       ...{ PROCESSOR_COMMAND: processorCommand(), TASK_PROCESSOR_CONCURRENCY: '2' },
       ...{ COLLECT_WINDOW_SECONDS: '1', WHARF_EXPORT_CONCURRENCY: '1', WHARF_LEASE_SECONDS: '2' },
-      WHARF_AGENT_TOKEN: AGENT_TOKEN,
     },
   })
   await new MixedLoad(wharf, await newProject(wharf)).run()

@@ -13,9 +13,11 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   'schema_versions',
   'instances',
   'leaders',
-  // One row per account, business, project with permissions, or connected agent.
+  // One row per account, business, project with permissions, agent, or agent that is connected or about to be enrolled.
   'accounts',
   'transfer_businesses',
   'transfer_agents',
   'swarm_agents',
+  'swarm_identities',
+  'swarm_enrollments',
 ])

@@ -8,11 +8,11 @@ import { loadTaskProto } from '../../src/processing/index.ts'
 import { Agent } from '../../src/transfers/agent/index.ts'
 import { bodyOf, startFeed } from '../runs/feed-server.ts'
 import { HeldFeeds } from '../runs/held-feeds.ts'
+import { agentOptions } from '../support/agents.ts'
 import { silentLog } from '../support/backends.ts'
 import { BusinessSystem } from '../support/business-system.ts'
 import { bearer, openSocket } from '../support/event-readers.ts'
 import { ADMIN_TOKEN, type Ask, type newProject, type startHttp } from '../support/http.ts'
-import { agentOptions } from '../support/swarm.ts'
 import { until } from '../support/until.ts'
 import { temporaryFolder } from '../support/wharf-process.ts'
 
@@ -229,7 +229,7 @@ export class MixedLoad {
     const root = temporaryFolder()
     const agent = new Agent(
       { clock: systemClock, log: silentLog },
-      agentOptions(this.#wharf.address, 'agent-1', root),
+      await agentOptions(this.#wharf.address, 'agent-1', root),
     )
     await agent.start()
     try {

@@ -3,7 +3,6 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { availableBackends, openBackend } from '../support/backends.ts'
 import { fillHistory, reopenSome } from '../support/history.ts'
 import { newProject, startHttp } from '../support/http.ts'
-import { AGENT_TOKEN } from '../support/swarm.ts'
 import { ALLOWED } from './allowed.ts'
 import { MixedLoad, processorCommand } from './mixed-load.ts'
 import { carryOutOnPostgres } from './postgres-cost.ts'
@@ -46,7 +45,6 @@ async function serve(name: (typeof backends)[number]) {
   const env = {
     COLLECT_WINDOW_SECONDS: '1',
     PROCESSOR_COMMAND: processorCommand(),
-    WHARF_AGENT_TOKEN: AGENT_TOKEN,
     WHARF_LEASE_SECONDS: '5',
   }
   const before = await startHttp(name, { backend, env })

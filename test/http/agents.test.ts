@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
 import { Agent } from '../../src/transfers/agent/index.ts'
+import { agentOptions } from '../support/agents.ts'
 import { availableBackends, silentLog } from '../support/backends.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
-import { AGENT_TOKEN, agentOptions } from '../support/swarm.ts'
 import { until } from '../support/until.ts'
 
 interface AgentAnswer {
@@ -17,11 +17,11 @@ interface AgentAnswer {
 
 describe.each(availableBackends())('agents over HTTP on %s', (name) => {
   async function setup(ids: string[]) {
-    const wharf = await startHttp(name, { env: { WHARF_AGENT_TOKEN: AGENT_TOKEN } })
+    const wharf = await startHttp(name)
     const root = mkdtempSync(join(tmpdir(), 'wharf-agents-'))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     for (const id of ids) {
-      const options = { ...agentOptions(wharf.address, id, root), containerId: 'c1' }
+      const options = await agentOptions(wharf.address, id, root, { container: 'c1' })
       const agent = new Agent({ clock: systemClock, log: silentLog }, options)
       await agent.start()
       onTestFinished(() => agent.stop())
@@ -49,5 +49,42 @@ describe.each(availableBackends())('agents over HTTP on %s', (name) => {
     ])
     expect(Date.parse(seen[0]!.connected_at)).toBeGreaterThan(0)
     expect((await wharf.ask('GET', '/api/agents')).status).toBe(401)
+  })
+
+  test('only an admin enrols and revokes agents; a revoked one is gone at once and stays out', async () => {
+    const wharf = await setup(['web-1'])
+    const project = await newProject(wharf)
+    const enrolling = { agent_id: 'host', container_id: '' }
+    for (const key of [project.key, undefined]) {
+      const ask = { ...(key && { key }), body: enrolling }
+      expect((await wharf.ask('POST', '/api/agents/enrollments', ask)).status).toBe(key ? 403 : 401)
+      expect((await wharf.ask('DELETE', '/api/agents/web-1/c1', key ? { key } : {})).status).toBe(
+        key ? 403 : 401,
+      )
+    }
+    const made = await wharf.ask('POST', '/api/agents/enrollments', { key: ADMIN_TOKEN, body: enrolling })
+    expect(made.status).toBe(201)
+    expect(await made.json()).toEqual({
+      token: expect.stringMatching(/^wae_/),
+      expires_at: expect.any(String),
+    })
+    for (const body of [
+      {},
+      { agent_id: '' },
+      { agent_id: 'a\u0000' },
+      { agent_id: 7 },
+      { agent_id: 'a', more: 1 },
+    ])
+      expect((await wharf.ask('POST', '/api/agents/enrollments', { key: ADMIN_TOKEN, body })).status).toBe(
+        400,
+      )
+
+    const revoke = (path: string) => wharf.ask('DELETE', path, { key: ADMIN_TOKEN })
+    expect((await revoke('/api/agents/web-1/c2')).status).toBe(404)
+    expect((await revoke('/api/agents/web-1/c1')).status).toBe(204)
+    await until('it is gone', async () => (await wharf.list(ADMIN_TOKEN)).length === 0)
+    expect((await revoke('/api/agents/web-1/c1')).status).toBe(404)
+    await agentOptions(wharf.address, 'host', '/')
+    expect((await revoke('/api/agents/host/')).status).toBe(204)
   })
 })

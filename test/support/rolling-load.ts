@@ -6,11 +6,11 @@ import { WebSocket } from 'ws'
 import { systemClock } from '../../src/kernel/index.ts'
 import { Agent } from '../../src/transfers/agent/index.ts'
 import { startFeed } from '../runs/feed-server.ts'
+import { agentOptions } from './agents.ts'
 import { silentLog } from './backends.ts'
 import type { BusinessSystem, Receiver, Source } from './business-system.ts'
 import type { Message } from './event-readers.ts'
 import { ADMIN_TOKEN } from './http.ts'
-import { agentOptions } from './swarm.ts'
 import { until } from './until.ts'
 import { temporaryFolder } from './wharf-process.ts'
 
@@ -217,7 +217,7 @@ export class RollingLoad {
   async #agent() {
     const root = join(temporaryFolder(), 'root')
     mkdirSync(root)
-    const options = agentOptions(this.#address, 'host-1', root)
+    const options = await agentOptions(this.#address, 'host-1', root)
     const agent = new Agent({ clock: systemClock, log: silentLog }, options)
     await agent.start()
     onTestFinished(() => agent.stop())

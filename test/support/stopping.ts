@@ -3,14 +3,12 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { WebSocket } from 'ws'
 import { openSqliteLedger } from '../../src/engine/ledger/open-sqlite.ts'
 import { systemClock } from '../../src/kernel/index.ts'
-import { AGENT_SOCKET_PATH } from '../../src/transfers/index.ts'
+import { enroll, inviteAgent, agentLine as openAgentLine } from './agents.ts'
 import { ExportClient } from './export-client.ts'
 import { Front, portOf } from './front.ts'
 import { ADMIN_TOKEN, type Ask, newProject } from './http.ts'
-import { AGENT_TOKEN } from './swarm.ts'
 import { until } from './until.ts'
 import { serveWharf, temporaryFolder } from './wharf-process.ts'
 
@@ -23,7 +21,6 @@ export async function startStoppable(env: Record<string, string> = {}) {
     const started = await serveWharf({
       WHARF_DATA_DIR: dataDir,
       WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
-      WHARF_AGENT_TOKEN: AGENT_TOKEN,
       WHARF_RATE_LIMIT: '10000/s',
       COLLECT_WINDOW_SECONDS: '1',
       ...env,
@@ -106,26 +103,10 @@ export async function stalled(address: string, text = '') {
 
 /** A line like an agent's, whose end can be seen. */
 export async function agentLine(address: string, id: string) {
-  const socket = new WebSocket(`${address.replace(/^http/, 'ws')}${AGENT_SOCKET_PATH}`, {
-    headers: { authorization: `Bearer ${AGENT_TOKEN}` },
-  })
-  onTestFinished(() => socket.terminate())
-  socket.on('error', () => undefined)
-  const closed = once(socket, 'close').then(([code, reason]) => ({
-    code: code as number,
-    reason: String(reason),
-  }))
-  await once(socket, 'open')
-  const hello = { type: 'hello', agent_id: id, container_id: '', host: null, port: 1, version: 'test' }
-  socket.send(JSON.stringify({ ...hello, public_key: await publicKey() }))
-  await once(socket, 'message')
-  return { socket, closed }
-}
-
-async function publicKey(): Promise<string> {
-  const { generateKeyPairSync } = await import('node:crypto')
-  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  return publicKey.export({ type: 'spki', format: 'pem' }) as string
+  const identity = await enroll(address, { id, token: await inviteAgent(address, id) })
+  const line = await openAgentLine(address, { id, identity })
+  await line.answered
+  return line
 }
 
 export function untilConnected(ask: (method: string, path: string) => Promise<Response>, ids: string[]) {

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,28 +5,22 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { hashSecret } from '../../src/engine/index.ts'
 import { InProcessSignal } from '../../src/engine/signal/in-process-signal.ts'
 import { systemClock } from '../../src/kernel/index.ts'
-import { Agent, type AgentOptions } from '../../src/transfers/agent/index.ts'
+import { Agent, type AgentOptions, type OwnIdentity } from '../../src/transfers/agent/index.ts'
 import type { SwarmEngineDeps, SwarmEngineOptions } from '../../src/transfers/engines/swarm/index.ts'
 import {
+  AgentIdentities,
   LedgerSwarmStore,
   SwarmAuthority,
   SwarmEngine,
   type TransferResult,
 } from '../../src/transfers/index.ts'
+import { type AgentProcess, enroll, optionsOf, spawnAgent, stateFolder } from './agents.ts'
 import { type Backend, type BackendName, openBackend, silentLog } from './backends.ts'
-import { spawnBound } from './bound-process.ts'
 import { Front } from './front.ts'
-import { countUnforeseenOf } from './no-unforeseen.ts'
 import { until } from './until.ts'
-
-export const AGENT_TOKEN = 'agent-token-for-tests'
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const LYING_AGENT = fileURLToPath(new URL('./lying-agent.ts', import.meta.url))
 
 /** A swarm on a fresh ledger: a server whose engine can be stopped and started again, agents, files. */
 export async function setupSwarm(name: BackendName = 'embedded') {
@@ -41,22 +34,44 @@ export async function setupSwarm(name: BackendName = 'embedded') {
     await backend.remove()
     rmSync(folder, { recursive: true, force: true })
   })
+  let latest: Awaited<ReturnType<typeof openServer>>
+  const invite = async (id: string, container = '') => {
+    const name = { agentId: id, containerId: container }
+    return (await latest.ledger.transaction((tx) => latest.engine.invite(tx, name))).token
+  }
+  /** An agent that comes back is the one that it was. */
+  const identities = new Map<string, OwnIdentity>()
+  const states = new Map<string, string>()
+  const identityOf = async (server: { url: string }, id: string, container = '') => {
+    const key = JSON.stringify([id, container])
+    const known = identities.get(key)
+    if (known) return known
+    const identity = await enroll(server.url, { id, container, token: await invite(id, container) })
+    identities.set(key, identity)
+    return identity
+  }
   return {
     backend,
     folder,
+    keys,
+    invite,
+    identityOf,
     /** The address of whichever server was opened last: agents find the next one where they left the one before. */
     front,
     async server(options: ServerOptions = {}) {
       const opened = await openServer(backend, keys, options)
       front.to = opened.port
+      latest = opened
       closers.push(opened.close)
       return opened
     },
     async agent(server: { url: string }, id: string, options: Partial<AgentOptions> = {}) {
       const root = makeRoot(folder, id)
+      const container = options.containerId ?? ''
+      const identity = await identityOf(server, id, container)
       const agent = new Agent(
         { clock: systemClock, log: silentLog },
-        { ...agentOptions(server.url, id, root), ...options },
+        { ...optionsOf(server.url, { id, container, root }, identity), ...options },
       )
       await agent.start()
       let stopped = false
@@ -68,9 +83,12 @@ export async function setupSwarm(name: BackendName = 'embedded') {
       return { id, root, stop }
     },
     /** The same as a process of its own. */
-    agentProcess(server: { url: string }, id: string, { args = [], lying = false }: AgentProcess = {}) {
+    async agentProcess(server: { url: string }, id: string, options: AgentProcess = {}) {
       const root = makeRoot(folder, id)
-      const child = spawnAgent(server.url, id, root, { args, lying })
+      const token = states.has(id) ? undefined : await invite(id)
+      const state = states.get(id) ?? stateFolder()
+      states.set(id, state)
+      const child = spawnAgent(server.url, { id, root, state, token }, options)
       const exited = once(child, 'exit')
       closers.push(async () => {
         child.kill('SIGCONT')
@@ -86,53 +104,6 @@ export async function setupSwarm(name: BackendName = 'embedded') {
       return { path, size: bytes, signature: createHash('sha256').update(content).digest('hex') }
     },
   }
-}
-
-interface AgentProcess {
-  args?: string[]
-  lying?: boolean
-}
-
-export function agentOptions(server: string, id: string, root: string): AgentOptions {
-  return {
-    server,
-    token: AGENT_TOKEN,
-    agentId: id,
-    containerId: '',
-    roots: [root],
-    version: 'test',
-    listenHost: '127.0.0.1',
-  }
-}
-
-export function spawnAgent(
-  server: string,
-  id: string,
-  root: string,
-  { args = [], lying = false }: AgentProcess = {},
-): ChildProcess {
-  const command = [
-    'agent',
-    '--server',
-    server,
-    '--id',
-    id,
-    '--root',
-    root,
-    '--listen',
-    '127.0.0.1:0',
-    ...args,
-  ]
-  const child = spawnBound(process.execPath, [lying ? LYING_AGENT : MAIN, ...command], {
-    env: {
-      PATH: process.env.PATH ?? '',
-      WHARF_AGENT_TOKEN: AGENT_TOKEN,
-      WHARF_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'error',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  countUnforeseenOf(child)
-  return child
 }
 
 function makeRoot(folder: string, id: string): string {
@@ -156,7 +127,7 @@ async function openServer(
       authority: new SwarmAuthority(systemClock, keys),
       signal,
       instance: randomBytes(6).toString('hex'),
-      agentTokenHash: hashSecret(AGENT_TOKEN),
+      identities: new AgentIdentities(ledger),
       clock,
       log: silentLog,
       ...(locate && { locate }),
@@ -178,7 +149,7 @@ async function openServer(
     await signal.close()
     await ledger.close()
   }
-  return { engine, ledger, url: `http://127.0.0.1:${address.port}`, port: address.port, close }
+  return { engine, ledger, signal, url: `http://127.0.0.1:${address.port}`, port: address.port, close }
 }
 
 export function targetsFor(agents: { id: string; root: string }[]) {

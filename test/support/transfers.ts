@@ -54,7 +54,11 @@ export async function setupTransfers(name: BackendName, options: TransfersSetup 
         clock,
         log: silentLog,
         carrier: options.carrier ?? recording,
-        connected: async () => [],
+        agents: {
+          agents: async () => [],
+          invite: () => Promise.reject(new Error('no agents here')),
+          revoke: () => Promise.reject(new Error('no agents here')),
+        },
         exportFile: async () => Promise.reject(new Error('no exports here')),
       },
       {

@@ -36,7 +36,7 @@ export async function openGround({ databaseUrl, redisUrl }: Ground) {
       clock: systemClock,
       log,
       carrier: { start: refuse, result: refuse, terminate: refuse },
-      connected: async () => [],
+      agents: { agents: async () => [], invite: refuse, revoke: refuse },
       exportFile: refuse,
     },
     {

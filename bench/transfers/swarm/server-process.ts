@@ -6,12 +6,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { hashSecret } from '../../../src/engine/index.ts'
 import { migrate } from '../../../src/engine/ledger/migrate.ts'
 import { openSqliteLedger } from '../../../src/engine/ledger/open-sqlite.ts'
 import { InProcessSignal } from '../../../src/engine/signal/in-process-signal.ts'
 import { createLog, systemClock } from '../../../src/kernel/index.ts'
-import { LedgerSwarmStore, SwarmAuthority, SwarmEngine } from '../../../src/transfers/index.ts'
+import {
+  AgentIdentities,
+  LedgerSwarmStore,
+  SwarmAuthority,
+  SwarmEngine,
+} from '../../../src/transfers/index.ts'
 
 const [host = '', folder = '', count = '', file = ''] = process.argv.slice(2)
 const ledger = openSqliteLedger(folder, systemClock)
@@ -22,7 +26,7 @@ const engine = new SwarmEngine(
     authority: new SwarmAuthority(systemClock, SwarmAuthority.make(systemClock)),
     signal: new InProcessSignal(),
     instance: 'bench',
-    agentTokenHash: hashSecret('bench-agent-token'),
+    identities: new AgentIdentities(ledger),
     clock: systemClock,
     log: createLog({ level: process.env.WHARF_LOG_LEVEL ?? 'silent', destination: process.stderr }),
   },
@@ -31,7 +35,12 @@ const engine = new SwarmEngine(
 await engine.open()
 const http = createServer()
 http.on('upgrade', engine.upgrade)
-http.listen(0, host, () => say({ port: (http.address() as AddressInfo).port }))
+const tokens: string[] = []
+for (let at = 1; at <= Number(count); at++) {
+  const name = { agentId: `agent-${at}`, containerId: '' }
+  tokens.push((await ledger.transaction((tx) => engine.invite(tx, name))).token)
+}
+http.listen(0, host, () => say({ port: (http.address() as AddressInfo).port, tokens }))
 
 const { signal } = new AbortController()
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

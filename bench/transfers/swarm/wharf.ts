@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -54,19 +55,21 @@ export async function runWharf(network: Network, options: RunOptions): Promise<M
     children.push(server)
     const lines = createInterface({ input: server.stdout! })[Symbol.asyncIterator]()
     const next = async () => JSON.parse((await lines.next()).value ?? '{}') as Record<string, unknown>
-    const { port } = await next()
+    const { port, tokens } = (await next()) as { port: number; tokens: string[] }
     const roots = Array.from({ length: agents }, (_, at) => join(folder, `agent-${at + 1}`))
     const started = roots.map((root, at) => {
       mkdirSync(root)
       const lies = fault === 'lying' && at + 1 === position
+      const own = ['--root', root, '--state', `${root}-state`, '--enroll', tokens[at] ?? '']
+      const allow = ['--allow-project', '*', '--allow-user', userInfo().username]
       const command = ['agent', '--server', `http://${host}:${port}`, '--id', `agent-${at + 1}`]
       return network.spawn(
         at + 1,
         process.execPath,
-        [lies ? LYING_AGENT : MAIN, ...command, '--root', root],
+        [lies ? LYING_AGENT : MAIN, ...command, ...own, ...allow],
         {
           stdio: ['ignore', 'ignore', 'inherit'],
-          env: { ...process.env, WHARF_AGENT_TOKEN: 'bench-agent-token', WHARF_LOG_LEVEL: 'silent' },
+          env: { ...process.env, WHARF_LOG_LEVEL: 'silent' },
         },
       )
     })

@@ -32,6 +32,8 @@ export interface Schema {
   swarm_tasks: SwarmTasksTable
   swarm_targets: SwarmTargetsTable
   swarm_agents: SwarmAgentsTable
+  swarm_identities: SwarmIdentitiesTable
+  swarm_enrollments: SwarmEnrollmentsTable
 }
 
 export interface ProjectsTable {
@@ -360,6 +362,25 @@ export interface SwarmTargetsTable {
   places: string
   error_code: number
   error_message: string
+}
+
+export interface SwarmIdentitiesTable {
+  key_id: string
+  agent_id: string
+  container_id: string
+  /** SPKI, PEM. */
+  public_key: string
+  enrolled_at: number
+  revoked_at: number | null
+}
+
+export interface SwarmEnrollmentsTable {
+  token_hash: string
+  agent_id: string
+  container_id: string
+  expires_at: number
+  /** The key that it was used for. */
+  used_by: string | null
 }
 
 export interface SwarmAgentsTable {

@@ -121,6 +121,25 @@ export const AllowedAgents = Type.Object(
   { additionalProperties: false },
 )
 
+const AgentId = Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\x00-\\x1f\\x7f]+$' })
+const ContainerId = Type.String({
+  maxLength: 256,
+  pattern: '^[^\\x00-\\x1f\\x7f]*$',
+  description: 'Empty: the host itself',
+})
+
+export const NewEnrollment = Type.Object(
+  { agent_id: AgentId, container_id: Type.Optional(ContainerId) },
+  { additionalProperties: false },
+)
+
+export const Enrollment = Type.Object({
+  token: Type.String({ description: 'For `wharf agent --enroll`, once; shown only here' }),
+  expires_at: Time,
+})
+
+export const OneAgent = Type.Object({ agent_id: Type.String(), container_id: Type.String() })
+
 export const ConnectedAgent = Type.Object({
   agent_id: Type.String(),
   container_id: Type.String({ description: 'Empty: the host itself' }),

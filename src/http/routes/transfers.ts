@@ -11,6 +11,9 @@ import { OneProject, OneTask } from './schemas.ts'
 import {
   AllowedAgents,
   ConnectedAgent,
+  Enrollment,
+  NewEnrollment,
+  OneAgent,
   RepositoryFileView,
   RepositoryPage,
   TransferAccepted,
@@ -155,6 +158,62 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       },
       async ({ principal }) =>
         transfers.connectedAgents(principal?.role === 'project' ? principal.project.id : null),
+    )
+
+    app.post(
+      '/api/agents/enrollments',
+      {
+        config: { access: 'admin' },
+        schema: {
+          tags,
+          summary: 'Make a token that enrols one agent, within a quarter of an hour',
+          description:
+            'The agent that uses it gets the identity; a key that was enrolled for it before is revoked.',
+          body: NewEnrollment,
+          response: { 201: Enrollment },
+        },
+      },
+      (request, reply) =>
+        idempotency.answer(request, reply, async (tx) => {
+          const { agent_id: agentId, container_id: containerId = '' } = request.body
+          const { token, expiresAt } = await transfers.inviteAgent(tx, { agentId, containerId })
+          return { status: 201, body: { token, expires_at: new Date(expiresAt).toISOString() } }
+        }),
+    )
+
+    app.delete(
+      '/api/agents/:agent_id/:container_id',
+      {
+        config: { access: 'admin' },
+        schema: {
+          tags,
+          summary: 'Revoke an agent: its line is closed at once, and no peer takes its certificate any more',
+          params: OneAgent,
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        const { agent_id: agentId, container_id: containerId } = request.params
+        await transfers.revokeAgent({ agentId, containerId })
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.delete(
+      '/api/agents/:agent_id/',
+      {
+        config: { access: 'admin' },
+        schema: {
+          tags,
+          summary: 'Revoke the agent of the host itself, which has no container',
+          params: Type.Pick(OneAgent, ['agent_id']),
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        await transfers.revokeAgent({ agentId: request.params.agent_id, containerId: '' })
+        return reply.code(204).send(null)
+      },
     )
 
     app.get(

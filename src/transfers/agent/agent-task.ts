@@ -11,6 +11,7 @@ import type { Manifest } from '../engines/swarm/wire/manifest.ts'
 import type { Place } from '../engines/swarm/wire/order.ts'
 import type { RateLimit } from '../engines/swarm/wire/rate-limit.ts'
 import { RESULT, type TargetFailure, toTargetFailure } from '../engines/swarm/wire/result-code.ts'
+import type { AllowList } from './allow-list.ts'
 import { copyToPlace, notKept } from './copy-to-place.ts'
 import type { Roots } from './guarded-directory.ts'
 import { ParentFollower } from './parent-follower.ts'
@@ -18,6 +19,7 @@ import { PartFile } from './part-file.ts'
 
 export interface AgentTaskDeps {
   roots: Roots
+  allow: AllowList
   credentials(): Credentials
   /** The host by which this agent knows the server. */
   serverHost: string
@@ -93,7 +95,8 @@ export class AgentTask {
     const places: PlaceOutcome[] = []
     for (const place of this.#order.places) {
       try {
-        const { roots } = this.#deps
+        const { roots, allow } = this.#deps
+        await allow.checkUser(place.user)
         if (this.#part) await copyToPlace(roots, this.#part, { ...this.#order, place })
         else await this.#fetchTo(place)
         places.push({ code: RESULT.DONE, message: '' })

@@ -1,26 +1,32 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { AppError, background, type Clock, ERRORS, type Log, messageOf } from '../../kernel/index.ts'
+import { signAs } from '../engines/swarm/wire/agent-key.ts'
+import { makePass } from '../engines/swarm/wire/agent-pass.ts'
 import { type FromAgent, REPORT_MS, type ToAgent } from '../engines/swarm/wire/control-message.ts'
 import { type Credentials, readVerifyKey } from '../engines/swarm/wire/credentials.ts'
 import type { Holding } from '../engines/swarm/wire/holding.ts'
 import type { Manifest } from '../engines/swarm/wire/manifest.ts'
 import { openOrder } from '../engines/swarm/wire/order.ts'
-import { agentPeerId } from '../engines/swarm/wire/peer-id.ts'
+import { agentPeerId, type PeerId } from '../engines/swarm/wire/peer-id.ts'
 import { PieceServer } from '../engines/swarm/wire/piece-server.ts'
 import { RateLimit } from '../engines/swarm/wire/rate-limit.ts'
-import { RESULT } from '../engines/swarm/wire/result-code.ts'
+import { RESULT, TargetFailure } from '../engines/swarm/wire/result-code.ts'
+import { checkWelcome } from '../engines/swarm/wire/welcome.ts'
+import type { OwnIdentity } from './agent-state.ts'
 import { AgentTask } from './agent-task.ts'
+import { type Allowed, AllowList } from './allow-list.ts'
 import { ControlLink } from './control-link.ts'
 import { Roots } from './guarded-directory.ts'
 import { probeLine } from './probe.ts'
 
 export interface AgentOptions {
   server: string
-  token: string
+  identity: OwnIdentity
   agentId: string
   containerId: string
   roots: string[]
+  allow: Allowed
   version: string
   /** Where other agents connect to; port 0 picks a free one. */
   listenHost?: string
@@ -41,7 +47,9 @@ export class Agent {
   readonly #log: Log
   readonly #options: AgentOptions
   readonly #roots: Roots
-  readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  readonly #allow: AllowList
+  readonly #id: PeerId
+  readonly #key: KeyObject
   readonly #link: ControlLink
   readonly #pieces: PieceServer
   readonly #download: RateLimit
@@ -59,6 +67,9 @@ export class Agent {
     this.#log = log
     this.#options = options
     this.#roots = new Roots(options.roots)
+    this.#allow = new AllowList(options.allow)
+    this.#id = agentPeerId(options.agentId, options.containerId)
+    this.#key = createPrivateKey(options.identity.key)
     this.#download = new RateLimit(clock, options.downloadLimit ?? null)
     this.#pieces = new PieceServer({
       credentials: undefined,
@@ -68,7 +79,14 @@ export class Agent {
       log,
     })
     this.#link = new ControlLink(
-      { clock, log, hello: () => this.#hello(), receive: (message) => this.#receive(message) },
+      {
+        clock,
+        log,
+        pass: () => makePass(this.#key, options),
+        hello: (challenge, nonce) => this.#hello(challenge, nonce),
+        welcome: (message, nonce) => this.#welcome(message, nonce),
+        receive: (message) => this.#receive(message),
+      },
       options,
     )
   }
@@ -89,23 +107,15 @@ export class Agent {
     await this.#pieces.close()
   }
 
-  #hello(): FromAgent {
-    return {
-      type: 'hello',
-      agent_id: this.#options.agentId,
-      container_id: this.#options.containerId,
-      public_key: this.#keys.publicKey.export({ type: 'spki', format: 'pem' }) as string,
-      host: this.#options.advertiseHost ?? null,
-      port: this.#pieces.port,
-      version: this.#options.version,
-    }
+  #hello(challenge: string, nonce: string): FromAgent {
+    const host = this.#options.advertiseHost ?? null
+    const { port } = this.#pieces
+    const signature = signAs(this.#key, 'hello', [challenge, nonce, host, port])
+    return { type: 'hello', nonce, signature, host, port, version: this.#options.version }
   }
 
   #receive(message: ToAgent): void {
     switch (message.type) {
-      case 'welcome':
-        this.#welcome(message)
-        return
       case 'job':
         this.#take(message)
         return
@@ -118,19 +128,22 @@ export class Agent {
       case 'end':
         background('ending a task', this.#end(message.task))
         return
+      case 'revoked':
+        this.#pieces.revoke(message.keys)
+        return
     }
   }
 
-  #welcome({ certificate, authority, verify_key, now }: Extract<ToAgent, { type: 'welcome' }>): void {
-    this.#clockAhead = now - this.#clock.now()
-    this.#credentials = {
-      id: agentPeerId(this.#options.agentId, this.#options.containerId),
-      key: this.#keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
-      certificate,
-      authority,
-      verifyKey: readVerifyKey(verify_key),
-    }
+  /** Nothing of a welcome counts before all of it was checked. */
+  #welcome(welcome: Extract<ToAgent, { type: 'welcome' }>, nonce: string): void {
+    const { key, authority, verifyKey: pem } = this.#options.identity
+    const verifyKey = readVerifyKey(pem)
+    const publicKey = createPublicKey(this.#key)
+    checkWelcome(welcome, nonce, { id: this.#id, publicKey, authority, verifyKey })
+    this.#clockAhead = welcome.now - this.#clock.now()
+    this.#credentials = { id: this.#id, key, certificate: welcome.certificate, authority, verifyKey }
     this.#pieces.renew(this.#credentials)
+    this.#pieces.revoke(welcome.revoked)
   }
 
   #take(job: Extract<ToAgent, { type: 'job' }>): void {
@@ -143,13 +156,16 @@ export class Agent {
       const { id, verifyKey } = this.#mustKnow()
       const { order, manifest } = openOrder(verifyKey, job, { agent: id, now: this.#serverNow() })
       if (order.task !== job.task) throw new Error('the order is for another task')
+      this.#allow.checkProject(order.project)
       const { task, fileName, places } = order
       this.#manifests.set(task, manifest)
       this.#tasks.set(task, new AgentTask(this.#taskDeps(), { task, fileName, manifest, places }))
       this.#jobs.emit(task)
     } catch (error) {
-      const code = RESULT.SIGNATURE_MISMATCH
-      this.#link.send({ type: 'done', task: job.task, code, message: messageOf(error) })
+      const code = error instanceof TargetFailure ? error.code : RESULT.SIGNATURE_MISMATCH
+      const message = messageOf(error)
+      this.#log.warn({ task: job.task, code }, message)
+      this.#link.send({ type: 'done', task: job.task, code, message })
     }
   }
 
@@ -165,6 +181,7 @@ export class Agent {
   #taskDeps() {
     return {
       roots: this.#roots,
+      allow: this.#allow,
       credentials: () => this.#mustKnow(),
       serverHost: this.#serverHost,
       download: this.#download,

@@ -1,17 +1,24 @@
 import { WebSocket } from 'ws'
-import { backoffDelay, type Clock, type Log } from '../../kernel/index.ts'
+import { backoffDelay, type Clock, type Log, messageOf } from '../../kernel/index.ts'
+import { newNonce } from '../engines/swarm/wire/agent-key.ts'
 import {
   AGENT_SOCKET_PATH,
   type FromAgent,
   KNOCK_MS,
   type ToAgent,
 } from '../engines/swarm/wire/control-message.ts'
+import { HOW_TO_ENROLL } from './enroll.ts'
 
 export interface ControlLinkDeps {
   clock: Clock
   log: Log
-  /** What to say first on every new line. */
-  hello(): FromAgent
+  /** What to show when opening a line. */
+  pass(): string
+  /** What to say first on every new line, with a number of our own that the welcome must be signed with. */
+  hello(challenge: string, nonce: string): FromAgent
+  /** Throws unless it is the server's answer to that hello. */
+  welcome(message: Extract<ToAgent, { type: 'welcome' }>, nonce: string): void
+  /** Only what a server says that was welcomed on this very line. */
   receive(message: ToAgent): void
 }
 
@@ -25,15 +32,13 @@ const SERVICE_RESTART = 1012
 export class ControlLink {
   readonly #deps: ControlLinkDeps
   readonly #url: URL
-  readonly #token: string
   #socket: WebSocket | undefined
   #saidAway = Number.NEGATIVE_INFINITY
 
-  constructor(deps: ControlLinkDeps, { server, token }: { server: string; token: string }) {
+  constructor(deps: ControlLinkDeps, { server }: { server: string }) {
     this.#deps = deps
     this.#url = new URL(AGENT_SOCKET_PATH, server)
     this.#url.protocol = this.#url.protocol === 'https:' ? 'wss:' : 'ws:'
-    this.#token = token
   }
 
   /** What is said while the line is down is lost: reports come again, and outcomes are asked for again. */
@@ -61,7 +66,7 @@ export class ControlLink {
   /** One connection, from opening to closing. */
   async #connectOnce(signal: AbortSignal): Promise<boolean> {
     const socket = new WebSocket(this.#url, {
-      headers: { authorization: `Bearer ${this.#token}` },
+      headers: { authorization: `Bearer ${this.#deps.pass()}` },
       maxPayload: MAX_MESSAGE_BYTES,
       handshakeTimeout: 10_000,
       perMessageDeflate: false,
@@ -70,6 +75,8 @@ export class ControlLink {
     let opened = false
     let reason: string | undefined
     let heardAt = this.#deps.clock.now()
+    const nonce = newNonce()
+    let trusted = false
     const watch = setInterval(() => {
       if (this.#deps.clock.now() - heardAt > 4 * KNOCK_MS) socket.terminate()
     }, KNOCK_MS)
@@ -77,8 +84,6 @@ export class ControlLink {
     signal.addEventListener('abort', stop, { once: true })
     socket.on('open', () => {
       opened = true
-      this.#deps.log.info({ server: this.#url.host }, 'connected')
-      this.send(this.#deps.hello())
     })
     socket.on('ping', () => {
       heardAt = this.#deps.clock.now()
@@ -86,14 +91,26 @@ export class ControlLink {
     socket.on('message', (data) => {
       heardAt = this.#deps.clock.now()
       try {
-        this.#deps.receive(JSON.parse(String(data)) as ToAgent)
+        const message = JSON.parse(String(data)) as ToAgent
+        if (message.type === 'welcome') {
+          this.#deps.welcome(message, nonce)
+          if (!trusted) this.#deps.log.info({ server: this.#url.host }, 'connected')
+          trusted = true
+        } else if (trusted) this.#deps.receive(message)
+        else if (message.type === 'challenge') this.send(this.#deps.hello(message.nonce, nonce))
+        else throw new Error(`${message.type} came before the welcome`)
       } catch (error) {
-        this.#deps.log.warn({ err: error }, 'a message from the server was not understood')
+        if (!trusted) {
+          reason = messageOf(error)
+          socket.terminate()
+        } else this.#deps.log.warn({ err: error }, 'a message from the server was not understood')
       }
     })
     socket.on('unexpected-response', (_request, response) => {
-      const wrong = response.statusCode === UNAUTHORIZED ? '; is WHARF_AGENT_TOKEN right?' : ''
-      reason = `it answered ${response.statusCode}${wrong}`
+      reason =
+        response.statusCode === UNAUTHORIZED
+          ? `it does not know this agent, or no longer; to enrol it, ${HOW_TO_ENROLL}`
+          : `it answered ${response.statusCode}`
       socket.terminate()
     })
     socket.on('error', (error) => {

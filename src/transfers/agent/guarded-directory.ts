@@ -23,6 +23,11 @@ export class Roots {
   }
 }
 
+/** Throws unless all of them are folders. */
+export function checkRoots(roots: readonly string[]): void {
+  for (const root of roots) realRoot(root)
+}
+
 function realRoot(root: string): string {
   const path = resolve(root)
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(path)

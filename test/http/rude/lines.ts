@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { firstBytes, nextTurn, openConnection, upgradeHead } from '../../support/raw-connection.ts'
-import { AGENT_TOKEN, type RudeServer } from './rude-server.ts'
+import type { RudeServer } from './rude-server.ts'
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 /** An empty SETTINGS frame, and the beginning of a HEADERS frame whose rest never comes. */
@@ -14,17 +14,18 @@ function frame(text: string, sent = text.length): Buffer {
   return Buffer.concat([size, body.subarray(0, sent)])
 }
 
-const HELLO = JSON.stringify({ type: 'hello', agent_id: 'rude', container_id: '', port: 1, version: 'x' })
+const HELLO = JSON.stringify({ type: 'hello', nonce: 'x', signature: 'x', host: null, port: 1, version: 'x' })
 
 /** What goes over a line that is no plain request: after each part, and after all, the client may be gone. */
 export function linesOf({
   address,
   grpc,
   client,
+  agentPass,
 }: RudeServer): Record<string, { to: string; parts: (string | Buffer)[] }> {
   const events = (query: string, key: string) =>
     upgradeHead(`/ws?${query}`, { Authorization: `Bearer ${key}` })
-  const agent = upgradeHead('/ws/agent', { Authorization: `Bearer ${AGENT_TOKEN}` })
+  const agent = upgradeHead('/ws/agent', { Authorization: `Bearer ${agentPass}` })
   const { key, id } = client.project
   return {
     'events without a key': { to: address, parts: [upgradeHead('/ws?task_id=x')] },

@@ -1,12 +1,13 @@
+import { createPrivateKey } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { expect, onTestFinished } from 'vitest'
+import { makePass } from '../../../src/transfers/engines/swarm/wire/agent-pass.ts'
+import { enroll, inviteAgent } from '../../support/agents.ts'
 import { type BackendName, openBackend } from '../../support/backends.ts'
 import { ExportClient } from '../../support/export-client.ts'
 import { ADMIN_TOKEN, type Ask, newProject } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 import { serveWharf } from '../../support/wharf-process.ts'
-
-export const AGENT_TOKEN = 'agent-token-for-tests'
 
 /** What the server holds, after everything that can be let go of was. */
 export interface Holdings {
@@ -39,7 +40,6 @@ export async function startRudeServer(name: BackendName, env: Record<string, str
     ...backend.env,
     NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(TELL)}"`,
     WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
-    WHARF_AGENT_TOKEN: AGENT_TOKEN,
     WHARF_RATE_LIMIT: '100000/s',
     WHARF_DRAIN_SECONDS: '1',
     PROCESSOR_COMMAND: 'cp {input} {output}',
@@ -57,6 +57,7 @@ export async function startRudeServer(name: BackendName, env: Record<string, str
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
   const client = new ExportClient(ask, await newProject({ ask }))
+  const { key } = await enroll(address, { id: 'rude', token: await inviteAgent(address, 'rude') })
 
   const metrics = async () => {
     const answer = await Promise.race([fetch(`${address}/metrics`), exited])
@@ -81,6 +82,7 @@ export async function startRudeServer(name: BackendName, env: Record<string, str
     grpc: `http://${/gRPC tasks: (\S+)/.exec(output.out)?.[1]}`,
     ask,
     client,
+    agentPass: makePass(createPrivateKey(key), { agentId: 'rude', containerId: '' }),
     holdings,
     /** Answers, and nothing went wrong that nobody foresaw. */
     async isWell(): Promise<void> {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { OWN_NAME } from '../../support/agents.ts'
 import { FastClock } from '../../support/fast-clock.ts'
 import { sha256sum } from '../../support/sha256sum.ts'
 import { setupSwarm, targetsFor, untilConnected, untilOver } from '../../support/swarm.ts'
@@ -45,7 +46,9 @@ describe('20 agents as processes', () => {
     const server = await swarm.server({ clock, absentMs: HOUR_MS })
     // A limit keeps the transfer under way long enough to disturb it.
     const args = ['--download', '2m']
-    const agents = names(20).map((id) => swarm.agentProcess(server, id, { args, lying: id === 'agent-05' }))
+    const agents = await Promise.all(
+      names(20).map((id) => swarm.agentProcess(server, id, { args, lying: id === 'agent-05' })),
+    )
     await untilConnected(server.engine, 20)
     const late = { id: 'agent-late', root: join(swarm.folder, 'roots', 'agent-late') }
     const file = swarm.file(16 * MIB + 1)
@@ -56,8 +59,8 @@ describe('20 agents as processes', () => {
     agents[12]?.child.kill('SIGSTOP')
     agents[15]?.child.kill('SIGKILL')
     await agents[15]?.exited
-    const again = swarm.agentProcess(server, 'agent-15', { args })
-    swarm.agentProcess(server, late.id, { args })
+    const again = await swarm.agentProcess(server, 'agent-15', { args })
+    await swarm.agentProcess(server, late.id, { args })
     const others = [...agents.filter((_, at) => ![8, 12, 15].includes(at)), again, late]
     const untilDone = (what: string, count: number) =>
       until(
@@ -85,7 +88,8 @@ describe('a target that cannot take the file', () => {
   test('full disk, read-only directory, refused path and unknown user fail alone, with a code each', async () => {
     const swarm = await setupSwarm()
     const server = await swarm.server()
-    const agents = await Promise.all(names(5).map((id) => swarm.agent(server, id)))
+    const allow = { projects: ['*'], users: [OWN_NAME, 'nobody-of-that-name'] }
+    const agents = await Promise.all(names(5).map((id) => swarm.agent(server, id, { allow })))
     const [good, full, readOnly, outside, stranger] = agents
     mountTmpfs(join(full!.root, 'in'), 'size=2m')
     mountTmpfs(join(readOnly!.root, 'in'), 'size=1m,ro')

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqliteLedger } from '../../../src/engine/ledger/open-sqlite.ts'
 import { systemClock } from '../../../src/kernel/index.ts'
+import { inviteAgent, spawnAgent, stateFolder } from '../../support/agents.ts'
 import { Front, portOf } from '../../support/front.ts'
 import { ADMIN_TOKEN } from '../../support/http.ts'
 import { sha256sum } from '../../support/sha256sum.ts'
-import { AGENT_TOKEN, spawnAgent } from '../../support/swarm.ts'
 import { until } from '../../support/until.ts'
 import { serveWharf, temporaryFolder } from '../../support/wharf-process.ts'
 
@@ -30,7 +30,6 @@ async function setup() {
     const server = await serveWharf({
       WHARF_DATA_DIR: dataDir,
       WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
-      WHARF_AGENT_TOKEN: AGENT_TOKEN,
       WHARF_LOG_LEVEL: 'error',
       WHARF_RATE_LIMIT: '10000/s',
       COLLECT_WINDOW_SECONDS: '2',
@@ -41,17 +40,22 @@ async function setup() {
   const folder = temporaryFolder()
   const agents = Array.from({ length: AGENTS }, (_, at) => {
     const id = `agent-${at}`
-    const root = join(folder, id)
-    mkdirSync(root)
-    // A limit keeps the transfer under way long enough to disturb it.
-    const child = spawnAgent(front.url, id, root, { args: ['--download', '1m'] })
-    const exited = once(child, 'exit')
-    onTestFinished(async () => {
-      child.kill('SIGKILL')
-      await exited
-    })
-    return { id, root }
+    return { id, root: join(folder, id) }
   })
+  const startAgents = async () => {
+    for (const { id, root } of agents) {
+      mkdirSync(root)
+      const token = await inviteAgent(front.url, id)
+      // A limit keeps the transfer under way long enough to disturb it.
+      const args = ['--download', '1m']
+      const child = spawnAgent(front.url, { id, root, state: stateFolder(), token }, { args })
+      const exited = once(child, 'exit')
+      onTestFinished(async () => {
+        child.kill('SIGKILL')
+        await exited
+      })
+    }
+  }
   const ask = async <T>(key: string, method: string, path: string, body?: object | Uint8Array) => {
     const answer = await fetch(`${front.url}${path}`, {
       method,
@@ -66,12 +70,13 @@ async function setup() {
     await ledger.close()
     return open.length
   }
-  return { serve, agents, ask, unfinishedJobs }
+  return { serve, agents, startAgents, ask, unfinishedJobs }
 }
 
 test('a server that is killed in the middle of a delivery to 20 agents goes on with it when it is back', async () => {
-  const { serve, agents, ask, unfinishedJobs } = await setup()
+  const { serve, agents, startAgents, ask, unfinishedJobs } = await setup()
   const first = await serve()
+  await startAgents()
   const { api_key: key } = await ask<{ api_key: string }>(ADMIN_TOKEN, 'POST', '/api/projects', { name: 'p' })
   await ask(key, 'PUT', '/api/repository/release/app.bin', CONTENT)
   await until(

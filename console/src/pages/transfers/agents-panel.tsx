@@ -73,7 +73,7 @@ export function AgentsPanel() {
         <>
           <p className="quiet">{t('transfers.agents.empty')}</p>
           <pre className="transfers-command">
-            {`WHARF_AGENT_TOKEN=… wharf agent \\\n  --server ${window.location.origin} \\\n  --id HOST --root DIRECTORY`}
+            {`wharf agent \\\n  --server ${window.location.origin} \\\n  --id HOST --enroll TOKEN \\\n  --state DIRECTORY \\\n  --root DIRECTORY \\\n  --allow-project PROJECT \\\n  --allow-user USER`}
           </pre>
         </>
       )}
@@ -92,7 +92,7 @@ export function AgentsPanel() {
           label={t('transfers.agents.title')}
           columns={columns}
           rows={found.slice(0, MOST)}
-          rowKey={({ agent_id, container_id }) => `${agent_id}:${container_id}`}
+          rowKey={({ agent_id, container_id }) => JSON.stringify([agent_id, container_id])}
           busy={isFetching}
         />
       )}

@@ -1,7 +1,7 @@
 import type { Signal } from '../../../engine/index.ts'
 import type { Log } from '../../../kernel/index.ts'
 import type { SwarmAgent, SwarmStore } from './swarm-store.ts'
-import { type FromAgent, KNOCK_MS, type ToAgent } from './wire/control-message.ts'
+import { type Carried, type FromAgent, isCarried, KNOCK_MS } from './wire/control-message.ts'
 import { agentPeerId, type PeerId } from './wire/peer-id.ts'
 
 export interface KnownAgent {
@@ -21,10 +21,10 @@ export interface AgentDirectoryDeps {
   log: Log
 }
 
-type Carried =
+type Bulletin =
   | { kind: 'present'; agent: Omit<KnownAgent, 'serverHost'> }
   | { kind: 'absent'; key: string; instance: string }
-  | { kind: 'to'; key: string; message: ToAgent }
+  | { kind: 'to'; key: string; message: Carried }
   | { kind: 'of'; key: string; message: FromAgent }
 
 /** Seen within this time: connected. */
@@ -37,7 +37,7 @@ const PRESENT_MS = 4 * KNOCK_MS
 export class AgentDirectory {
   readonly #deps: AgentDirectoryDeps
   readonly #agents = new Map<string, KnownAgent>()
-  #send: (key: string, message: ToAgent) => boolean = () => false
+  #send: (key: string, message: Carried) => boolean = () => false
   #listener: {
     changed(key: string): void
     /** True if somebody here coordinates what the message is about. */
@@ -49,7 +49,7 @@ export class AgentDirectory {
     this.#deps = deps
   }
 
-  onSend(send: (key: string, message: ToAgent) => boolean): void {
+  onSend(send: (key: string, message: Carried) => boolean): void {
     this.#send = send
   }
 
@@ -59,7 +59,7 @@ export class AgentDirectory {
 
   async start(): Promise<void> {
     this.#unsubscribe = this.#deps.signal.subscribe('swarm', ({ from, about, message }) => {
-      if (from !== this.#deps.instance && about === 'agents') this.#carried(message as Carried)
+      if (from !== this.#deps.instance && about === 'agents') this.#carried(message as Bulletin)
     })
     await this.runOnce()
   }
@@ -74,7 +74,7 @@ export class AgentDirectory {
     return this.#agents.get(key)
   }
 
-  send(key: string, message: ToAgent): void {
+  send(key: string, message: Carried): void {
     if (!this.#send(key, message)) this.#tell({ kind: 'to', key, message })
   }
 
@@ -122,7 +122,7 @@ export class AgentDirectory {
       if (known.instance !== instance && !present.has(key)) this.#absent(key, known.instance)
   }
 
-  #carried(carried: Carried): void {
+  #carried(carried: Bulletin): void {
     switch (carried.kind) {
       case 'present':
         this.#agents.set(carried.agent.key, { ...carried.agent, serverHost: null })
@@ -132,7 +132,8 @@ export class AgentDirectory {
         this.#absent(carried.key, carried.instance)
         return
       case 'to':
-        this.#send(carried.key, carried.message)
+        // Who an agent believes is between it and the instance that it is connected to.
+        if (isCarried(carried.message)) this.#send(carried.key, carried.message)
         return
       case 'of':
         this.#listener.received(carried.key, carried.message)
@@ -146,7 +147,7 @@ export class AgentDirectory {
     this.#listener.changed(key)
   }
 
-  #tell(message: Carried): void {
+  #tell(message: Bulletin): void {
     this.#deps.signal.publish('swarm', { from: this.#deps.instance, about: 'agents', message })
   }
 

@@ -2,25 +2,34 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { matchesHash } from '../../../engine/index.ts'
-import type { Clock, Log } from '../../../kernel/index.ts'
+import { background, type Clock, isAppError, type Log, messageOf } from '../../../kernel/index.ts'
 import type { AgentDirectory } from './agent-directory.ts'
+import type { AgentIdentities, AgentIdentity } from './agent-identities.ts'
 import { LEAF_MS, type SwarmAuthority } from './authority.ts'
 import { readAgentMessage } from './read-agent-message.ts'
+import { isSignedBy, newNonce, readAgentKey } from './wire/agent-key.ts'
+import { readPass } from './wire/agent-pass.ts'
 import { type FromAgent, KNOCK_MS, type ToAgent } from './wire/control-message.ts'
+import { readEnrollmentToken } from './wire/enrollment-token.ts'
 import { agentPeerId } from './wire/peer-id.ts'
 
 export interface AgentHubDeps {
   authority: SwarmAuthority
+  identities: AgentIdentities
   directory: AgentDirectory
+  /** Keys were revoked, here or at another instance. */
+  revoked(keys: string[]): void
   clock: Clock
   log: Log
-  tokenHash: string
 }
+
+/** Who is at the other end, as far as the way in shows it. */
+type Visitor = { agent: AgentIdentity } | { secret: string }
 
 interface Line {
   socket: WebSocket
-  hello: Extract<FromAgent, { type: 'hello' }>
+  identity: AgentIdentity
+  nonce: string
   certifiedAt: number
   heardAt: number
 }
@@ -29,11 +38,17 @@ const HELLO_WITHIN_MS = 10_000
 /** For the answer to the close frame of a server that stops. */
 const CLOSE_MS = 200
 const SERVICE_RESTART = 1012
+const POLICY = 1008
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 /** An agent that takes no more of what it is told is let go; it comes back and is told anew. */
 const MAX_BUFFERED = 128 * 1024 * 1024
 
-/** The agents whose control line ends here: lets them in, certifies them, and carries messages both ways. */
+/**
+ * The agents whose control line ends here: enrols them, lets them in, certifies them, and carries messages both ways.
+ *
+ * A line: challenged → (hello) → welcomed, or challenged → (enroll) → enrolled and closed. What an agent is called comes
+ * from its key, never from what it says.
+ */
 export class AgentHub {
   readonly #deps: AgentHubDeps
   readonly #server = new WebSocketServer({
@@ -42,6 +57,7 @@ export class AgentHub {
     perMessageDeflate: false,
   })
   readonly #lines = new Map<string, Line>()
+  #revokedKeys = new Set<string>()
   #knocking: NodeJS.Timeout | undefined
   #bytesSent = 0
 
@@ -50,7 +66,8 @@ export class AgentHub {
     deps.directory.onSend((key, message) => this.#send(key, message))
   }
 
-  start(): void {
+  async start(): Promise<void> {
+    await this.#learnRevoked()
     this.#knocking ??= setInterval(() => this.#knock(), KNOCK_MS)
     this.#knocking.unref()
   }
@@ -78,24 +95,49 @@ export class AgentHub {
     return this.#bytesSent
   }
 
-  /** Handles `GET /ws/agent` with `Authorization: Bearer WHARF_AGENT_TOKEN`. */
-  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    if (token === undefined || !matchesHash(token, this.#deps.tokenHash)) {
-      socket.once('finish', () => socket.destroy())
-      socket.end('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
-      return
-    }
-    this.#server.handleUpgrade(request, socket, head, (client) =>
-      this.#greet(client, {
-        remote: plainAddress(request.socket.remoteAddress),
-        local: plainAddress(request.socket.localAddress),
-      }),
-    )
+  /** Lets agents with these keys go, and tells all others. */
+  revoke(keys: readonly string[]): void {
+    const news = keys.filter((key) => !this.#revokedKeys.has(key))
+    if (news.length === 0) return
+    for (const key of news) this.#revokedKeys.add(key)
+    for (const { socket, identity } of this.#lines.values())
+      if (news.includes(identity.keyId)) socket.close(POLICY, 'this agent was revoked')
+    for (const key of this.#lines.keys()) this.#send(key, { type: 'revoked', keys: news })
+    this.#deps.revoked(news)
   }
 
-  #greet(socket: WebSocket, addresses: { remote: string; local: string }): void {
+  /** Handles `GET /ws/agent` with an agent's pass or an enrolment token as `Authorization: Bearer`. */
+  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    socket.on('error', () => socket.destroy())
+    const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    const letIn = (visitor: Visitor | undefined) => {
+      if (!visitor) return refuse(socket, '401 Unauthorized')
+      this.#server.handleUpgrade(request, socket, head, (client) =>
+        this.#greet(client, visitor, {
+          remote: plainAddress(request.socket.remoteAddress),
+          local: plainAddress(request.socket.localAddress),
+        }),
+      )
+    }
+    const away = (error: unknown) => {
+      this.#deps.log.warn(`an agent was not let in: ${messageOf(error)}`)
+      refuse(socket, '503 Service Unavailable')
+    }
+    background('letting an agent in', this.#visitor(token ?? '').then(letIn, away))
+  }
+
+  async #visitor(token: string): Promise<Visitor | undefined> {
+    const { identities } = this.#deps
+    const enrolling = readEnrollmentToken(token)
+    if (enrolling) return (await identities.isInvited(enrolling.secret)) ? enrolling : undefined
+    const pass = readPass(token)
+    const agent = pass && (await identities.find(pass))
+    return agent && pass.isOf(agent.publicKey) ? { agent } : undefined
+  }
+
+  #greet(socket: WebSocket, visitor: Visitor, addresses: { remote: string; local: string }): void {
     const late = setTimeout(() => socket.terminate(), HELLO_WITHIN_MS)
+    const challenge = newNonce()
     let key: string | undefined
     socket.on('error', () => socket.terminate())
     socket.on('close', () => {
@@ -107,30 +149,72 @@ export class AgentHub {
       this.#heard(key)
       try {
         const message = readAgentMessage(String(data))
-        if (message.type === 'hello') {
+        if (message.type === 'enroll' && 'secret' in visitor)
+          background('enrolling an agent', this.#enroll(socket, visitor.secret, message, challenge))
+        else if (message.type === 'hello' && 'agent' in visitor && key === undefined) {
+          key = this.#welcome(socket, visitor.agent, message, { ...addresses, challenge })
           clearTimeout(late)
-          key = this.#welcome(socket, message, addresses)
-        } else if (key !== undefined) this.#deps.directory.received(key, message)
+        } else if (key === undefined || message.type === 'hello' || message.type === 'enroll')
+          throw new Error(`${message.type} is not what comes next`)
+        else this.#deps.directory.received(key, message)
       } catch (error) {
         this.#deps.log.warn({ err: error, agent: key }, 'an agent sent what is not understood')
         socket.terminate()
       }
     })
+    socket.send(JSON.stringify({ type: 'challenge', nonce: challenge } satisfies ToAgent))
   }
 
-  #welcome(socket: WebSocket, hello: Line['hello'], addresses: { remote: string; local: string }): string {
-    const { agent_id: agentId, container_id: containerId, port, version } = hello
+  async #enroll(
+    socket: WebSocket,
+    secret: string,
+    message: Extract<FromAgent, { type: 'enroll' }>,
+    challenge: string,
+  ): Promise<void> {
+    const { identities, authority, log } = this.#deps
+    const { agent_id: agentId, container_id: containerId, public_key: publicKey, signature } = message
+    const answer = (text: ToAgent) => {
+      socket.send(JSON.stringify(text))
+      socket.close()
+    }
+    try {
+      if (!isSignedBy(readAgentKey(publicKey), 'enroll', [challenge, agentId, containerId], signature))
+        throw new Error('the agent does not have the key that it shows')
+      const { revoked } = await identities.enroll(secret, { agentId, containerId, publicKey })
+      log.info({ agent: agentPeerId(agentId, containerId) }, 'an agent was enrolled')
+      this.revoke(revoked)
+      const { authority: certificate, verifyKey } = authority.trust
+      answer({ type: 'enrolled', authority: certificate, verify_key: verifyKey })
+    } catch (error) {
+      log.warn({ err: error }, 'an agent was not enrolled')
+      // The agent asks again.
+      if (isAppError(error) && error.retryable) socket.close()
+      else answer({ type: 'refused', message: messageOf(error) })
+    }
+  }
+
+  #welcome(
+    socket: WebSocket,
+    identity: AgentIdentity,
+    hello: Extract<FromAgent, { type: 'hello' }>,
+    { remote, local, challenge }: { remote: string; local: string; challenge: string },
+  ): string {
+    const { agentId, containerId, publicKey, keyId } = identity
+    const { nonce, port, version, signature } = hello
+    if (this.#revokedKeys.has(keyId)) throw new Error('this agent was revoked')
+    if (!isSignedBy(publicKey, 'hello', [challenge, nonce, hello.host, port], signature))
+      throw new Error('the agent does not have its key')
     const key = agentPeerId(agentId, containerId)
     const older = this.#lines.get(key)
-    if (older && older.socket !== socket) {
+    if (older) {
       this.#deps.log.info({ agent: key }, 'an agent connected again; its older line is closed')
       older.socket.terminate()
     }
     const now = this.#deps.clock.now()
-    this.#lines.set(key, { socket, hello, certifiedAt: now, heardAt: now })
+    this.#lines.set(key, { socket, identity, nonce, certifiedAt: now, heardAt: now })
     this.#certify(key)
-    const host = hello.host ?? addresses.remote
-    this.#deps.directory.connected({ agentId, containerId, host, port, version }, addresses.local)
+    const host = hello.host ?? remote
+    this.#deps.directory.connected({ agentId, containerId, host, port, version }, local)
     return key
   }
 
@@ -138,15 +222,9 @@ export class AgentHub {
     const line = this.#lines.get(key)
     if (!line) return
     const { authority, clock } = this.#deps
-    const { agent_id, container_id, public_key } = line.hello
+    const { publicKey } = line.identity
     line.certifiedAt = clock.now()
-    this.#send(key, {
-      type: 'welcome',
-      certificate: authority.certify(agentPeerId(agent_id, container_id), public_key),
-      authority: authority.certificate,
-      verify_key: authority.verifyKeyPem,
-      now: clock.now(),
-    })
+    this.#send(key, authority.welcome({ id: key, publicKey, nonce: line.nonce }, [...this.#revokedKeys]))
   }
 
   #send(key: string, message: ToAgent): boolean {
@@ -168,7 +246,8 @@ export class AgentHub {
     const line = this.#lines.get(key)
     if (!line) return
     this.#lines.delete(key)
-    this.#deps.directory.gone({ agentId: line.hello.agent_id, containerId: line.hello.container_id })
+    const { agentId, containerId } = line.identity
+    this.#deps.directory.gone({ agentId, containerId })
   }
 
   #knock(): void {
@@ -178,8 +257,23 @@ export class AgentHub {
       else line.socket.ping()
       if (now - line.certifiedAt > LEAF_MS / 2) this.#certify(key)
     }
-    this.#deps.directory.runOnce().catch((error) => this.#deps.log.warn({ err: error }, 'agents not noted'))
+    const noted = (error: unknown) => this.#deps.log.warn({ err: error }, 'agents not noted')
+    this.#deps.directory.runOnce().catch(noted)
+    // A signal may be lost.
+    if (this.#lines.size > 0) this.#learnRevoked().catch(noted)
   }
+
+  /** Those whose last certificate has ended by now are forgotten. */
+  async #learnRevoked(): Promise<void> {
+    const keys = await this.#deps.identities.revoked()
+    this.revoke(keys)
+    this.#revokedKeys = new Set(keys)
+  }
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.once('finish', () => socket.destroy())
+  socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
 }
 
 /** IPv4 as such, not wrapped into IPv6. */

@@ -7,10 +7,14 @@ import {
 } from 'node:crypto'
 import type { Clock } from '../../../kernel/index.ts'
 import { buildCertificate } from './certificate.ts'
+import type { ToAgent } from './wire/control-message.ts'
 import type { Credentials } from './wire/credentials.ts'
+import type { Trust } from './wire/enrollment-token.ts'
 import { type Order, signOrder } from './wire/order.ts'
 import type { PeerId } from './wire/peer-id.ts'
+import { signText } from './wire/signed.ts'
 import { issueTicket, type PeerTicket } from './wire/ticket.ts'
+import { welcomeText } from './wire/welcome.ts'
 
 const DAY = 86_400_000
 const AUTHORITY_DAYS = 3650
@@ -71,10 +75,7 @@ export class SwarmAuthority {
     return this.verifyKey.export({ type: 'spki', format: 'pem' }) as string
   }
 
-  /** Throws unless the key is one that TLS peers of ours use. */
-  certify(id: PeerId, publicKeyPem: string): string {
-    const publicKey = createPublicKey(publicKeyPem)
-    if (publicKey.asymmetricKeyType !== 'ec') throw new Error('a peer must show an EC key')
+  certify(id: PeerId, publicKey: KeyObject): string {
     const authority = createPublicKey(this.#key)
     return buildCertificate({
       serial: newSerial(),
@@ -91,13 +92,30 @@ export class SwarmAuthority {
   /** A new key and its certificate, for a peer in this process. */
   credentials(id: PeerId): Credentials {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const certificate = this.certify(id, publicKey.export({ type: 'spki', format: 'pem' }) as string)
+    const certificate = this.certify(id, publicKey)
     return {
       id,
       key: pem(privateKey),
       certificate,
       authority: this.certificate,
       verifyKey: this.verifyKey,
+    }
+  }
+
+  /** What agents pin when they are enrolled. */
+  get trust(): Trust {
+    return { authority: this.certificate, verifyKey: this.verifyKeyPem }
+  }
+
+  welcome(
+    { id, publicKey, nonce }: { id: PeerId; publicKey: KeyObject; nonce: string },
+    revoked: string[],
+  ): Extract<ToAgent, { type: 'welcome' }> {
+    const welcome = { certificate: this.certify(id, publicKey), now: this.#clock.now(), revoked }
+    return {
+      type: 'welcome',
+      ...welcome,
+      signature: signText(this.#signingKey, 'welcome', welcomeText(welcome, nonce)),
     }
   }
 

@@ -68,15 +68,24 @@ const MESSAGE = Type.Union([
   Type.Object(
     {
       type: Type.Literal('hello'),
-      agent_id: Type.String({ minLength: 1, maxLength: 256, pattern: PLAIN }),
-      container_id: text(256),
-      public_key: Type.String({ maxLength: 2_000 }),
+      nonce: text(64),
+      signature: text(512),
       host: Type.Union([
         Type.String({ minLength: 1, maxLength: 255, pattern: /^[\w.:-]+$/.source }),
         Type.Null(),
       ]),
       port: Type.Integer({ minimum: 1, maximum: 65_535 }),
       version: text(64),
+    },
+    closed,
+  ),
+  Type.Object(
+    {
+      type: Type.Literal('enroll'),
+      agent_id: Type.String({ minLength: 1, maxLength: 256, pattern: PLAIN }),
+      container_id: text(256),
+      public_key: Type.String({ maxLength: 2_000 }),
+      signature: text(512),
     },
     closed,
   ),

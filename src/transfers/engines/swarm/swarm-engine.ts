@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { newId, type Signal } from '../../../engine/index.ts'
+import { newId, type Signal, type Tx } from '../../../engine/index.ts'
 import {
   AppError,
   background,
@@ -14,6 +14,7 @@ import {
 import type { TransferEngine, TransferOrder, TransferResult, TransferTarget } from '../../transfer-engine.ts'
 import { AgentDirectory, type KnownAgent } from './agent-directory.ts'
 import { AgentHub } from './agent-hub.ts'
+import type { AgentIdentities } from './agent-identities.ts'
 import type { SwarmAuthority } from './authority.ts'
 import { Distrust } from './distrust.ts'
 import { Relay, type RelayOptions } from './relay.ts'
@@ -21,7 +22,9 @@ import { resultsOf } from './results-of.ts'
 import { SourceFile } from './source-file.ts'
 import type { SwarmAgent, SwarmStore, SwarmTask } from './swarm-store.ts'
 import { targetsOf } from './targets-of.ts'
+import type { AgentName } from './wire/agent-pass.ts'
 import { type FromAgent, type PeerAddress, REPORT_MS } from './wire/control-message.ts'
+import { enrollmentToken } from './wire/enrollment-token.ts'
 import { Manifest, makeManifest } from './wire/manifest.ts'
 import { agentPeerId, serverPeerId } from './wire/peer-id.ts'
 import { PieceServer } from './wire/piece-server.ts'
@@ -34,7 +37,7 @@ export interface SwarmEngineDeps {
   signal: Signal
   /** This instance's id. */
   instance: string
-  agentTokenHash: string
+  identities: AgentIdentities
   clock: Clock
   log: Log
   /** The file of a task that another instance began; its local path when missing. */
@@ -89,7 +92,8 @@ export class SwarmEngine implements TransferEngine {
       directory: this.#directory,
       clock,
       log,
-      tokenHash: deps.agentTokenHash,
+      identities: deps.identities,
+      revoked: (keys) => this.#pieces.revoke(keys),
     })
     this.#distrust = new Distrust(clock)
     this.#pieces = new PieceServer({
@@ -113,11 +117,12 @@ export class SwarmEngine implements TransferEngine {
   async open(): Promise<void> {
     await this.#pieces.listen(this.#options.host, this.#options.port ?? 0)
     this.#unsubscribe = this.#deps.signal.subscribe('swarm', ({ from, about, message }) => {
-      if (from !== this.#deps.instance && about === 'taken')
-        background('dropping a task', this.#drop(String(message)))
+      if (from === this.#deps.instance) return
+      if (about === 'taken') background('dropping a task', this.#drop(String(message)))
+      if (about === 'revoked') this.#hub.revoke(message as string[])
     })
     await this.#directory.start()
-    this.#hub.start()
+    await this.#hub.start()
     this.#looking.start()
   }
 
@@ -143,6 +148,24 @@ export class SwarmEngine implements TransferEngine {
   /** `GET /ws/agent`, see `AGENT_SOCKET_PATH`. */
   readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
     this.#hub.upgrade(request, socket, head)
+
+  /** What `wharf agent --enroll` takes, once. */
+  async invite(tx: Tx, name: AgentName): Promise<{ token: string; expiresAt: number }> {
+    const { identities, authority } = this.#deps
+    const { secret, expiresAt } = await identities.invite(tx, name)
+    return { token: enrollmentToken(secret, authority.trust), expiresAt }
+  }
+
+  /** Ends what the agent may do, at once and everywhere. False if it was not enrolled. */
+  async revoke(tx: Tx, name: AgentName): Promise<boolean> {
+    const { identities, signal, instance } = this.#deps
+    const keys = await identities.revoke(tx, name)
+    tx.afterCommit(() => {
+      this.#hub.revoke(keys)
+      signal.publish('swarm', { from: instance, about: 'revoked', message: keys })
+    })
+    return keys.length > 0
+  }
 
   /** Who is connected, to any instance. */
   agents(): Promise<SwarmAgent[]> {
@@ -321,7 +344,7 @@ export class SwarmEngine implements TransferEngine {
   }
 
   #received(key: string, message: FromAgent): boolean {
-    if (message.type === 'hello') return true
+    if (message.type === 'hello' || message.type === 'enroll') return true
     const task = message.type === 'report' ? message.tasks[0]?.task : message.task
     const running = task === undefined ? undefined : this.#running.get(task)
     if (running && task !== undefined) {

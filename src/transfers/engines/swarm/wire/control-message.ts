@@ -39,14 +39,23 @@ export interface TaskReport {
 export type FromAgent =
   | {
       type: 'hello'
-      agent_id: string
-      container_id: string
-      /** SPKI, PEM: the server certifies it. */
-      public_key: string
+      /** For the server to sign with its welcome. */
+      nonce: string
+      /** Over the server's challenge, the nonce, host and port: the agent is here, and now. */
+      signature: string
       /** Where other agents reach this one; null: as the server sees it. */
       host: string | null
       port: number
       version: string
+    }
+  | {
+      type: 'enroll'
+      agent_id: string
+      container_id: string
+      /** SPKI, PEM: from now on this agent is who has the other half. */
+      public_key: string
+      /** Over the server's challenge. */
+      signature: string
     }
   | { type: 'report'; tasks: TaskReport[] }
   /** `code` is 0 as soon as one place has the file; `places` is left out where all of them ended as `code` says. */
@@ -60,16 +69,30 @@ export type FromAgent =
     }
   | { type: 'probed'; task: string; probe: number; bytes: number; ms: number }
 
-export type ToAgent =
-  | {
-      type: 'welcome'
-      certificate: string
-      authority: string
-      /** SPKI, PEM: what tickets and orders are checked with. */
-      verify_key: string
-      now: number
-    }
+/** What may reach an agent from any instance, through the one that it is connected to. */
+export type Carried =
   | ({ type: 'job'; task: string } & SignedOrder)
   | { type: 'assign'; task: string; parent: PeerAddress; ticket: string }
   | { type: 'probe'; task: string; probe: number; parent: PeerAddress; ticket: string; piece: number }
   | { type: 'end'; task: string }
+
+/** All else comes from the instance itself. */
+export type ToAgent =
+  | Carried
+  | { type: 'challenge'; nonce: string }
+  | { type: 'enrolled'; authority: string; verify_key: string }
+  | { type: 'refused'; message: string }
+  | {
+      type: 'welcome'
+      certificate: string
+      now: number
+      /** Ids of keys whose certificates must not be believed. */
+      revoked: string[]
+      /** By the key that signs orders, over all of this and the agent's nonce. */
+      signature: string
+    }
+  | { type: 'revoked'; keys: string[] }
+
+export function isCarried({ type }: ToAgent): boolean {
+  return type === 'job' || type === 'assign' || type === 'probe' || type === 'end'
+}

@@ -1,5 +1,6 @@
 import { createServer, type Server, type TLSSocket } from 'node:tls'
 import type { Log } from '../../../../kernel/index.ts'
+import { keyIdOf } from './agent-key.ts'
 import { type Credentials, tlsOptions } from './credentials.ts'
 import { Feed } from './feed.ts'
 import type { Holding } from './holding.ts'
@@ -27,6 +28,7 @@ export class PieceServer {
   readonly #server: Server
   readonly #feeds = new Map<TLSSocket, Feed>()
   readonly #sockets = new Set<TLSSocket>()
+  readonly #revoked = new Set<string>()
   #credentials: Credentials | undefined
   #bytesSent = 0
   readonly #taskOf = new Map<TLSSocket, string>()
@@ -86,6 +88,18 @@ export class PieceServer {
     this.#server.setSecureContext(tlsOptions(credentials))
   }
 
+  /** Peers with these keys are let in no more, whatever certificate they show, and lose the lines that they have. */
+  revoke(keys: readonly string[]): void {
+    for (const key of keys) this.#revoked.add(key)
+    for (const socket of this.#sockets) if (this.#isRevoked(socket)) socket.destroy()
+  }
+
+  #isRevoked(socket: TLSSocket): boolean {
+    if (this.#revoked.size === 0) return false
+    const certificate = socket.getPeerX509Certificate()
+    return certificate === undefined || this.#revoked.has(keyIdOf(certificate.publicKey))
+  }
+
   feedsOf(task: string): Feed[] {
     return [...this.#feeds.values()].filter((feed) => feed.task === task)
   }
@@ -97,6 +111,10 @@ export class PieceServer {
   }
 
   #serve(socket: TLSSocket): void {
+    if (this.#isRevoked(socket)) {
+      socket.destroy()
+      return
+    }
     this.#sockets.add(socket)
     socket.setKeepAlive(true, 10_000)
     socket.on('error', () => undefined)

@@ -13,6 +13,8 @@ export const RESULT = {
   NO_LINE: 207,
   TIMED_OUT: 208,
   SOURCE_FAILED: 209,
+  PROJECT_REFUSED: 210,
+  USER_REFUSED: 211,
 } as const
 
 /** Those that an agent may tell. */
@@ -25,6 +27,8 @@ export const AGENT_RESULTS = [
   RESULT.USER_UNKNOWN,
   RESULT.WRITE_FAILED,
   RESULT.NO_LINE,
+  RESULT.PROJECT_REFUSED,
+  RESULT.USER_REFUSED,
 ] as const
 
 /** A target's end that is not the good one. */

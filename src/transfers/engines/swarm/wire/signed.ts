@@ -1,7 +1,7 @@
 import { type KeyObject, sign, verify } from 'node:crypto'
 
 /** What a signature is for: one made for an order can never pass as a ticket. */
-export type Purpose = 'order' | 'ticket'
+export type Purpose = 'order' | 'ticket' | 'welcome'
 
 function message(purpose: Purpose, text: string): Buffer {
   return Buffer.from(`wharf swarm ${purpose} v1\n${text}`, 'utf8')
