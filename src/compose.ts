@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { engineOptions } from './compose/engine.ts'
 import { exportJobOptions, exportsOptions } from './compose/exports.ts'
 import { openFolders, warnOfLooseFiles } from './compose/folders.ts'
+import { metricsAccess } from './compose/metrics.ts'
 import { openGseHttpClient, openHttpClient } from './compose/outgoing.ts'
 import { processingOptions } from './compose/processing.ts'
 import { openStore } from './compose/store.ts'
@@ -44,6 +45,8 @@ export interface Wharf {
   address: string
   /** Where `task.v1.TaskService` listens. */
   grpcAddress: string
+  /** Where the metrics are, when they have a port of their own. */
+  metricsAddress: string | null
   adminTokenFile: string | null
   readonly engine: Engine
   readonly projects: ProjectStore
@@ -191,6 +194,9 @@ async function startOn(
       version: VERSION,
       rateLimit: config.WHARF_RATE_LIMIT,
       unreadyMs: config.WHARF_UNREADY_SECONDS * 1000,
+      metrics: metricsAccess(config, installation.adminTokenHash),
+      samples: config.WHARF_SAMPLES === 'on',
+      docs: config.WHARF_DOCS === 'on',
     },
   )
   await lifecycle.start([
@@ -213,6 +219,7 @@ async function startOn(
   listening = true
   return {
     address: http.address,
+    metricsAddress: http.metricsAddress,
     grpcAddress: processing.grpcAddress,
     adminTokenFile: installation.adminTokenFile,
     engine,

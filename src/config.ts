@@ -74,6 +74,12 @@ export const SETTINGS = {
   WHARF_LOG_LEVEL: oneOf('info', 'silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
   WHARF_RATE_LIMIT: rateLimit,
   WHARF_ALLOW_HOSTS: list('a list of hosts and CIDRs, separated by commas'),
+  WHARF_METRICS_TOKEN: secret(),
+  WHARF_METRICS_PORT: setting<number | null>(null, 'a port from 0 to 65535', (value) =>
+    /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? Number(value) : undefined,
+  ),
+  WHARF_SAMPLES: oneOf('on', 'on', 'off'),
+  WHARF_DOCS: oneOf('on', 'on', 'off'),
   WHARF_LEASE_SECONDS: whole(30, 1, 3_600),
   WHARF_DRAIN_SECONDS: whole(10, 0, 3_600),
   WHARF_UNREADY_SECONDS: whole(0, 0, 3_600),

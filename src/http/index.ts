@@ -1,2 +1,3 @@
 export type { HttpServerDeps } from './http-deps.ts'
+export type { MetricsAccess } from './metrics-server.ts'
 export { HttpServer, type HttpServerOptions } from './server.ts'

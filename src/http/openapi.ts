@@ -21,7 +21,10 @@ const PROBLEM = {
 }
 
 /** OpenAPI 3.1 out of the routes' own schemas, at `/openapi.json` and readable at `/docs`. */
-export async function registerOpenApi(app: FastifyInstance, version: string): Promise<void> {
+export async function registerOpenApi(
+  app: FastifyInstance,
+  { version, docs }: { version: string; docs: boolean },
+): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -44,6 +47,7 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
       return 'openapiObject' in document ? document.openapiObject : document.swaggerObject
     },
   })
+  if (!docs) return
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, logLevel: 'silent' })
   app.get('/openapi.json', { config: { access: 'open' }, schema: { hide: true } }, async () => app.swagger())
 }

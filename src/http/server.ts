@@ -16,6 +16,7 @@ import { sendConsolePage, wantsPage } from './console/index.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
 import { Idempotency } from './idempotency.ts'
 import { Metrics } from './metrics.ts'
+import { type MetricsAccess, MetricsServer } from './metrics-server.ts'
 import { registerOpenApi } from './openapi.ts'
 import { requirePlain } from './plain-input.ts'
 import { PROBLEM_TYPE, sendProblem, toAppError, toProblem } from './problem.ts'
@@ -41,6 +42,8 @@ declare module 'fastify' {
     unlimited?: boolean
     /** The answer ends with the server, not by itself; a server that stops does not wait for it. */
     endless?: boolean
+    /** It takes a token of its own, which is no project's. */
+    ownAccess?: boolean
   }
 }
 
@@ -51,6 +54,9 @@ export interface HttpServerOptions {
   rateLimit: RateLimit
   /** How long a server that stops goes on letting clients in, at least, after `/readyz` has turned 503. */
   unreadyMs: number
+  metrics: MetricsAccess
+  samples: boolean
+  docs: boolean
 }
 
 /** Ids in paths may be several thousand characters, percent-encoded. */
@@ -72,6 +78,8 @@ export class HttpServer implements Part {
   readonly #stop = new AbortController()
   #app: FastifyInstance | undefined
   #address: string | undefined
+  #metrics: MetricsServer | undefined
+  #metricsAddress: string | null = null
   #draining = false
   #disconnected: Promise<void> | undefined
 
@@ -109,6 +117,20 @@ export class HttpServer implements Part {
     })
     const shown = host.includes(':') ? `[${host}]` : host
     this.#address = `http://${shown}:${(app.server.address() as AddressInfo).port}`
+    await this.#serveMetrics()
+  }
+
+  /** Where the metrics are when they have a port of their own, once started. */
+  get metricsAddress(): string | null {
+    return this.#metricsAddress
+  }
+
+  async #serveMetrics(): Promise<void> {
+    const { host, metrics } = this.#options
+    if (metrics.port === null) return
+    this.#metrics = new MetricsServer(this.#deps.metrics, metrics)
+    this.#metricsAddress = await this.#metrics.listen(host, metrics.port)
+    this.#deps.log.info(`metrics are at ${this.#metricsAddress}/metrics`)
   }
 
   /** Not ready from now on, so that load balancers choose another instance; whoever comes nevertheless is answered. */
@@ -134,6 +156,7 @@ export class HttpServer implements Part {
 
   async stop(): Promise<void> {
     await this.disconnect(AbortSignal.abort())
+    this.#metrics?.close()
     await this.#app?.close()
   }
 
@@ -164,12 +187,12 @@ export class HttpServer implements Part {
     // Node would refuse any expectation but 100-continue without a problem document; it may as well be ignored.
     app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
     this.#addHooks(this.#app)
-    await registerOpenApi(this.#app, this.#options.version)
+    await registerOpenApi(this.#app, this.#options)
     await app.register(consoleRoutes)
     await app.register(sessionRoutes(this.#deps))
-    await app.register(healthRoutes(this.#deps))
+    await app.register(healthRoutes(this.#deps, this.#options.metrics))
     await app.register(projectRoutes(this.#deps))
-    await app.register(sampleRoutes)
+    if (this.#options.samples) await app.register(sampleRoutes)
     await app.register(exportRoutes(this.#deps))
     await app.register(eventRoutes(this.#deps))
     await app.register(transferRoutes(this.#deps))
@@ -195,9 +218,9 @@ export class HttpServer implements Part {
       if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
         throw new AppError(ERRORS.REQUEST_INVALID, 'the request names no host')
       if (namesTypeOfNothing(request)) delete request.headers['content-type']
-      const { access = 'any', unlimited = false } = request.routeOptions.config
+      const { access = 'any', unlimited = false, ownAccess = false } = request.routeOptions.config
       try {
-        request.principal = await this.#authenticator.identify(credentialsOf(request, access))
+        if (!ownAccess) request.principal = await this.#authenticator.identify(credentialsOf(request, access))
       } finally {
         // Also when the key was wrong: guessing keys is limited by address.
         if (!unlimited) await this.#limiter.count(callerOf(request), reply)

@@ -3,6 +3,7 @@ import { AppError, ERRORS, type Log } from '../kernel/index.ts'
 import type { HandOff } from './files/hand-off.ts'
 import type { TaskStore } from './stores/task-store.ts'
 import { type TaskDetails, type TaskRecord, TEXT } from './task.ts'
+import { uploadOwner } from './upload-owner.ts'
 
 export interface CreateTask {
   tempFilePath: string
@@ -34,13 +35,15 @@ export class TaskService {
     requireText('original_filename', originalFilename)
     const { store, handOff } = this.#deps
     signal?.throwIfAborted()
+    // An upload stays its project's, whoever makes the task.
+    const owner = projectId ?? (await uploadOwner(tempFilePath)) ?? null
     const file = await handOff.take(id, tempFilePath, originalFilename, signal)
     try {
       // The last moment at which a caller that went away changes anything.
       signal?.throwIfAborted()
       const made = await store.create({
         id,
-        projectId: projectId ?? null,
+        projectId: owner,
         fileName: originalFilename,
         size: file.size,
         originalFilePath: file.path,

@@ -7,6 +7,7 @@ import { Server, type ServerOptions, ERRORS as TUS_ERRORS } from '@tus/server'
 import { newId } from '../engine/index.ts'
 import { AppError, ERRORS, type ErrorKind, isAppError, messageOf, outageOf } from '../kernel/index.ts'
 import type { TaskService } from './task-service.ts'
+import { OWNER } from './upload-owner.ts'
 
 export interface UploadServerOptions {
   /** The route, as callers see it. */
@@ -31,7 +32,6 @@ type TusRequest = Parameters<NonNullable<ServerOptions['onIncomingRequest']>>[0]
 type TusContext = Parameters<Server['write']>[0]
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const OWNER = 'wharf_project'
 /** A disk with less than this is full. */
 const LITTLE_ROOM = 1024 * 1024
 

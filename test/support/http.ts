@@ -55,8 +55,19 @@ export async function startHttp(name: BackendName = 'embedded', options: HttpOpt
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-  const { address, grpcAddress, engine, projects } = wharf
-  return { address, grpcAddress, engine, projects, ledger: engine.ledger, backend, config, ask, stop }
+  const { address, metricsAddress, grpcAddress, engine, projects } = wharf
+  return {
+    address,
+    metricsAddress,
+    grpcAddress,
+    engine,
+    projects,
+    ledger: engine.ledger,
+    backend,
+    config,
+    ask,
+    stop,
+  }
 }
 
 /** A project of its own, with a key. */

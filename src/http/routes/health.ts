@@ -1,11 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { AppError, ERRORS } from '../../kernel/index.ts'
 import type { HttpDeps } from '../http-deps.ts'
+import { type MetricsAccess, mayReadMetrics } from '../metrics-server.ts'
 
 const open = { config: { access: 'open' as const, unlimited: true } }
 
 /** For load balancers and monitoring. Redis is not part of being ready: without it requests are still accepted. */
-export function healthRoutes({ ledger, metrics, isDraining }: HttpDeps): FastifyPluginAsyncTypebox {
+export function healthRoutes(
+  { ledger, metrics, isDraining }: HttpDeps,
+  metricsAccess: MetricsAccess,
+): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/livez',
@@ -40,10 +45,16 @@ export function healthRoutes({ ledger, metrics, isDraining }: HttpDeps): Fastify
       },
     )
 
+    if (metricsAccess.port !== null) return
     app.get(
       '/metrics',
-      { ...open, schema: { tags: ['health'], summary: 'Prometheus metrics' } },
-      async (_request, reply) => {
+      {
+        config: { ...open.config, ownAccess: true },
+        schema: { tags: ['health'], summary: 'Prometheus metrics, behind a token where one is set' },
+      },
+      async (request, reply) => {
+        if (!mayReadMetrics(request.headers.authorization, metricsAccess))
+          throw new AppError(ERRORS.UNAUTHENTICATED, 'this needs WHARF_METRICS_TOKEN or the admin token')
         return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
       },
     )
