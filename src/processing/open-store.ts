@@ -62,8 +62,8 @@ async function onRedis(
   const link = await openLink(log, options)
   const parts = { link, rows, clock, log }
   engine.addLeaderDuty(new FollowRedisDuty(parts), FOLLOW_EVERY_MS)
-  const { maxReturns, stalledMs } = options
-  engine.addLeaderDuty(new PutBackDuty(parts, { maxReturns, stalledMs }), PUT_BACK_EVERY_MS)
+  const { maxReturns, stalledMs, aliveMs } = options
+  engine.addLeaderDuty(new PutBackDuty(parts, { maxReturns, stalledMs, aliveMs }), PUT_BACK_EVERY_MS)
   return {
     rows,
     store: new RedisTaskStore(parts),

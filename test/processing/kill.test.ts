@@ -116,7 +116,7 @@ test.runIf(availableBackends().includes(NAME))(
     }
     next.child.kill('SIGTERM')
     expect(await next.exited).toEqual({ code: 0, signal: null })
-    expect(await made.link.redis.hgetall(made.link.processorsKey)).toEqual({})
+    expect(await made.link.redis.keys(made.link.aliveKey('*'))).toEqual([])
   },
 )
 

@@ -197,14 +197,17 @@ describe.runIf(available)('a processor of ours', () => {
     expect(await link.redis.keys(`${link.slotPrefix}*`)).toEqual([])
   })
 
-  test('signs off when it closes, and gives back what it still had', async () => {
-    const { create, queue, link, store } = await setup(NAME)
+  test('signs off when it closes, and gives back what it still had; what comes to it later is found', async () => {
+    const { create, queue, link, store, duties } = await setup(NAME)
     const id = await create()
-    const leaving = queue()
+    const leaving = queue() as ReturnType<typeof queue> & { processor: string }
     await leaving.heartbeat()
     await leaving.claim(0, never)
     await leaving.close()
     expect((await store.get(id))?.status).toBe('PENDING')
+    await link.redis.lmove(link.options.queueKey, link.slotKey(leaving.processor, 0), 'LEFT', 'RIGHT')
+    expect(await duties.putBack().runOnce(never)).toMatchObject({ putBack: 1 })
+    expect(await link.redis.llen(link.options.queueKey)).toBe(1)
     expect(await link.redis.hgetall(link.processorsKey)).toEqual({})
   })
 })

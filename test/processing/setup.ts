@@ -29,6 +29,8 @@ export interface SetupOptions {
   maxReturns?: number
 }
 
+const ALIVE_MS = 30_000
+
 /** Stores, queues and files of one instance on a fresh ledger; all of it is gone with the test. */
 export async function setup(name: BackendName, options: SetupOptions = {}) {
   const { clock = systemClock, ttlSeconds = 604_800, maxReturns = 2 } = options
@@ -58,7 +60,7 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
     ? new RedisTaskStore({ link, rows, clock, log })
     : new LedgerTaskStore({ rows, wake: () => ledgerQueue.wake() })
   const queues: TaskQueue[] = []
-  const queue = (slots = 1, aliveMs = 30_000) => {
+  const queue = (slots = 1, aliveMs = ALIVE_MS) => {
     const opened = link ? new RedisTaskQueue({ link, clock, log }, { slots, aliveMs }) : ledgerQueue
     queues.push(opened)
     return opened
@@ -106,7 +108,7 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
       return {
         follow: new FollowRedisDuty(parts, { onItsWayMs: 0 }),
         putBack: (stalledMs = 3_600_000, missingMs = 60_000) =>
-          new PutBackDuty(parts, { maxReturns, stalledMs, missingMs }),
+          new PutBackDuty(parts, { maxReturns, stalledMs, aliveMs: ALIVE_MS, missingMs }),
       }
     },
     create: (fileName = 'film.mov') =>

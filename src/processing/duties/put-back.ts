@@ -10,7 +10,9 @@ export interface PutBackOptions {
   maxReturns: number
   /** How long a record may say PROCESSING while its `updated_at` stands still. */
   stalledMs: number
-  /** How long a task may be in no list where one should hold it: a BLPOP may just have taken it. */
+  /** A processor of ours comes back to its tasks several times within this. */
+  aliveMs: number
+  /** How long a task may be PENDING and in no list: a BLPOP may just have taken it. */
   missingMs?: number
 }
 
@@ -73,7 +75,6 @@ export class PutBackDuty implements Duty {
     for (const [processor, slots] of Object.entries(await link.redis.hgetall(link.processorsKey))) {
       if (signal.aborted) break
       if ((await link.redis.exists(link.aliveKey(processor))) === 1) continue
-      log.warn({ processor }, 'a processor is gone; its tasks are free again')
       for (let slot = 0; slot < Number(slots); slot++) {
         const list = link.slotKey(processor, slot)
         for (const message of await link.redis.lrange(list, 0, -1)) {
@@ -93,6 +94,7 @@ export class PutBackDuty implements Duty {
         }
       }
       await link.redis.hdel(link.processorsKey, processor)
+      log.info({ processor, putBack }, 'a processor is gone')
     }
     return putBack
   }
@@ -111,7 +113,8 @@ export class PutBackDuty implements Duty {
       const [status, updatedAt] = await link.redis.hmget(link.taskKey(row.id), 'status', 'updated_at')
       if (status !== row.status) continue
       const since = before.get(row.id) ?? now
-      if (now - since < this.#options.missingMs) this.#missing.set(row.id, since)
+      const longest = status === 'PENDING' ? this.#options.missingMs : 2 * this.#options.aliveMs
+      if (now - since < longest) this.#missing.set(row.id, since)
       else {
         const found = { ...suspect(row, row.status), updatedAt: updatedAt ?? '' }
         putBack += await this.#putBack(found, 'no list holds it')

@@ -108,18 +108,15 @@ export class RedisTaskQueue implements TaskQueue {
     await this.#taking
     const { link } = this.#deps
     try {
-      // Also what a BLMOVE moved whose answer nobody heard.
+      // Also what a BLMOVE moved whose answer nobody heard. One may still come to its end in Redis: the leader, which looks
+      // for processors that are not alive, finds what it moves.
       for (let slot = 0; slot < this.#options.slots; slot++) {
         for (const message of await link.redis.lrange(this.#slot(slot), 0, -1)) {
           const taskId = decodeMessage(message)?.taskId
           if (taskId !== undefined) await this.#putBack(slot, taskId, message)
         }
       }
-      await link.redis
-        .multi()
-        .hdel(link.processorsKey, this.processor)
-        .del(link.aliveKey(this.processor))
-        .exec()
+      await link.redis.del(link.aliveKey(this.processor))
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'the processor could not sign off; the leader will notice')
     }
