@@ -5,6 +5,7 @@ import { openFolders, warnOfLooseFiles } from './compose/folders.ts'
 import { metricsAccess } from './compose/metrics.ts'
 import { openGseHttpClient, openHttpClient } from './compose/outgoing.ts'
 import { processingOptions } from './compose/processing.ts'
+import { defaultQuotas } from './compose/quotas.ts'
 import { openStore } from './compose/store.ts'
 import { openSwarm } from './compose/swarm.ts'
 import { transferEngineChoice, transferSettings } from './compose/transfers.ts'
@@ -17,6 +18,7 @@ import {
   openBackend,
   openInstallation,
   ProjectStore,
+  Quotas,
   readSecret,
   SettingsStore,
   sharedSecret,
@@ -115,7 +117,20 @@ async function startOn(
   const outgoing = openHttpClient(config, clock, () => (listening ? ownAddress() : undefined))
   const views: TaskViews = {}
   const callbacks = new Callbacks({ engine, ledger, projects, http: outgoing, clock: engine.clock, views })
-  const shared = { engine, ledger, projects, sealer, tickets, http: outgoing, store, pool, clock, log }
+  const quotas = new Quotas({ ledger, clock: engine.clock }, defaultQuotas(config))
+  const shared = {
+    engine,
+    ledger,
+    projects,
+    quotas,
+    sealer,
+    tickets,
+    http: outgoing,
+    store,
+    pool,
+    clock,
+    log,
+  }
   const exports = new Exports(
     { ...shared, publicUrl: () => config.WHARF_PUBLIC_URL?.replace(/\/$/, '') ?? knownAddress() },
     exportsOptions(config),
@@ -134,7 +149,7 @@ async function startOn(
       exportJobOptions(config),
     ),
   )
-  engine.addLeaderDuty(new ExpirySweeper({ ledger, store }), 5 * MINUTE)
+  engine.addLeaderDuty(new ExpirySweeper({ ledger, store, quotas }), 5 * MINUTE)
   const runs = new Runs(
     { engine, net: outgoing, clock, log },
     {

@@ -7,7 +7,7 @@ export function exportsOptions(config: Config) {
   return {
     dataDir: config.WHARF_DATA_DIR,
     projectLimit: config.WHARF_EXPORT_PROJECT_LIMIT,
-    syncMaxRows: config.WHARF_SYNC_MAX_ROWS,
+    sync: { maxRows: config.WHARF_SYNC_MAX_ROWS, maxBytes: config.WHARF_SYNC_MAX_BYTES },
     excel: excelLimits(config),
   }
 }

@@ -30,6 +30,7 @@ export {
 } from './overview.ts'
 export { type Grant, type ProjectKey, SCOPES, type Scope } from './projects/project-keys.ts'
 export { type Project, ProjectStore } from './projects/project-store.ts'
+export { NO_QUOTAS, QUOTAS, type Quota, Quotas, type QuotaValues } from './projects/quotas.ts'
 export { hashSecret, matchesHash, newSecret } from './projects/secrets.ts'
 export { reportOutages } from './redis-outages.ts'
 export { Sealer } from './sealer.ts'

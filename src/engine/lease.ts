@@ -29,6 +29,9 @@ interface Move {
   delayMs: number | undefined
 }
 
+/** A part that says when it is back is believed up to here: it may well be back before. */
+const LONGEST_ASKED_MS = 10 * 60_000
+
 /** A worker's side of a job: claim, renew, report, let go. Every write shows the fence of the claim. */
 export class Leases {
   readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }
@@ -316,7 +319,8 @@ export class Leases {
 
   #waiting(kind: DefinedKind, job: Claim, { error, anew }: Extract<Outcome, { what: 'waiting' }>): Move {
     const outages = anew ? 1 : job.outages + 1
-    const delayMs = backoffDelay(outages, kind.outageBackoff)
+    const pause = backoffDelay(outages, kind.outageBackoff)
+    const delayMs = Math.max(pause, Math.min((error.retryAfter ?? 0) * 1_000, LONGEST_ASKED_MS))
     const { code, message } = error
     const what = error.kind.outage ?? 'store'
     const move = this.#again(delayMs, {

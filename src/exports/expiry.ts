@@ -1,38 +1,46 @@
-import { type Ledger, now } from '../engine/index.ts'
+import { type Ledger, now, type Quotas } from '../engine/index.ts'
 import type { Duty } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 
 /** Deletes files past their keep-until. Safe to repeat: removal precedes the mark. */
 export class ExpirySweeper implements Duty {
   readonly name = 'export-expiry'
-  readonly #deps: { ledger: Ledger; store: ArtifactStore }
+  readonly #deps: { ledger: Ledger; store: ArtifactStore; quotas: Quotas }
   readonly #batch: number
 
-  constructor(deps: { ledger: Ledger; store: ArtifactStore }, { batch = 100 }: { batch?: number } = {}) {
+  constructor(
+    deps: { ledger: Ledger; store: ArtifactStore; quotas: Quotas },
+    { batch = 100 }: { batch?: number } = {},
+  ) {
     this.#deps = deps
     this.#batch = batch
   }
 
   async runOnce(signal: AbortSignal): Promise<{ swept: number }> {
-    const { ledger, store } = this.#deps
+    const { ledger, store, quotas } = this.#deps
     const at = await ledger.now()
     let swept = 0
     while (!signal.aborted) {
       const due = await ledger.db
         .selectFrom('export_files')
-        .select(['job_id', 'artifact_key'])
+        .select(['job_id', 'artifact_key', 'project_id', 'size'])
         .where('removed_at', 'is', null)
         .where('expires_at', '<=', at)
         .orderBy('expires_at')
         .limit(this.#batch)
         .execute()
-      for (const { job_id, artifact_key } of due) {
+      for (const { job_id, artifact_key, project_id, size } of due) {
         await store.delete(artifact_key)
-        await ledger.db
-          .updateTable('export_files')
-          .set({ removed_at: now })
-          .where('job_id', '=', job_id)
-          .execute()
+        await ledger.transaction(async (tx) => {
+          const marked = await tx.db
+            .updateTable('export_files')
+            .set({ removed_at: now })
+            .where('job_id', '=', job_id)
+            .where('removed_at', 'is', null)
+            .executeTakeFirst()
+          if (marked.numUpdatedRows > 0n && project_id !== null)
+            quotas.add(tx, project_id, { disk: -Number(size) })
+        })
         swept++
       }
       if (due.length < this.#batch) break

@@ -1,9 +1,12 @@
+import { stat } from 'node:fs/promises'
 import {
   Completed,
   type Ended,
   type JobContext,
   type JobKind,
+  type Ledger,
   type ProjectStore,
+  type Quotas,
   type Sealer,
   type Tx,
   type WaitingFor,
@@ -12,8 +15,8 @@ import { AppError, ERRORS, isAppError, outageOf } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import { exportKey } from './export-artifacts.ts'
 import type { ExportRequest } from './export-request.ts'
-import { type ProduceDeps, produce, type Stage } from './produce.ts'
-import type { FetchLimits, Trouble } from './source/index.ts'
+import { type ProduceDeps, type Produced, produce, type Stage } from './produce.ts'
+import type { Trouble } from './source/index.ts'
 import type { SpoolFolders } from './spool-folders.ts'
 
 export const EXPORT_KIND = 'export'
@@ -52,6 +55,8 @@ export interface ExportJobDeps extends ProduceDeps {
   store: ArtifactStore
   folders: SpoolFolders
   projects: ProjectStore
+  quotas: Quotas
+  ledger: Ledger
   sealer: Sealer
   /** Tells callers of an end, in its transaction. */
   announce(tx: Tx, kind: string, ended: Ended): Promise<void>
@@ -62,7 +67,7 @@ export interface ExportJobOptions {
   timeoutMs: number
   /** How long the file is kept. */
   ttlMs: number
-  limits: FetchLimits
+  limits: { maxRows: number; maxBytes: number }
   excel: { maxRows: number; maxBytes: number }
 }
 
@@ -144,10 +149,13 @@ export function fileOf({ name, size, sha256, rows, parts }: ExportResult) {
 
 async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context: JobContext<ExportPayload>) {
   const { job, signal, progress } = context
-  const last = { fetched: 0, total: 0 }
+  const { projectId } = job.payload
+  const { quotas } = deps
+  const last = { fetched: 0, total: 0, bytes: 0 }
   try {
+    await quotas.require(projectId, 'disk_bytes', 'rows_per_day', 'bytes_per_day')
     const completed = await deps.folders.use(job.id, job.fence, async (directory) => {
-      const { request, sourceHeaders, projectId } = job.payload
+      const { request, sourceHeaders } = job.payload
       const produced = await produce(
         { ...deps, log: context.log },
         {
@@ -158,28 +166,33 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
               : (JSON.parse(deps.sealer.open(sourceHeaders)) as Record<string, string>),
           secrets: await deps.projects.webhookSecrets(projectId),
           directory,
-          limits: options.limits,
+          limits: await quotas.within(projectId, options.limits),
           excel: options.excel,
           signal,
           brokenOff: job.crashes > 0,
-          onProgress(step) {
-            Object.assign(last, step)
+          onProgress({ bytes, ...step }) {
+            Object.assign(last, step, { bytes })
             progress(step)
           },
           stall: { patienceMs: patience(job.outages), othersWait: () => context.othersWait() },
-          onTrouble: (trouble) => progress({ stage: 'fetching', ...last, trouble }),
+          onTrouble: (trouble) => progress({ ...shown(last), stage: 'fetching', trouble }),
         },
       )
-      progress({ ...last, stage: 'uploading' })
-      return upload(deps, options, context, produced)
+      progress({ ...shown(last), stage: 'uploading' })
+      return upload(deps, options, context, { ...produced, bytesRead: last.bytes })
     })
     await deps.folders.remove(job.id)
     return completed
   } catch (caught) {
-    const error = last.fetched > resumedAt(job.progress) ? caught : unlessStalledTooOften(caught, job.outages)
+    const told = isAppError(caught, ERRORS.SOURCE_TOO_LARGE)
+      ? await orShortage(deps, job.payload, last, caught)
+      : caught
+    const error = last.fetched > resumedAt(job.progress) ? told : unlessStalledTooOften(told, job.outages)
     // Whoever goes on after an outage, a crash or a failure takes the spool up again.
     const inTheWay = isAppError(outageOf(error), ERRORS.STORAGE_FULL) && job.outages >= KEEPS_SPOOL_FOR
     if (context.isFinal(error) || inTheWay) await deps.folders.remove(job.id)
+    if (context.isFinal(error) && last.bytes > 0)
+      await count(deps, projectId, { rows: last.fetched, bytes: last.bytes })
     throw error
   }
 }
@@ -199,21 +212,57 @@ function unlessStalledTooOften(error: unknown, outages: number): unknown {
   return new AppError(ERRORS.SOURCE_TOO_SLOW, error.message, { details: error.details })
 }
 
+/** What was read counts, also when no file came of it. A ledger that is away now is no reason to read it all again. */
+async function count(
+  { quotas, ledger, log }: ExportJobDeps,
+  projectId: string,
+  spent: { rows: number; bytes: number },
+) {
+  await ledger
+    .transaction(async (tx) => quotas.add(tx, projectId, spent))
+    .catch((error) => log.warn({ err: error }, 'what an export has read was not counted'))
+}
+
+/** Too much for what is left of the day may be right for another day. */
+async function orShortage(
+  { quotas }: ExportJobDeps,
+  { projectId }: ExportPayload,
+  { fetched, bytes }: { fetched: number; bytes: number },
+  error: AppError,
+): Promise<AppError> {
+  const rows = fetched + (typeof error.details.rows === 'number' ? error.details.rows : 0)
+  return (await quotas.shortage(projectId, { rows, bytes })) ?? error
+}
+
+function shown({ fetched, total }: { fetched: number; total: number }) {
+  return { fetched, total }
+}
+
 async function upload(
-  { store }: ExportJobDeps,
+  { store, quotas }: ExportJobDeps,
   { ttlMs }: ExportJobOptions,
   { job, signal }: JobContext<ExportPayload>,
-  produced: Awaited<ReturnType<typeof produce>>,
+  produced: Produced & { bytesRead: number },
 ): Promise<Completed<ExportResult>> {
   const { path, fileName, contentType, rows, parts, warnings } = produced
   const artifactKey = exportKey(job)
+  const { projectId } = job.payload
+  if ((await stat(path)).size > (await quotas.left(projectId, 'disk_bytes')))
+    throw await quotas.exceeded(projectId, 'disk_bytes')
   const stored = await store.put(artifactKey, { path }, { contentType, fileName, signal, move: true })
   const result = { ...stored, name: fileName, contentType, rows, parts, artifactKey, warnings }
   return new Completed(result, async (tx) => {
     const expires_at = (await tx.now()) + ttlMs
     await tx.db
       .insertInto('export_files')
-      .values({ job_id: job.id, artifact_key: artifactKey, expires_at })
+      .values({
+        job_id: job.id,
+        artifact_key: artifactKey,
+        expires_at,
+        project_id: projectId,
+        size: stored.size,
+      })
       .execute()
+    quotas.add(tx, projectId, { rows, bytes: produced.bytesRead, disk: stored.size })
   })
 }

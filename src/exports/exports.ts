@@ -1,7 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Engine, Ledger, LinkIssuer, ProjectStore, Sealer, Tickets, Tx } from '../engine/index.ts'
+import type {
+  Engine,
+  Ledger,
+  LinkIssuer,
+  ProjectStore,
+  Quotas,
+  Sealer,
+  Tickets,
+  Tx,
+} from '../engine/index.ts'
 import { AppError, type Clock, ERRORS, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
@@ -17,6 +26,7 @@ export interface ExportsDeps {
   engine: Engine
   ledger: Ledger
   projects: ProjectStore
+  quotas: Quotas
   sealer: Sealer
   tickets: Tickets
   http: HttpClient
@@ -32,7 +42,7 @@ export interface ExportsOptions {
   dataDir: string
   /** Unfinished tasks that one project may have. */
   projectLimit: number
-  syncMaxRows: number
+  sync: { maxRows: number; maxBytes: number }
   excel: { maxRows: number; maxBytes: number }
 }
 
@@ -58,6 +68,11 @@ export class Exports {
     this.#deps = deps
     this.#options = options
     this.#queries = new ExportQueries(deps.ledger)
+  }
+
+  /** Why a project may ask for no export now, if it may not. Read before the transaction of a request. */
+  refusal(projectId: string): Promise<AppError | undefined> {
+    return this.#deps.quotas.refusal(projectId, 'disk_bytes', 'rows_per_day', 'bytes_per_day')
   }
 
   /** Accepts a request, in the caller's transaction. Equal requests of a project share a job that is not done yet. */
@@ -134,12 +149,19 @@ export class Exports {
   }
 
   async preview(projectId: string, body: ExportBody, signal: AbortSignal): Promise<TablePreview[]> {
-    return previewExport(this.#deps, {
-      request: this.#read(body),
-      sourceHeaders: body.source_headers ?? {},
-      secrets: await this.#deps.projects.webhookSecrets(projectId),
-      signal,
-    })
+    const request = this.#read(body)
+    return this.#counted(projectId, async (spent) =>
+      previewExport(this.#deps, {
+        request,
+        sourceHeaders: body.source_headers ?? {},
+        secrets: await this.#deps.projects.webhookSecrets(projectId),
+        signal,
+        onRead: ({ rows, bytes }) => {
+          spent.rows += rows
+          spent.bytes += bytes
+        },
+      }),
+    )
   }
 
   /** The file at once, for small data. `use` gets it before it is deleted again. */
@@ -150,23 +172,56 @@ export class Exports {
     use: (file: Produced) => Promise<T>,
   ): Promise<T> {
     const request = this.#read(body)
-    const directory = join(this.#options.dataDir, 'sync', randomUUID())
-    await makeFolder(directory)
+    return this.#counted(projectId, async (spent) => {
+      const directory = join(this.#options.dataDir, 'sync', randomUUID())
+      await makeFolder(directory)
+      try {
+        const produced = await produce(this.#deps, {
+          request,
+          sourceHeaders: body.source_headers ?? {},
+          secrets: await this.#deps.projects.webhookSecrets(projectId),
+          directory,
+          limits: await this.#deps.quotas.within(projectId, this.#options.sync),
+          excel: this.#options.excel,
+          signal,
+          onProgress: ({ fetched, bytes }) => {
+            spent.rows = fetched
+            spent.bytes = bytes
+          },
+        })
+        // Before the answer: whoever has it may look at what it has used.
+        await this.#count(projectId, spent)
+        return await use(produced)
+      } finally {
+        await rm(directory, { recursive: true, force: true })
+      }
+    })
+  }
+
+  /** Work that a request waits for: so many at once, and what it reads counts, also when it fails. */
+  async #counted<T>(
+    projectId: string,
+    work: (spent: { rows: number; bytes: number }) => Promise<T>,
+  ): Promise<T> {
+    const { quotas } = this.#deps
+    await quotas.require(projectId, 'rows_per_day', 'bytes_per_day')
+    const release = await quotas.hold(projectId, 'requests_at_once')
+    const spent = { rows: 0, bytes: 0 }
     try {
-      const produced = await produce(this.#deps, {
-        request,
-        sourceHeaders: body.source_headers ?? {},
-        secrets: await this.#deps.projects.webhookSecrets(projectId),
-        directory,
-        limits: { maxRows: this.#options.syncMaxRows },
-        excel: this.#options.excel,
-        signal,
-        onProgress: () => undefined,
-      })
-      return await use(produced)
+      return await work(spent)
     } finally {
-      await rm(directory, { recursive: true, force: true })
+      release()
+      await this.#count(projectId, spent)
     }
+  }
+
+  /** Takes away what it counts. */
+  async #count(projectId: string, spent: { rows: number; bytes: number }): Promise<void> {
+    const { rows, bytes } = spent
+    Object.assign(spent, { rows: 0, bytes: 0 })
+    if (bytes === 0) return
+    const { ledger, quotas } = this.#deps
+    await ledger.transaction(async (tx) => quotas.add(tx, projectId, { rows, bytes }))
   }
 
   /** The finished file, or the reason why there is none. */

@@ -22,6 +22,8 @@ export interface PreviewOptions {
   sourceHeaders: Record<string, string>
   secrets: readonly string[]
   signal: AbortSignal
+  /** Hears of what was read from the source. */
+  onRead?(read: { rows: number; bytes: number }): void
 }
 
 const PREVIEW_ROWS = 20
@@ -29,12 +31,16 @@ const PREVIEW_ROWS = 20
 /** The first rows and the laid-out header of what an export would hold. Nothing is stored. */
 export async function previewExport(
   deps: { http: HttpClient; clock: Clock },
-  { request, sourceHeaders: headers, secrets, signal }: PreviewOptions,
+  { request, sourceHeaders: headers, secrets, signal, onRead }: PreviewOptions,
 ): Promise<TablePreview[]> {
   const previews: TablePreview[] = []
   for (const table of request.tables) {
     const source = new HttpPageSource(deps, { url: table.sourceUrl, headers, secrets })
-    const { probe, rows } = await samplePage({ source, clock: deps.clock }, { rows: PREVIEW_ROWS, signal })
+    const { probe, rows, bytes } = await samplePage(
+      { source, clock: deps.clock },
+      { rows: PREVIEW_ROWS, signal },
+    )
+    onRead?.({ rows: rows.length, bytes })
     previews.push(previewTable(table, probe, rows))
   }
   return previews

@@ -7,6 +7,7 @@ import type { ExportRequest, Table } from './export-request.ts'
 import { HttpPageSource } from './http-page-source.ts'
 import {
   type FetchLimits,
+  type FetchProgress,
   fetchToSpool,
   joinSegments,
   type Spool,
@@ -47,7 +48,7 @@ export interface ProduceOptions {
   signal: AbortSignal
   /** An earlier worker died over it: whether its work could be taken up is worth telling. */
   brokenOff?: boolean
-  onProgress(progress: { stage: Stage; fetched: number; total: number }): void
+  onProgress(progress: { stage: Stage; fetched: number; total: number; bytes: number }): void
   /** A page failed and is asked for again later. The next progress says that it is over. */
   onTrouble?(trouble: Trouble): void
   /** When a slow source gives its place to others. */
@@ -79,17 +80,18 @@ const CONTENT_TYPES = {
 /** The whole way from a request to its file. Called again with the same directory, it goes on where it was broken off. */
 export async function produce(deps: ProduceDeps, options: ProduceOptions): Promise<Produced> {
   const tables: FetchedTable[] = []
-  const totals = { fetched: 0, total: 0 }
+  const totals = { fetched: 0, total: 0, bytes: 0 }
   for (const [index, table] of options.request.tables.entries()) {
     const before = { ...totals }
     const fetched = await fetchTable(
       deps,
-      options,
+      { ...options, limits: rest(options.limits, totals) },
       table,
       join(options.directory, `table-${index}`),
       (progress) => {
         totals.fetched = before.fetched + progress.fetched
         totals.total = before.total + progress.total
+        totals.bytes = before.bytes + progress.bytes
         options.onProgress({ stage: 'fetching', ...totals })
       },
     )
@@ -109,6 +111,16 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   return { ...built, warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings] }
 }
 
+/** The limits are those of all tables together. */
+function rest(limits: FetchLimits, { fetched, bytes }: { fetched: number; bytes: number }): FetchLimits {
+  const { maxRows, maxBytes } = limits
+  return {
+    ...limits,
+    ...(maxRows !== undefined && { maxRows: Math.max(0, maxRows - fetched) }),
+    ...(maxBytes !== undefined && { maxBytes: Math.max(0, maxBytes - bytes) }),
+  }
+}
+
 function startedAnew({ brokenOff }: ProduceOptions, [first]: FetchedTable[]): string[] {
   if (!brokenOff || !first || first.spool.resumed.resumed) return []
   return [`the export was broken off and started anew: ${first.spool.resumed.reason}`]
@@ -119,7 +131,7 @@ async function fetchTable(
   options: ProduceOptions,
   table: Table,
   directory: string,
-  onProgress: (progress: { fetched: number; total: number }) => void,
+  onProgress: (progress: FetchProgress) => void,
 ): Promise<FetchedTable> {
   const { sourceHeaders: headers, secrets, request, limits, signal } = options
   const source = new HttpPageSource(deps, { url: table.sourceUrl, headers, secrets })

@@ -1,6 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Engine, Ledger, Overview, ProjectStore, Sealer, Signal, Tickets } from '../engine/index.ts'
+import type {
+  Engine,
+  Ledger,
+  Overview,
+  ProjectStore,
+  Quotas,
+  Sealer,
+  Signal,
+  Tickets,
+} from '../engine/index.ts'
 import type { Exports } from '../exports/index.ts'
 import type { Log } from '../kernel/index.ts'
 import type { Callbacks, TaskViews } from '../notify/index.ts'
@@ -16,6 +25,7 @@ export interface HttpServerDeps {
   ledger: Ledger
   engine: Engine
   projects: ProjectStore
+  quotas: Quotas
   sealer: Sealer
   tickets: Tickets
   signal: Signal

@@ -4,7 +4,7 @@
  * the two in both directions.
  */
 /** What a job can wait for before it is tried again: a part of the installation, or what a caller named. */
-export type WaitsOn = 'ledger' | 'store' | 'disk' | 'redis' | 'source'
+export type WaitsOn = 'ledger' | 'store' | 'disk' | 'redis' | 'source' | 'quota'
 
 export interface ErrorKind {
   /** Stable name on the wire. */
@@ -103,6 +103,22 @@ export const ERRORS = {
   SHUTTING_DOWN: kind('SHUTTING_DOWN', 503, UNAVAILABLE, 'This instance is shutting down'),
   INTERNAL: kind('INTERNAL', 500, INTERNAL, 'Something broke inside Wharf'),
 
+  QUOTA_REQUESTS: kind(
+    'QUOTA_REQUESTS',
+    429,
+    RESOURCE_EXHAUSTED,
+    'The project has too many requests at work',
+  ),
+  QUOTA_STREAMS: kind('QUOTA_STREAMS', 429, RESOURCE_EXHAUSTED, 'The project has too many streams open'),
+  QUOTA_DISK: kind('QUOTA_DISK', 507, RESOURCE_EXHAUSTED, 'The project has used up its room on disk', {
+    outage: 'quota',
+  }),
+  QUOTA_ROWS: kind('QUOTA_ROWS', 429, RESOURCE_EXHAUSTED, 'The project has used up its rows of the day', {
+    outage: 'quota',
+  }),
+  QUOTA_BYTES: kind('QUOTA_BYTES', 429, RESOURCE_EXHAUSTED, 'The project has used up its bytes of the day', {
+    outage: 'quota',
+  }),
   PROJECT_NOT_FOUND: kind('PROJECT_NOT_FOUND', 404, NOT_FOUND, 'There is no such project'),
   KEY_NOT_FOUND: kind('KEY_NOT_FOUND', 404, NOT_FOUND, 'The project has no such key'),
   PROJECT_BUSY: kind('PROJECT_BUSY', 409, FAILED_PRECONDITION, 'The project still has unfinished work'),

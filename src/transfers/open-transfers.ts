@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Engine, Ledger } from '../engine/index.ts'
+import type { Engine, Ledger, Quotas } from '../engine/index.ts'
 import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import { FileCache } from './file-cache.ts'
@@ -29,6 +29,7 @@ export interface OpenTransfersDeps {
   engine: Engine
   ledger: Ledger
   store: ArtifactStore
+  quotas: Quotas
   clock: Clock
   log: Log
   carrier: TransferEngine

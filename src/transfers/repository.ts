@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix'
 import { sql } from 'kysely'
-import { type Ledger, newId, now, readCursor, writeCursor } from '../engine/index.ts'
+import { type Ledger, newId, now, type Quotas, readCursor, writeCursor } from '../engine/index.ts'
 import { AppError, type Clock, type Duty, ERRORS, outageOf } from '../kernel/index.ts'
 import type { ArtifactOwner, ArtifactStore, FoundArtifact } from '../storage/index.ts'
 import { repositoryPath } from './repository-path.ts'
@@ -39,10 +39,13 @@ const UNREFERRED_MS = 24 * 3_600_000
 export class Repository implements Duty, ArtifactOwner {
   readonly name = 'repository-versions'
   readonly prefix = PREFIX
-  readonly #deps: { ledger: Ledger; store: ArtifactStore; clock: Clock }
+  readonly #deps: { ledger: Ledger; store: ArtifactStore; clock: Clock; quotas: Quotas }
   readonly #options: RepositoryOptions
 
-  constructor(deps: { ledger: Ledger; store: ArtifactStore; clock: Clock }, options: RepositoryOptions) {
+  constructor(
+    deps: { ledger: Ledger; store: ArtifactStore; clock: Clock; quotas: Quotas },
+    options: RepositoryOptions,
+  ) {
     this.#deps = deps
     this.#options = options
   }
@@ -56,7 +59,14 @@ export class Repository implements Duty, ArtifactOwner {
     const path = repositoryPath(wantedPath)
     // A name of its own: until the ledger points to it, nobody sees the file, and no reader loses the one before.
     const artifactKey = `${PREFIX}${projectId}/${newId()}`
-    const { size, sha256 } = await this.#deps.store.put(artifactKey, limited(bytes, this.#options.maxBytes), {
+    const { quotas } = this.#deps
+    await quotas.require(projectId, 'disk_bytes')
+    const room = await quotas.left(projectId, 'disk_bytes')
+    const within =
+      room < this.#options.maxBytes
+        ? limited(bytes, room, () => quotas.exceeded(projectId, 'disk_bytes'))
+        : limited(bytes, this.#options.maxBytes, async () => tooLarge(this.#options.maxBytes))
+    const { size, sha256 } = await this.#deps.store.put(artifactKey, within, {
       contentType: 'application/octet-stream',
       fileName: basename(path).slice(0, 200),
       signal,
@@ -133,9 +143,11 @@ export class Repository implements Duty, ArtifactOwner {
             .where('path_hash', '=', path_hash)
             .where('signature', '=', signature)
             .where('superseded_at', 'is not', null)
-            .returning('artifact_key')
+            .returning(['artifact_key', 'size'])
             .executeTakeFirst()
-          if (gone) await this.#deps.store.delete(gone.artifact_key)
+          if (!gone) return
+          await this.#deps.store.delete(gone.artifact_key)
+          this.#deps.quotas.add(tx, project_id, { disk: -Number(gone.size) })
         })
         removed++
       }
@@ -193,7 +205,7 @@ export class Repository implements Duty, ArtifactOwner {
       const path_hash = hashOf(path)
       let known = tx.db
         .selectFrom('repository_files')
-        .select(['signature', 'artifact_key'])
+        .select(['signature', 'artifact_key', 'size'])
         .where('project_id', '=', projectId)
         .where('path_hash', '=', path_hash)
         .orderBy('signature')
@@ -213,16 +225,25 @@ export class Repository implements Duty, ArtifactOwner {
         .values({ project_id: projectId, path_hash, signature, ...row })
         .onConflict((conflict) => conflict.columns(['project_id', 'path_hash', 'signature']).doUpdateSet(row))
         .execute()
+      this.#deps.quotas.add(tx, projectId, { disk: size - Number(before?.size ?? 0) })
       return before?.artifact_key
     })
   }
 }
 
-async function* limited(bytes: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+async function* limited(
+  bytes: AsyncIterable<Uint8Array>,
+  most: number,
+  refusal: () => Promise<AppError>,
+): AsyncGenerator<Uint8Array> {
   let size = 0
   for await (const chunk of bytes) {
     size += chunk.byteLength
-    if (size > most) throw new AppError(ERRORS.BODY_TOO_LARGE, `a file may have at most ${most} bytes`)
+    if (size > most) throw await refusal()
     yield chunk
   }
+}
+
+function tooLarge(most: number): AppError {
+  return new AppError(ERRORS.BODY_TOO_LARGE, `a file may have at most ${most} bytes`)
 }

@@ -9,6 +9,9 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   'lanes',
   'lane_turns',
   'lane_shares',
+  // One row per project, or per project and quota.
+  'project_usage',
+  'project_quotas',
   'settings',
   'schema_versions',
   'instances',

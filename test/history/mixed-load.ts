@@ -321,6 +321,7 @@ export class MixedLoad {
   }
 
   async #installation(): Promise<void> {
+    await this.#ask('GET', `/api/projects/${this.#project.id}/usage`)
     const admin = { key: ADMIN_TOKEN }
     const { project_id } = await this.#json('POST', '/api/projects', {
       ...admin,

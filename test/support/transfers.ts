@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { Engine, type Ledger, newId } from '../../src/engine/index.ts'
+import { Engine, type Ledger, NO_QUOTAS, newId, Quotas } from '../../src/engine/index.ts'
 import type { Clock } from '../../src/kernel/index.ts'
 import { DiskStore } from '../../src/storage/index.ts'
 import { type OpenedTransfers, openTransfers, type TransferEngine } from '../../src/transfers/index.ts'
@@ -51,6 +51,7 @@ export async function setupTransfers(name: BackendName, options: TransfersSetup 
         engine,
         ledger,
         store,
+        quotas: new Quotas({ ledger, clock }, NO_QUOTAS),
         clock,
         log: silentLog,
         carrier: options.carrier ?? recording,

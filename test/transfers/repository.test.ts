@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { NO_QUOTAS, Quotas } from '../../src/engine/index.ts'
 import { OrphanSweeper } from '../../src/storage/index.ts'
 import { Repository } from '../../src/transfers/repository.ts'
 import { availableBackends, silentLog } from '../support/backends.ts'
@@ -11,7 +12,11 @@ const { signal } = new AbortController()
 describe.each(availableBackends())('the repository on %s', (name) => {
   async function setup() {
     const { ledger, store, clock, projectId } = await setupTransfers(name)
-    const repository = new Repository({ ledger, store, clock }, { maxBytes: 100, keepSupersededMs: HOUR })
+    const quotas = new Quotas({ ledger, clock }, NO_QUOTAS)
+    const repository = new Repository(
+      { ledger, store, clock, quotas },
+      { maxBytes: 100, keepSupersededMs: HOUR },
+    )
     const put = async (content: string) =>
       (await repository.put(projectId, '/a/f', bytes(Buffer.from(content)), signal)).signature
     const kept = async () => {

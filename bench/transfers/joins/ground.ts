@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Engine, newId, openBackend } from '../../../src/engine/index.ts'
+import { Engine, NO_QUOTAS, newId, openBackend, Quotas } from '../../../src/engine/index.ts'
 import { createLog, systemClock } from '../../../src/kernel/index.ts'
 import { DiskStore } from '../../../src/storage/index.ts'
 import { openTransfers } from '../../../src/transfers/index.ts'
@@ -33,6 +33,7 @@ export async function openGround({ databaseUrl, redisUrl }: Ground) {
       engine,
       ledger,
       store,
+      quotas: new Quotas({ ledger, clock: systemClock }, NO_QUOTAS),
       clock: systemClock,
       log,
       carrier: { start: refuse, result: refuse, terminate: refuse },

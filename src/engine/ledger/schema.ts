@@ -11,6 +11,8 @@ export interface Schema {
   lanes: LanesTable
   lane_turns: LaneTurnsTable
   lane_shares: LaneSharesTable
+  project_quotas: ProjectQuotasTable
+  project_usage: ProjectUsageTable
   settings: SettingsTable
   instances: InstancesTable
   leaders: LeadersTable
@@ -132,6 +134,20 @@ export interface LanesTable {
   reserve: Generated<number>
 }
 
+export interface ProjectQuotasTable {
+  project_id: string
+  quota: string
+  value: number
+}
+
+export interface ProjectUsageTable {
+  project_id: string
+  day: number
+  rows_read: number
+  bytes_read: number
+  disk_bytes: number
+}
+
 export interface LaneSharesTable {
   lane: string
   owner: string
@@ -190,6 +206,9 @@ export interface ExportFilesTable {
   artifact_key: string
   expires_at: number
   removed_at: number | null
+  /** Whose disk quota it counts towards; null: made before there was one. */
+  project_id: string | null
+  size: Generated<number>
 }
 
 export interface ExportDownloadsTable {

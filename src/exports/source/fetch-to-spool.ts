@@ -10,7 +10,7 @@ import { type Probe, readProbe } from './probe.ts'
 import { type ExpectedSpool, type Resumed, resumeSpool } from './resume.ts'
 import { SLICE_BYTES } from './segment-buffer.ts'
 import type { Spool } from './spool.ts'
-import { SpoolFetch, tooLarge } from './spool-fetch.ts'
+import { type FetchProgress, SpoolFetch, tooLarge } from './spool-fetch.ts'
 import { SpoolFolder } from './spool-folder.ts'
 import type { RangeMeta, SpoolMeta } from './spool-meta.ts'
 import { type StallOptions, whileNotStalled } from './stall-watch.ts'
@@ -47,7 +47,7 @@ export interface FetchOptions {
   pageSize: number
   signal: AbortSignal
   limits?: FetchLimits
-  onProgress?(progress: { fetched: number; total: number }): void
+  onProgress?(progress: FetchProgress): void
   onTrouble?(trouble: Trouble): void
   /** When a slow source gives its place to others; without it, never. */
   stall?: StallOptions
@@ -96,7 +96,9 @@ async function fetchWith(
   const probe = await askProbe(deps, getter, settings, signal)
   const { fields, rowNames = null, csv = null } = settings.columnsOf(probe)
   if (limits.maxRows !== undefined && probe.total > limits.maxRows)
-    throw tooLarge(`the source has ${probe.total} rows, an export may have ${limits.maxRows}`)
+    throw tooLarge(`the source has ${probe.total} rows, an export may have ${limits.maxRows}`, {
+      rows: probe.total,
+    })
 
   const folder = new SpoolFolder(settings.directory)
   const expected: ExpectedSpool = {

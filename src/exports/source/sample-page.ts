@@ -16,7 +16,7 @@ const PAGE_TIMEOUT_MS = 30_000
 export async function samplePage(
   deps: { source: PageSource; clock: Clock },
   { rows, signal }: { rows: number; signal: AbortSignal },
-): Promise<{ probe: Probe; rows: SampleRow[] }> {
+): Promise<{ probe: Probe; rows: SampleRow[]; bytes: number }> {
   const getter = new PageGetter(deps, {
     maxPageBytes: MAX_PAGE_BYTES,
     pageTimeoutMs: PAGE_TIMEOUT_MS,
@@ -26,7 +26,7 @@ export async function samplePage(
   try {
     await getter.get(0, rows, body, signal)
     const probe = readProbe(body.bytes, body.length)
-    return { probe, rows: rowsOf(body, probe).slice(0, rows) }
+    return { probe, rows: rowsOf(body, probe).slice(0, rows), bytes: body.length }
   } catch (error) {
     signal.throwIfAborted()
     throw pageError(error, 0)

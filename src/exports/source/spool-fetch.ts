@@ -18,6 +18,13 @@ import { ThreadedSpooler } from './threaded-spooler.ts'
 /** Fewer pages than this are read before a thread has started to. */
 const PAGES_FOR_A_THREAD = 32
 
+export interface FetchProgress {
+  fetched: number
+  total: number
+  /** Of the spool. */
+  bytes: number
+}
+
 export interface SpoolFetchDeps {
   getter: PageGetter
   folder: SpoolFolder
@@ -35,7 +42,7 @@ export interface SpoolFetchOptions extends RetryOptions {
   checkpointEveryMs: number
   sliceBytes: number
   limits?: { maxBytes?: number }
-  onProgress?(progress: { fetched: number; total: number }): void
+  onProgress?(progress: FetchProgress): void
 }
 
 /** All fetchers of one job, and what they share: checkpoints, limits, warnings, progress. */
@@ -163,7 +170,7 @@ export class SpoolFetch implements RangeWatcher {
   }
 
   #report(): void {
-    this.#options.onProgress?.({ fetched: this.#rows, total: this.#options.probe.total })
+    this.#options.onProgress?.({ fetched: this.#rows, total: this.#options.probe.total, bytes: this.#bytes })
   }
 
   #snapshot(): SpoolMeta {
@@ -172,6 +179,6 @@ export class SpoolFetch implements RangeWatcher {
   }
 }
 
-export function tooLarge(message: string): AppError {
-  return new AppError(ERRORS.SOURCE_TOO_LARGE, message, { retryable: false })
+export function tooLarge(message: string, details: { rows?: number } = {}): AppError {
+  return new AppError(ERRORS.SOURCE_TOO_LARGE, message, { retryable: false, details })
 }

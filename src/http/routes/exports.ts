@@ -47,7 +47,9 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         const body = request.body as ExportBody
         const projectId = projectOf(request.principal, body)
         if (request.query.mode === 'sync') return answerWithFile(deps, projectId, body, reply) as never
+        const refused = await exports.refusal(projectId)
         await idempotency.answer(request, reply, async (tx) => {
+          if (refused) throw refused
           const taskId = await exports.submit(tx, projectId, body)
           const headers = { Location: `/api/exports/${taskId}`, 'Retry-After': POLL_AFTER_SECONDS }
           return { status: 202, headers, body: accepted(taskId, projectId, body) }
@@ -144,7 +146,9 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const before = await find(request)
+        const refused = await exports.refusal(before.project_id)
         await idempotency.answer(request, reply, async (tx) => {
+          if (refused) throw refused
           await exports.retry(tx, before.task_id)
           return {
             status: 202,

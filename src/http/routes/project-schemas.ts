@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { SCOPES } from '../../engine/index.ts'
+import { QUOTAS, type Quota, SCOPES } from '../../engine/index.ts'
 import { nullable, Time } from './schemas.ts'
 
 export const ProjectView = Type.Object({
@@ -10,13 +10,45 @@ export const ProjectView = Type.Object({
 
 const BizId = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
 
+const Limit = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+const QuotaName = Type.Enum([...QUOTAS])
+
+/** null: as the settings say. */
+const GivenQuotas = Type.Object(
+  Object.fromEntries(QUOTAS.map((quota) => [quota, Type.Optional(nullable(Limit))])) as Record<
+    Quota,
+    ReturnType<typeof optionalLimit>
+  >,
+  { additionalProperties: false, description: 'null: as the settings say; what is left out stays as it is' },
+)
+
+function optionalLimit() {
+  return Type.Optional(nullable(Limit))
+}
+
+const Standing = Type.Object({
+  quota: QuotaName,
+  limit: nullable(Limit),
+  used: nullable(Type.Integer()),
+})
+
+export const Usage = Type.Object({
+  project_id: Type.String(),
+  resets_at: Time,
+  quotas: Type.Array(Standing),
+})
+
 export const ProjectDetails = Type.Intersect([
   ProjectView,
-  Type.Object({ biz_ids: Type.Array(BizId, { description: 'what transfers may name as biz_id' }) }),
+  Type.Object({
+    biz_ids: Type.Array(BizId, { description: 'what transfers may name as biz_id' }),
+    quotas: Type.Array(Standing),
+  }),
 ])
 
 export const ProjectChanges = Type.Object(
   {
+    quotas: Type.Optional(GivenQuotas),
     biz_ids: Type.Optional(
       Type.Array(BizId, {
         maxItems: 10_000,

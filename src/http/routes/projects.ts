@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Project } from '../../engine/index.ts'
+import { EXPORT_LANE } from '../../exports/index.ts'
 import { requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { keyRoutes } from './keys.ts'
@@ -12,6 +13,7 @@ import {
   Rotated,
   Rotation,
   Secrets,
+  Usage,
 } from './project-schemas.ts'
 import { OneProject, Ticket } from './schemas.ts'
 
@@ -20,10 +22,14 @@ const TICKET_MS = HOUR
 
 /** Business systems register here. The keys in an answer are shown this once. */
 export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
-  const { projects, transfers, tickets, idempotency, ledger } = deps
+  const { engine, projects, quotas, transfers, tickets, idempotency, ledger } = deps
   const detailsOf = async (projectId: string) => {
     const project = await projects.require(ledger, projectId)
-    return { ...toView(project), biz_ids: await transfers.businessesOf(projectId) }
+    return {
+      ...toView(project),
+      biz_ids: await transfers.businessesOf(projectId),
+      quotas: await quotas.of(projectId),
+    }
   }
 
   return async (app) => {
@@ -89,12 +95,33 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       },
       async (request) => {
         const { project_id } = request.params
-        const { biz_ids } = request.body
+        const { biz_ids, quotas: given } = request.body
         await ledger.transaction(async (tx) => {
           await projects.require(tx, project_id)
+          if (given !== undefined) await quotas.set(tx, project_id, given)
+          if (given?.exports_at_once !== undefined)
+            await engine.setLaneShare(tx, EXPORT_LANE, project_id, given.exports_at_once)
           if (biz_ids !== undefined) await transfers.setBusinesses(tx, project_id, biz_ids)
         })
         return detailsOf(project_id)
+      },
+    )
+
+    app.get(
+      '/api/projects/:project_id/usage',
+      {
+        schema: {
+          tags: ['projects'],
+          summary: 'What a project may use, and what it uses',
+          params: OneProject,
+          response: { 200: Usage },
+        },
+      },
+      async ({ params: { project_id }, principal }) => {
+        requireProject(principal, project_id)
+        await projects.require(ledger, project_id)
+        const resets_at = new Date(quotas.resetsAt()).toISOString()
+        return { project_id, resets_at, quotas: await quotas.of(project_id) }
       },
     )
 

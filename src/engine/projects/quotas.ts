@@ -1,0 +1,273 @@
+import { sql } from 'kysely'
+import { AppError, type Clock, ERRORS, type ErrorKind } from '../../kernel/index.ts'
+import { newId } from '../id.ts'
+import type { Ledger, Tx } from '../ledger/ledger.ts'
+
+/** What can be limited per project. At once: per instance; the others: over all instances. */
+export const QUOTAS = [
+  'exports_at_once',
+  'requests_at_once',
+  'streams',
+  'disk_bytes',
+  'rows_per_day',
+  'bytes_per_day',
+] as const
+export type Quota = (typeof QUOTAS)[number]
+
+/** null: no limit of its own. */
+export type QuotaValues = Record<Quota, number | null>
+
+export const NO_QUOTAS: QuotaValues = {
+  exports_at_once: null,
+  requests_at_once: null,
+  streams: null,
+  disk_bytes: null,
+  rows_per_day: null,
+  bytes_per_day: null,
+}
+
+export interface Use {
+  rows?: number
+  bytes?: number
+  disk?: number
+}
+
+/** What one project may use and uses, as last read. */
+interface Standing {
+  quotas: QuotaValues
+  rows: number
+  bytes: number
+  disk: number
+  day: number
+  readAt: number
+}
+
+const DAY_MS = 24 * 3_600_000
+/** So old may a standing be that a request is judged by. What this instance adds itself is seen at once. */
+const FRESH_MS = 2_000
+
+const KINDS: Record<Exclude<Quota, 'exports_at_once'>, ErrorKind> = {
+  requests_at_once: ERRORS.QUOTA_REQUESTS,
+  streams: ERRORS.QUOTA_STREAMS,
+  disk_bytes: ERRORS.QUOTA_DISK,
+  rows_per_day: ERRORS.QUOTA_ROWS,
+  bytes_per_day: ERRORS.QUOTA_BYTES,
+}
+
+/**
+ * Quotas of projects. Rows, bytes and disk are counted in one row per project, which is changed together with the
+ * commit that makes the change, and read at most once in two seconds per project and instance. What is held at once is
+ * counted in memory.
+ */
+export class Quotas {
+  readonly #deps: { ledger: Ledger; clock: Clock }
+  readonly #defaults: QuotaValues
+  readonly #standings = new Map<string, Promise<Standing>>()
+  readonly #held = new Map<string, number>()
+
+  constructor(deps: { ledger: Ledger; clock: Clock }, defaults: QuotaValues) {
+    this.#deps = deps
+    this.#defaults = defaults
+  }
+
+  /** Throws if one of these is used up. */
+  async require(
+    projectId: string,
+    ...quotas: ('disk_bytes' | 'rows_per_day' | 'bytes_per_day')[]
+  ): Promise<void> {
+    for (const quota of quotas)
+      if ((await this.left(projectId, quota)) <= 0) throw await this.exceeded(projectId, quota)
+  }
+
+  /** What is left of a quota; infinite where there is none. */
+  async left(projectId: string, quota: 'disk_bytes' | 'rows_per_day' | 'bytes_per_day'): Promise<number> {
+    const standing = await this.#standing(projectId)
+    const limit = standing.quotas[quota]
+    return limit === null ? Number.POSITIVE_INFINITY : Math.max(0, limit - usedOf(standing, quota))
+  }
+
+  /** The smaller of what one export may read and what is left of the day. */
+  async within(
+    projectId: string,
+    { maxRows, maxBytes }: { maxRows: number; maxBytes: number },
+  ): Promise<{ maxRows: number; maxBytes: number }> {
+    return {
+      maxRows: Math.min(maxRows, await this.left(projectId, 'rows_per_day')),
+      maxBytes: Math.min(maxBytes, await this.left(projectId, 'bytes_per_day')),
+    }
+  }
+
+  /** The quota of the day that has too little left for what was asked, if the whole of it would do. */
+  async shortage(
+    projectId: string,
+    { rows, bytes }: { rows: number; bytes: number },
+  ): Promise<AppError | undefined> {
+    const { quotas, ...used } = await this.#standing(projectId)
+    const short = (limit: number | null, spent: number, needed: number) =>
+      limit !== null && spent > 0 && needed <= limit && needed > limit - spent
+    if (short(quotas.rows_per_day, used.rows, rows)) return this.exceeded(projectId, 'rows_per_day')
+    return short(quotas.bytes_per_day, used.bytes, bytes)
+      ? this.exceeded(projectId, 'bytes_per_day')
+      : undefined
+  }
+
+  /** The same as `require`, for a caller that must not throw yet. */
+  async refusal(...asked: Parameters<Quotas['require']>): Promise<AppError | undefined> {
+    return this.require(...asked).then(
+      () => undefined,
+      (error) => {
+        if (error instanceof AppError) return error
+        throw error
+      },
+    )
+  }
+
+  /** Counts one more that is held at once, or throws; what it returns gives it back. */
+  async hold(projectId: string, quota: 'requests_at_once' | 'streams'): Promise<() => void> {
+    const { quotas } = await this.#standing(projectId)
+    const name = `${quota} ${projectId}`
+    const held = this.#held.get(name) ?? 0
+    const limit = quotas[quota]
+    if (limit !== null && held >= limit) throw exceeded(quota, { limit, used: held, freeAt: null, now: 0 })
+    this.#held.set(name, held + 1)
+    let given = false
+    return () => {
+      if (given) return
+      given = true
+      const left = (this.#held.get(name) ?? 1) - 1
+      if (left > 0) this.#held.set(name, left)
+      else this.#held.delete(name)
+    }
+  }
+
+  /** Counts what a project has used, with the commit. */
+  add(tx: Tx, projectId: string, { rows = 0, bytes = 0, disk = 0 }: Use): void {
+    const day = sql`wharf_now() / ${sql.lit(DAY_MS)}`
+    const same = sql`project_usage.day = excluded.day`
+    const count = sql`insert into project_usage (project_id, day, rows_read, bytes_read, disk_bytes)
+      values (${projectId}, ${day}, ${rows}, ${bytes}, ${disk})
+      on conflict (project_id) do update set day = excluded.day,
+        rows_read = excluded.rows_read + case when ${same} then project_usage.rows_read else 0 end,
+        bytes_read = excluded.bytes_read + case when ${same} then project_usage.bytes_read else 0 end,
+        disk_bytes = project_usage.disk_bytes + excluded.disk_bytes`
+    tx.atCommit({
+      // A name of its own: all that is counted in one transaction counts. Last of all, because it locks the project's row.
+      name: `usage of project ${projectId}: ${newId()}`,
+      statements: () => [count.compile(tx.db)],
+      inTurn: async () => (await count.execute(tx.db)).rows,
+      done: () => this.#standings.delete(projectId),
+    })
+  }
+
+  /** What an admin gave this project; null takes a value back. */
+  async set(tx: Tx, projectId: string, values: Partial<QuotaValues>): Promise<void> {
+    for (const [quota, value] of Object.entries(values)) {
+      if (value === null)
+        await tx.db
+          .deleteFrom('project_quotas')
+          .where('project_id', '=', projectId)
+          .where('quota', '=', quota)
+          .execute()
+      else
+        await tx.db
+          .insertInto('project_quotas')
+          .values({ project_id: projectId, quota, value })
+          .onConflict((conflict) => conflict.columns(['project_id', 'quota']).doUpdateSet({ value }))
+          .execute()
+    }
+    tx.afterCommit(() => this.#standings.delete(projectId))
+  }
+
+  async of(projectId: string): Promise<{ quota: Quota; limit: number | null; used: number | null }[]> {
+    this.#standings.delete(projectId)
+    const standing = await this.#standing(projectId)
+    return QUOTAS.map((quota) => ({
+      quota,
+      limit: standing.quotas[quota],
+      used: quota === 'exports_at_once' ? null : this.#used(projectId, quota, standing),
+    }))
+  }
+
+  /** When the counts of the day begin anew. */
+  resetsAt(): number {
+    return (Math.floor(this.#deps.clock.now() / DAY_MS) + 1) * DAY_MS
+  }
+
+  #used(projectId: string, quota: Exclude<Quota, 'exports_at_once'>, standing: Standing): number {
+    if (quota === 'requests_at_once' || quota === 'streams')
+      return this.#held.get(`${quota} ${projectId}`) ?? 0
+    return usedOf(standing, quota)
+  }
+
+  /** The error that says what is used up, and when it is free again. */
+  async exceeded(
+    projectId: string,
+    quota: 'disk_bytes' | 'rows_per_day' | 'bytes_per_day',
+  ): Promise<AppError> {
+    const standing = await this.#standing(projectId)
+    return exceeded(quota, {
+      limit: standing.quotas[quota] ?? 0,
+      used: usedOf(standing, quota),
+      freeAt: quota === 'disk_bytes' ? null : this.resetsAt(),
+      now: this.#deps.clock.now(),
+    })
+  }
+
+  async #standing(projectId: string): Promise<Standing> {
+    const known = await this.#standings.get(projectId)?.catch(() => undefined)
+    const now = this.#deps.clock.now()
+    if (known && now - known.readAt < FRESH_MS && now >= known.readAt) return known
+    const read = this.#read(projectId)
+    this.#standings.set(projectId, read)
+    return read
+  }
+
+  async #read(projectId: string): Promise<Standing> {
+    const { ledger, clock } = this.#deps
+    const readAt = clock.now()
+    const given = await ledger.db
+      .selectFrom('project_quotas')
+      .select(['quota', 'value'])
+      .where('project_id', '=', projectId)
+      .execute()
+    const usage = await ledger.db
+      .selectFrom('project_usage')
+      .selectAll()
+      .where('project_id', '=', projectId)
+      .executeTakeFirst()
+    const quotas = { ...this.#defaults }
+    for (const { quota, value } of given) quotas[quota as Quota] = Number(value)
+    const day = Math.floor(readAt / DAY_MS)
+    const today = Number(usage?.day) === day
+    return {
+      quotas,
+      rows: today ? Number(usage?.rows_read) : 0,
+      bytes: today ? Number(usage?.bytes_read) : 0,
+      disk: Number(usage?.disk_bytes ?? 0),
+      day,
+      readAt,
+    }
+  }
+}
+
+function usedOf(
+  { rows, bytes, disk }: Standing,
+  quota: 'disk_bytes' | 'rows_per_day' | 'bytes_per_day',
+): number {
+  return quota === 'disk_bytes' ? disk : quota === 'rows_per_day' ? rows : bytes
+}
+
+function exceeded(
+  quota: Exclude<Quota, 'exports_at_once'>,
+  { limit, used, freeAt, now }: { limit: number; used: number; freeAt: number | null; now: number },
+): AppError {
+  const free_at = freeAt === null ? null : new Date(freeAt).toISOString()
+  const when =
+    free_at === null
+      ? 'it is free again when something of it ends or is deleted'
+      : `it is free again at ${free_at}`
+  return new AppError(KINDS[quota], `the project uses ${used} of its ${limit} ${quota}; ${when}`, {
+    details: { quota, limit, used, free_at },
+    retryAfter: freeAt === null ? 5 : Math.ceil((freeAt - now) / 1_000),
+  })
+}
