@@ -116,7 +116,15 @@ async function startOn(
   const knownAddress = () => (listening ? ownAddress() : `http://${config.WHARF_HOST}:${config.WHARF_PORT}`)
   const outgoing = openHttpClient(config, clock, () => (listening ? ownAddress() : undefined))
   const views: TaskViews = {}
-  const callbacks = new Callbacks({ engine, ledger, projects, http: outgoing, clock: engine.clock, views })
+  const callbacks = new Callbacks({
+    engine,
+    ledger,
+    projects,
+    sealer,
+    http: outgoing,
+    clock: engine.clock,
+    views,
+  })
   const quotas = new Quotas({ ledger, clock: engine.clock }, defaultQuotas(config))
   const shared = {
     engine,
@@ -151,7 +159,7 @@ async function startOn(
   )
   engine.addLeaderDuty(new ExpirySweeper({ ledger, store, quotas }), 5 * MINUTE)
   const runs = new Runs(
-    { engine, net: outgoing, clock, log },
+    { engine, net: outgoing, sealer, clock, log },
     {
       folder: join(config.filesDir, 'accounts'),
       connections: config.WHARF_RUN_CONNECTIONS,

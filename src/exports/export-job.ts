@@ -5,6 +5,7 @@ import {
   type JobContext,
   type JobKind,
   type Ledger,
+  openUrl,
   type ProjectStore,
   type Quotas,
   type Sealer,
@@ -159,7 +160,13 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
       const produced = await produce(
         { ...deps, log: context.log },
         {
-          request,
+          request: {
+            ...request,
+            tables: request.tables.map((table) => ({
+              ...table,
+              sourceUrl: openUrl(deps.sealer, table.sourceUrl),
+            })),
+          },
           sourceHeaders:
             sourceHeaders === null
               ? {}

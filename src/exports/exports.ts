@@ -1,15 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type {
-  Engine,
-  Ledger,
-  LinkIssuer,
-  ProjectStore,
-  Quotas,
-  Sealer,
-  Tickets,
-  Tx,
+import {
+  type Engine,
+  type Ledger,
+  type LinkIssuer,
+  type ProjectStore,
+  type Quotas,
+  type Sealer,
+  sealUrl,
+  type Tickets,
+  type Tx,
 } from '../engine/index.ts'
 import { AppError, type Clock, ERRORS, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
@@ -86,9 +87,11 @@ export class Exports {
     this.#queries.requireAtMost(tx, projectId, projectLimit, (count) => this.#limitReached(count))
     const headers = body.source_headers ?? {}
     const sourceHeaders = Object.keys(headers).length > 0 ? JSON.stringify(headers) : null
+    const { sealer } = this.#deps
+    const tables = request.tables.map((table) => ({ ...table, sourceUrl: sealUrl(sealer, table.sourceUrl) }))
     const payload: ExportPayload = {
       projectId,
-      request,
+      request: { ...request, tables },
       sourceHeaders: sourceHeaders && this.#deps.sealer.seal(sourceHeaders),
     }
     // A made-up file name differs each time and must not keep equal requests apart.
@@ -102,7 +105,7 @@ export class Exports {
         {
           projectId,
           ...(body.operator_id !== undefined && { label: body.operator_id }),
-          ...(body.callback !== undefined && { callback: body.callback }),
+          ...(body.callback !== undefined && { callback: sealUrl(sealer, body.callback) }),
         },
       ],
     })

@@ -6,9 +6,10 @@ import type {
   Ledger,
   LinkIssuer,
   ProjectStore,
+  Sealer,
   Tx,
 } from '../engine/index.ts'
-import { Completed, newId, now } from '../engine/index.ts'
+import { Completed, maskUrl, newId, now, openUrl } from '../engine/index.ts'
 import { AppError, type Clock, ERRORS, isAppError, messageOf, outageOf } from '../kernel/index.ts'
 import { type HttpClient, signCallback } from '../net/index.ts'
 
@@ -22,6 +23,7 @@ export interface CallbackDeps {
   engine: Engine
   ledger: Ledger
   projects: ProjectStore
+  sealer: Sealer
   http: HttpClient
   clock: Clock
   views: TaskViews
@@ -111,7 +113,7 @@ export class Callbacks {
     return rows.map((row) => ({
       attempt: row.attempt,
       at: new Date(row.at).toISOString(),
-      url: row.url,
+      url: maskUrl(row.url),
       type: row.event_type,
       status: row.status,
       error: row.error,
@@ -208,7 +210,7 @@ export class Callbacks {
     const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data: view })
     const secrets = await this.#deps.projects.webhookSecrets(projectId)
     const response = await this.#deps.http.request({
-      url,
+      url: openUrl(this.#deps.sealer, url),
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       sign: () => signCallback(secrets, { id: webhookId, now: at, body }),

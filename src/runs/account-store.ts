@@ -1,11 +1,22 @@
 import type { Selectable } from 'kysely'
-import { activeIn, type Ledger, now, type Schema, type Tx } from '../engine/index.ts'
+import {
+  activeIn,
+  type Ledger,
+  maskUrl,
+  now,
+  openUrl,
+  type Schema,
+  type Sealer,
+  sealUrl,
+  type Tx,
+} from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { AccountParams } from './feed/item-filter.ts'
 import { RUN_KIND } from './run-kind.ts'
 
 export interface Account {
   handle: string
+  /** As the ledger keeps it. */
   url: string
   params: AccountParams
   runId: string | null
@@ -15,13 +26,15 @@ export interface Account {
 /** Accounts can be changed only while no run of theirs is under way. */
 export class AccountStore {
   readonly #ledger: Ledger
+  readonly #sealer: Sealer
 
-  constructor(ledger: Ledger) {
+  constructor(ledger: Ledger, sealer: Sealer) {
     this.#ledger = ledger
+    this.#sealer = sealer
   }
 
   async put(tx: Tx, { handle, url, params }: Pick<Account, 'handle' | 'url' | 'params'>): Promise<void> {
-    const values = { url, params: JSON.stringify(params), updated_at: now }
+    const values = { url: sealUrl(this.#sealer, url), params: JSON.stringify(params), updated_at: now }
     const inserted = await tx.db
       .insertInto('accounts')
       .values({ handle, ...values, run_id: null, cursor: null, last_run: null })
@@ -32,10 +45,16 @@ export class AccountStore {
     const before = await this.lock(tx, handle)
     await this.#refuseLocked(tx, handle)
     // A cursor means something to the feed that gave it, and nothing to another one.
-    const cursor = before.url === url ? before.cursor : null
+    const isSame = openUrl(this.#sealer, before.url) === url
+    // The address as it was shown, sent back: its password stays.
+    const isShown = maskUrl(before.url) === url
     await tx.db
       .updateTable('accounts')
-      .set({ ...values, cursor })
+      .set({
+        ...values,
+        ...(isShown && { url: before.url }),
+        cursor: isSame || isShown ? before.cursor : null,
+      })
       .where('handle', '=', handle)
       .execute()
   }

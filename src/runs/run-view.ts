@@ -1,5 +1,12 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { activeIn, type Schema, WAITING_COLUMNS, type WaitingFor, waitingFor } from '../engine/index.ts'
+import {
+  activeIn,
+  maskUrl,
+  type Schema,
+  WAITING_COLUMNS,
+  type WaitingFor,
+  waitingFor,
+} from '../engine/index.ts'
 import type { AccountParams } from './feed/item-filter.ts'
 import { NO_PROGRESS, type RunProgress } from './run-progress.ts'
 import { type AccountState, accountState, isLocked, type RunState, runState } from './run-state.ts'
@@ -80,7 +87,7 @@ export async function readRun(db: Kysely<Schema>, id: string): Promise<RunView |
     run_id: id,
     handle: order.handle,
     kind: order.kind,
-    url: order.url,
+    url: maskUrl(order.url),
     params: order.params,
     state: runState(row.state),
     progress: progressOf(row),
@@ -145,7 +152,7 @@ function toAccountView(row: Selectable<Schema['accounts']>, job: LiveJobRow | un
   }
   return {
     handle: row.handle,
-    url: row.url,
+    url: maskUrl(row.url),
     params: JSON.parse(row.params) as AccountParams,
     state: last.state,
     locked: isLocked(last.state),

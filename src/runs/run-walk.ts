@@ -1,4 +1,4 @@
-import type { Engine, JobContext } from '../engine/index.ts'
+import { type Engine, type JobContext, openUrl, type Sealer } from '../engine/index.ts'
 import { type Clock, ERRORS, isAppError, messageOf, outageOf } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { Connections } from './connections.ts'
@@ -20,6 +20,7 @@ export interface RunWalkDeps {
   context: JobContext<RunOrder>
   engine: Engine
   net: HttpClient
+  sealer: Sealer
   feed: FeedReader
   records: FileRecords
   runs: RunStore
@@ -114,7 +115,12 @@ export class RunWalk {
   async *#plans(): AsyncGenerator<{ targets: Target[]; tally: PageTally }> {
     const { cursor, page } = this.#book.checkpoint
     const warn = (message: string) => this.#journal.log('warn', message)
-    for await (const found of this.#deps.feed.pages(this.#order.url, { cursor, page }, this.#signal, warn)) {
+    for await (const found of this.#deps.feed.pages(
+      openUrl(this.#deps.sealer, this.#order.url),
+      { cursor, page },
+      this.#signal,
+      warn,
+    )) {
       const tally = new PageTally(found)
       for (const sentence of found.broken) warn(sentence)
       yield { targets: await this.#planner.plan(found, tally), tally }

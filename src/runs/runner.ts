@@ -1,4 +1,4 @@
-import { Completed, type Engine, type JobContext } from '../engine/index.ts'
+import { Completed, type Engine, type JobContext, type Sealer } from '../engine/index.ts'
 import { type Clock, ERRORS, isAppError, messageOf } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { FeedReader, type FeedReaderOptions } from './feed/feed-reader.ts'
@@ -13,6 +13,7 @@ import { RunWalk } from './run-walk.ts'
 export interface RunnerDeps {
   engine: Engine
   net: HttpClient
+  sealer: Sealer
   records: FileRecords
   runs: RunStore
   cleaner: RunCleaner

@@ -1,4 +1,4 @@
-import { type Engine, type Enqueued, newId, type Tx } from '../engine/index.ts'
+import { type Engine, type Enqueued, maskUrl, newId, type Sealer, type Tx } from '../engine/index.ts'
 import { AppError, type Clock, ERRORS, isAppError, type Log } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { type Account, AccountStore } from './account-store.ts'
@@ -16,6 +16,7 @@ import { Runner, type RunnerOptions } from './runner.ts'
 export interface RunsDeps {
   engine: Engine
   net: HttpClient
+  sealer: Sealer
   clock: Clock
   log: Log
 }
@@ -35,7 +36,7 @@ export class Runs {
   constructor(deps: RunsDeps, options: RunsOptions) {
     const { engine } = deps
     this.#deps = deps
-    this.#accounts = new AccountStore(engine.ledger)
+    this.#accounts = new AccountStore(engine.ledger, deps.sealer)
     this.#runs = new RunStore(engine.ledger)
     const records = new FileRecords(engine.ledger)
     this.cleaner = new RunCleaner({ runs: this.#runs, records }, options)
@@ -49,7 +50,7 @@ export class Runs {
     checkParams(params)
     this.#deps.net.check(url)
     await this.#accounts.put(tx, { handle, url, params })
-    await this.#tell(tx, 'account_changed', { handle, url, params })
+    await this.#tell(tx, 'account_changed', { handle, url: maskUrl(url), params })
   }
 
   async deleteAccount(tx: Tx, handle: string): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { Engine, type EngineOptions } from '../../src/engine/index.ts'
+import { Engine, type EngineOptions, Sealer } from '../../src/engine/index.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { AddressGuard, HttpClient, LOOPBACK_ONLY } from '../../src/net/index.ts'
 import type { AccountParams, AccountView, RunView, StateView } from '../../src/runs/index.ts'
@@ -38,7 +38,7 @@ export async function setupRuns(ground: BackendName | Backend) {
         { version: 'test', sole: !backend.shared, drainMs: 0, slots: { runs: 100 }, ...engineOptions },
       )
       const runs = new Runs(
-        { engine, net, clock: systemClock, log: silentLog },
+        { engine, net, sealer: new Sealer('seal'), clock: systemClock, log: silentLog },
         {
           folder,
           alone: !backend.shared,

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { maskUrl } from '../../engine/index.ts'
 import { AppError, ERRORS, isAppError } from '../../kernel/index.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { prefersChinese } from '../language.ts'
@@ -32,7 +33,7 @@ export function runRoutes({ ledger, idempotency, runs }: HttpDeps): FastifyPlugi
         await inTheirLanguage(request, () =>
           ledger.transaction((tx) => runs.putAccount(tx, handle, url, params)),
         )
-        return { handle, url, params }
+        return { handle, url: maskUrl(url), params }
       },
     )
 
