@@ -11,7 +11,7 @@ import type {
   Tickets,
 } from '../engine/index.ts'
 import type { Exports } from '../exports/index.ts'
-import type { Log } from '../kernel/index.ts'
+import type { AppError, Log } from '../kernel/index.ts'
 import type { Callbacks, TaskViews } from '../notify/index.ts'
 import type { Processing } from '../processing/index.ts'
 import type { Runs } from '../runs/index.ts'
@@ -40,7 +40,10 @@ export interface HttpServerDeps {
   processing: Processing
   overview: Overview<'exports' | 'transfers' | 'runs' | 'processing'>
   /** WebSockets of the domains' own, by path; each decides itself whom it lets in. */
-  sockets?: Record<string, (request: IncomingMessage, socket: Duplex, head: Buffer) => void>
+  sockets?: Record<
+    string,
+    (request: IncomingMessage, socket: Duplex, head: Buffer, refuse: (error: AppError) => void) => void
+  >
 }
 
 /** What routes are made from. */

@@ -56,7 +56,7 @@ export class EventSockets {
     const url = URL.parse(request.url ?? '/', 'http://localhost')
     if (!url || !isHandshake(request)) throw badHandshake()
     const own = this.#deps.sockets?.[url.pathname]
-    if (own) return own(request, socket, head)
+    if (own) return own(request, socket, head, (error) => refuseSocket(socket, error))
     if (url.pathname !== '/ws')
       throw new AppError(ERRORS.NOT_FOUND, `there is no WebSocket at ${url.pathname}`)
     const parameter = (name: string) => url.searchParams.get(name) ?? undefined

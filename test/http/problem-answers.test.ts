@@ -59,6 +59,7 @@ test.each([
     'NOT_FOUND',
   ],
   ['an upgrade to a WebSocket that is none', upgradeHead('/api/projects'), 404, 'NOT_FOUND'],
+  ['an agent without a pass', upgradeHead('/ws/agent'), 401, 'UNAUTHENTICATED'],
   [
     'an upgrade without its key',
     `GET /ws HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\nAuthorization: Bearer ${ADMIN_TOKEN}\r\n\r\n`,

@@ -2,7 +2,16 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { background, type Clock, isAppError, type Log, messageOf } from '../../../kernel/index.ts'
+import {
+  AppError,
+  background,
+  type Clock,
+  ERRORS,
+  isAppError,
+  type Log,
+  messageOf,
+  outageOf,
+} from '../../../kernel/index.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import type { AgentIdentities, AgentIdentity } from './agent-identities.ts'
 import { LEAF_MS, type SwarmAuthority } from './authority.ts'
@@ -22,6 +31,9 @@ export interface AgentHubDeps {
   clock: Clock
   log: Log
 }
+
+/** Tells whoever wants a socket why there is none. */
+export type Refuse = (error: AppError) => void
 
 /** Who is at the other end, as far as the way in shows it. */
 type Visitor = { agent: AgentIdentity } | { secret: string }
@@ -107,11 +119,16 @@ export class AgentHub {
   }
 
   /** Handles `GET /ws/agent` with an agent's pass or an enrolment token as `Authorization: Bearer`. */
-  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  readonly upgrade = (
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    refuse: Refuse = (error) => refusePlainly(socket, error),
+  ): void => {
     socket.on('error', () => socket.destroy())
     const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
     const letIn = (visitor: Visitor | undefined) => {
-      if (!visitor) return refuse(socket, '401 Unauthorized')
+      if (!visitor) return refuse(new AppError(ERRORS.UNAUTHENTICATED, 'this is no pass of an agent'))
       this.#server.handleUpgrade(request, socket, head, (client) =>
         this.#greet(client, visitor, {
           remote: plainAddress(request.socket.remoteAddress),
@@ -121,7 +138,7 @@ export class AgentHub {
     }
     const away = (error: unknown) => {
       this.#deps.log.warn(`an agent was not let in: ${messageOf(error)}`)
-      refuse(socket, '503 Service Unavailable')
+      refuse(outageOf(error) ?? new AppError(ERRORS.INTERNAL, 'agents cannot be let in', { cause: error }))
     }
     background('letting an agent in', this.#visitor(token ?? '').then(letIn, away))
   }
@@ -271,9 +288,10 @@ export class AgentHub {
   }
 }
 
-function refuse(socket: Duplex, status: string): void {
+/** For a socket of a server that has no words of its own. */
+function refusePlainly(socket: Duplex, { kind }: AppError): void {
   socket.once('finish', () => socket.destroy())
-  socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
+  socket.end(`HTTP/1.1 ${kind.http} ${kind.code}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
 }
 
 /** IPv4 as such, not wrapped into IPv6. */

@@ -13,7 +13,7 @@ import {
 } from '../../../kernel/index.ts'
 import type { TransferEngine, TransferOrder, TransferResult, TransferTarget } from '../../transfer-engine.ts'
 import { AgentDirectory, type KnownAgent } from './agent-directory.ts'
-import { AgentHub } from './agent-hub.ts'
+import { AgentHub, type Refuse } from './agent-hub.ts'
 import type { AgentIdentities } from './agent-identities.ts'
 import type { SwarmAuthority } from './authority.ts'
 import { Distrust } from './distrust.ts'
@@ -146,8 +146,8 @@ export class SwarmEngine implements TransferEngine {
   }
 
   /** `GET /ws/agent`, see `AGENT_SOCKET_PATH`. */
-  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
-    this.#hub.upgrade(request, socket, head)
+  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer, refuse?: Refuse): void =>
+    this.#hub.upgrade(request, socket, head, refuse)
 
   /** What `wharf agent --enroll` takes, once. */
   async invite(tx: Tx, name: AgentName): Promise<{ token: string; expiresAt: number }> {
