@@ -20,3 +20,8 @@ cpSync(join(root, 'src'), dist, {
   recursive: true,
   filter: (path) => ['', '.sql', '.lua'].includes(extname(path)),
 })
+const listed = spawnSync(join(root, 'node_modules', '.bin', 'node'), ['scripts/sbom.ts'], {
+  cwd: root,
+  stdio: 'inherit',
+})
+if (listed.status !== 0) process.exit(listed.status ?? 1)
