@@ -40,6 +40,11 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
       holds: 'What belongs to another project does not exist for it, on every route that takes an id.',
     },
     {
+      id: 'foreign-agent',
+      holds: 'No spelling of agent and container reaches an agent that it may not send to.',
+      tests: ['an agent and a container whose names join to those of another are not the other'],
+    },
+    {
       id: 'foreign-biz',
       holds: 'It sends nothing under the biz_id of another project, on no instance.',
       tests: ['an admin grants, lists and takes back a biz_id; other instances notice at once'],
@@ -114,7 +119,38 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
     {
       id: 'agent-message',
       holds: 'No message of an agent stops a delivery for others.',
-      tests: ['what would stop others is refused'],
+      tests: [
+        'what would stop others is refused',
+        '%s from one agent ends its own line, and nothing for the others',
+      ],
+    },
+    {
+      id: 'agent-identity',
+      holds: 'Only who has the key that was enrolled speaks for an agent, and a token enrols one agent once.',
+      tests: [
+        'nobody gets in without the key that was enrolled',
+        'a token enrols the agent that it is for, once, and only with a key that peers can use',
+        'only an admin enrols and revokes agents; a revoked one is gone at once and stays out',
+      ],
+    },
+    {
+      id: 'agent-revoked',
+      holds: 'A revoked agent is let go at once, and neither server nor peers take its certificate.',
+      tests: ['a revoked agent is let go at once, stays out, and no peer takes its certificate'],
+    },
+    {
+      id: 'agent-server',
+      holds: 'An agent believes only the server that it was enrolled with.',
+      tests: ['an agent believes a welcome only from its own server, for its own name and key, on this line'],
+    },
+    {
+      id: 'agent-allow',
+      holds: 'An agent takes files only of projects and for users that its owner lists; root must be listed.',
+      tests: [
+        'nothing is allowed by default',
+        'root under any name is root',
+        'an agent refuses what its owner did not allow, each target by its own code',
+      ],
     },
   ],
   'A processor': [{ id: 'processor', holds: 'A command sees no secret of the server in its environment.' }],
@@ -126,6 +162,16 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
         'a message of somebody without the key is refused, and so is one that was changed',
         'what somebody else records on Redis and says again is not heard twice',
       ],
+    },
+    {
+      id: 'bus-welcome',
+      holds: 'No message between instances changes whom an agent believes.',
+      tests: ['a welcome does not travel over the bus'],
+    },
+    {
+      id: 'redis-user',
+      holds: 'A Redis user for processors, as the docs have it, reaches only the keys of tasks.',
+      tests: ['the Redis users in the docs may do their work, and nothing else'],
     },
   ],
   'Someone on the host': [

@@ -8,7 +8,7 @@ import { loadTaskProto } from '../../src/processing/index.ts'
 import { Agent } from '../../src/transfers/agent/index.ts'
 import { bodyOf, startFeed } from '../runs/feed-server.ts'
 import { HeldFeeds } from '../runs/held-feeds.ts'
-import { agentOptions } from '../support/agents.ts'
+import { enroll, optionsOf } from '../support/agents.ts'
 import { silentLog } from '../support/backends.ts'
 import { BusinessSystem } from '../support/business-system.ts'
 import { bearer, openSocket } from '../support/event-readers.ts'
@@ -227,9 +227,15 @@ export class MixedLoad {
 
   async #transfers(): Promise<void> {
     const root = temporaryFolder()
+    const { address } = this.#wharf
+    const enrolled = async (container: string) => {
+      const body = { agent_id: 'agent-1', container_id: container }
+      const { token } = await this.#json('POST', '/api/agents/enrollments', { key: ADMIN_TOKEN, body })
+      return enroll(address, { id: 'agent-1', container, token: token as string })
+    }
     const agent = new Agent(
       { clock: systemClock, log: silentLog },
-      await agentOptions(this.#wharf.address, 'agent-1', root),
+      optionsOf(address, { id: 'agent-1', root }, await enrolled('')),
     )
     await agent.start()
     try {
@@ -237,6 +243,9 @@ export class MixedLoad {
     } finally {
       await agent.stop()
     }
+    await enrolled('c1')
+    for (const path of ['/api/agents/agent-1/', '/api/agents/agent-1/c1'])
+      await this.#ask('DELETE', path, { key: ADMIN_TOKEN })
   }
 
   async #deliver(root: string): Promise<void> {

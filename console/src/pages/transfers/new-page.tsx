@@ -34,7 +34,10 @@ export function NewDeliveryPage() {
   const { data: agents = [] } = useAgents()
   const [sending, setSending] = useState<{ done: number; of: number } | null>(null)
   const [failed, setFailed] = useState<SendOutcome['failed']>([])
-  const keys = agents.map(({ agent_id, container_id }) => keyOf(agent_id, container_id))
+  const known = agents.map(({ agent_id, container_id }) => ({
+    value: JSON.stringify([agent_id, container_id]),
+    label: container_id === '' ? agent_id : `${agent_id}:${container_id}`,
+  }))
 
   const send = async (fields: Fields) => {
     const deliveries = fields.agents.map((key) => deliveryOf(fields, key))
@@ -75,10 +78,15 @@ export function NewDeliveryPage() {
                 <Button
                   size="small"
                   type="link"
-                  disabled={keys.length === 0}
-                  onClick={() => form.setFieldValue('agents', keys)}
+                  disabled={known.length === 0}
+                  onClick={() =>
+                    form.setFieldValue(
+                      'agents',
+                      known.map(({ value }) => value),
+                    )
+                  }
                 >
-                  {t('transfers.new.all_agents', { count: keys.length })}
+                  {t('transfers.new.all_agents', { count: known.length })}
                 </Button>
               </span>
             }
@@ -89,7 +97,7 @@ export function NewDeliveryPage() {
               maxTagCount={20}
               tokenSeparators={[',', ' ', '\n']}
               placeholder={t('transfers.new.agents_placeholder')}
-              options={keys.map((value) => ({ value, label: value }))}
+              options={known}
             />
           </Form.Item>
           <div className="delivery-pairs">
@@ -151,20 +159,27 @@ function Refused({ failed }: { failed: SendOutcome['failed'] }) {
   )
 }
 
-const keyOf = (agentId: string, containerId: string) =>
-  containerId === '' ? agentId : `${agentId}:${containerId}`
+/** A choice has agent and container apart, for either may hold a colon. What was typed is parted at its last one. */
+function targetOf(choice: string): [agent: string, container: string] {
+  if (choice.startsWith('["') && choice.endsWith('"]')) {
+    const [agent, container] = JSON.parse(choice) as [string, string]
+    return [agent, container]
+  }
+  const colon = choice.lastIndexOf(':')
+  return colon < 0 ? [choice, ''] : [choice.slice(0, colon), choice.slice(colon + 1)]
+}
 
-function deliveryOf({ file, directory, user, biz_id, app_id }: Fields, key: string): Delivery {
+function deliveryOf({ file, directory, user, biz_id, app_id }: Fields, choice: string): Delivery {
   const slash = file.path.lastIndexOf('/')
-  const colon = key.lastIndexOf(':')
+  const [agent, container] = targetOf(choice)
   return {
     biz_id,
     app_id,
     file_path: `/${file.path.slice(0, Math.max(0, slash))}`,
     file_name: file.path.slice(slash + 1),
     file_signature: file.signature,
-    target_agent_id: colon < 0 ? key : key.slice(0, colon),
-    target_container_id: colon < 0 ? '' : key.slice(colon + 1),
+    target_agent_id: agent,
+    target_container_id: container,
     target_user: user?.trim() ?? '',
     target_file_dir: directory.trim(),
   }
