@@ -29,8 +29,8 @@ const HUGE = '1e999'
 const toText = (body: unknown) => JSON.stringify(body).replaceAll(`"${HUGE}!"`, HUGE)
 
 const WRONG: Record<string, unknown[]> = {
-  integer: ['5', 'Infinity', HUGE, `${HUGE}!`, true, null, [5]],
-  number: ['5', 'Infinity', HUGE, `${HUGE}!`, true, null, [5]],
+  integer: ['5', 'Infinity', HUGE, `${HUGE}!`, true, [5]],
+  number: ['5', 'Infinity', HUGE, `${HUGE}!`, true, [5]],
   string: [5, `${HUGE}!`, true],
   boolean: ['true', 1, `${HUGE}!`],
 }
@@ -49,9 +49,7 @@ test('no body is bent into shape: a number as a text, a text as a number or 1e99
       const whole = sample(schema, () => undefined)
       for (const { place, schema: member } of placesOf(schema)) {
         if (member.type === 'null') continue
-        const nullable = schema.anyOf?.some(({ type }) => type === 'null') && place.length === 0
         for (const wrong of WRONG[member.type ?? ''] ?? (member.const || member.enum ? [5] : UNTYPED)) {
-          if (wrong === null && nullable) continue
           const body = toText(withAt(whole, place, wrong))
           const ask = (asked: string) => wharf.ask(method.toUpperCase(), at, { key: asked, body })
           const first = await ask(ADMIN_TOKEN)
