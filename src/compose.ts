@@ -33,7 +33,7 @@ import {
   SpoolSweeper,
   ThreadPool,
 } from './exports/index.ts'
-import { HttpServer } from './http/index.ts'
+import { DiskRoom, HttpServer } from './http/index.ts'
 import { type Clock, createLog, DutyLoop, Lifecycle, type Log, systemClock } from './kernel/index.ts'
 import { Callbacks, type TaskViews } from './notify/index.ts'
 import { Processing } from './processing/index.ts'
@@ -209,6 +209,7 @@ async function startOn(
       views,
       adminTokenHash: installation.adminTokenHash,
       signal: backend.signal,
+      diskRoom: new DiskRoom(clock, [config.WHARF_DATA_DIR, config.filesDir]),
       sockets: { [AGENT_SOCKET_PATH]: swarm.upgrade },
     },
     {
@@ -216,6 +217,11 @@ async function startOn(
       port: config.WHARF_PORT,
       version: VERSION,
       rateLimit: config.WHARF_RATE_LIMIT,
+      bodies: {
+        smallMs: config.WHARF_BODY_TIMEOUT_SECONDS * 1000,
+        paceMs: config.WHARF_UPLOAD_IDLE_SECONDS * 1000,
+        minBytesPerSecond: 1_024,
+      },
       unreadyMs: config.WHARF_UNREADY_SECONDS * 1000,
       metrics: metricsAccess(config, installation.adminTokenHash),
       samples: config.WHARF_SAMPLES === 'on',

@@ -73,6 +73,8 @@ export const SETTINGS = {
   WHARF_SEAL_KEY: secret(),
   WHARF_LOG_LEVEL: oneOf('info', 'silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
   WHARF_RATE_LIMIT: rateLimit,
+  WHARF_BODY_TIMEOUT_SECONDS: whole(60, 1, 3_600),
+  WHARF_UPLOAD_IDLE_SECONDS: whole(30, 1, 3_600),
   WHARF_ALLOW_HOSTS: list('a list of hosts and CIDRs, separated by commas'),
   WHARF_METRICS_TOKEN: secret(),
   WHARF_METRICS_PORT: setting<number | null>(null, 'a port from 0 to 65535', (value) =>

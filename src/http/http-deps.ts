@@ -16,6 +16,7 @@ import type { Callbacks, TaskViews } from '../notify/index.ts'
 import type { Processing } from '../processing/index.ts'
 import type { Runs } from '../runs/index.ts'
 import type { Transfers } from '../transfers/index.ts'
+import type { DiskRoom } from './disk-room.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Metrics } from './metrics.ts'
 import type { Watchers } from './watchers.ts'
@@ -26,6 +27,7 @@ export interface HttpServerDeps {
   engine: Engine
   projects: ProjectStore
   quotas: Quotas
+  diskRoom: DiskRoom
   sealer: Sealer
   tickets: Tickets
   signal: Signal

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError, ERRORS } from '../kernel/index.ts'
+import type { Principal } from './auth.ts'
 
 export interface RateLimit {
   perSecond: number
@@ -20,7 +21,7 @@ export class RequestLimiter {
   }
 
   /** Counts one request of `who`, tells it how it stands, and throws when it has had too many. */
-  async count(who: string, reply: FastifyReply): Promise<void> {
+  async count(who: string, reply?: FastifyReply): Promise<void> {
     let state: RateLimiterRes
     let limited = false
     try {
@@ -32,7 +33,7 @@ export class RequestLimiter {
     }
     const reset = Math.max(1, Math.ceil(state.msBeforeNext / 1000))
     const remaining = Math.max(0, state.remainingPoints)
-    reply.headers({
+    reply?.headers({
       'RateLimit-Policy': `${this.#limit.burst};w=${Math.ceil(this.#window)}`,
       RateLimit: `limit=${this.#limit.burst}, remaining=${remaining}, reset=${reset}`,
       'RateLimit-Limit': this.#limit.burst,
@@ -43,4 +44,11 @@ export class RequestLimiter {
     const message = `more than ${this.#limit.perSecond} requests a second (burst ${this.#limit.burst}); try again in ${reset} s`
     throw new AppError(ERRORS.RATE_LIMITED, message, { retryAfter: reset })
   }
+}
+
+/** Whose requests are counted together. */
+export function callerOf(principal: Principal | null, address: string): string {
+  if (principal?.role === 'project') return `project ${principal.project.id}`
+  if (principal?.role === 'ticket') return `ticket for ${principal.taskId ?? principal.projectId}`
+  return principal ? 'admin' : `address ${address}`
 }

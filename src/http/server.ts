@@ -11,6 +11,7 @@ import fastify, {
 import { AppError, ERRORS, type Part, systemClock } from '../kernel/index.ts'
 import { Authenticator, allow, credentialsOf } from './auth.ts'
 import { refuseBytes } from './bad-request.ts'
+import { type BodyLimits, watchBody } from './body-watch.ts'
 import { Connections } from './connections.ts'
 import { sendConsolePage, wantsPage } from './console/index.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
@@ -20,7 +21,7 @@ import { type MetricsAccess, MetricsServer } from './metrics-server.ts'
 import { registerOpenApi } from './openapi.ts'
 import { requirePlain } from './plain-input.ts'
 import { PROBLEM_TYPE, sendProblem, toAppError, toProblem } from './problem.ts'
-import { type RateLimit, RequestLimiter } from './rate-limit.ts'
+import { callerOf, type RateLimit, RequestLimiter } from './rate-limit.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/exports.ts'
@@ -42,6 +43,8 @@ declare module 'fastify' {
     unlimited?: boolean
     /** The answer ends with the server, not by itself; a server that stops does not wait for it. */
     endless?: boolean
+    /** The body is a file: it may take long, but not come slowly. */
+    file?: boolean
     /** It takes a token of its own, which is no project's. */
     ownAccess?: boolean
   }
@@ -52,6 +55,7 @@ export interface HttpServerOptions {
   port: number
   version: string
   rateLimit: RateLimit
+  bodies: BodyLimits
   /** How long a server that stops goes on letting clients in, at least, after `/readyz` has turned 503. */
   unreadyMs: number
   metrics: MetricsAccess
@@ -196,7 +200,9 @@ export class HttpServer implements Part {
     await app.register(exportRoutes(this.#deps))
     await app.register(eventRoutes(this.#deps))
     await app.register(transferRoutes(this.#deps))
-    new EventSockets({ ...this.#deps, authenticator: this.#authenticator }).attach(app.server)
+    new EventSockets({ ...this.#deps, authenticator: this.#authenticator, limiter: this.#limiter }).attach(
+      app.server,
+    )
     await app.register(runRoutes(this.#deps))
     await app.register(overviewRoutes(this.#deps))
     await app.register(processingRoutes(this.#deps, this.#deps.processing))
@@ -215,6 +221,7 @@ export class HttpServer implements Part {
         'Cache-Control': 'no-store',
         'Content-Security-Policy': PAGE_POLICY,
       })
+      watchBody(request, reply, this.#options.bodies)
       if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
         throw new AppError(ERRORS.REQUEST_INVALID, 'the request names no host')
       if (namesTypeOfNothing(request)) delete request.headers['content-type']
@@ -223,10 +230,11 @@ export class HttpServer implements Part {
         if (!ownAccess) request.principal = await this.#authenticator.identify(credentialsOf(request, access))
       } finally {
         // Also when the key was wrong: guessing keys is limited by address.
-        if (!unlimited) await this.#limiter.count(callerOf(request), reply)
+        if (!unlimited) await this.#limiter.count(callerOf(request.principal, request.ip), reply)
       }
       const { method, routeOptions } = request
       allow(request.principal, isPublic(request) ? 'open' : access, { method, route: routeOptions.url ?? '' })
+      await this.#deps.diskRoom.require(method, routeOptions.url ?? '')
     })
     // After validation, which reads numbers out of the query.
     app.addHook('preHandler', async ({ params, query, body }) => {
@@ -296,13 +304,6 @@ function refuseLate(reply: FastifyReply): void {
 function namesTypeOfNothing({ method, headers }: FastifyRequest): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   return !hasBody && (method === 'DELETE' || /^application\/json\b/i.test(headers['content-type'] ?? ''))
-}
-
-function callerOf(request: FastifyRequest): string {
-  const { principal } = request
-  if (principal?.role === 'project') return `project ${principal.project.id}`
-  if (principal?.role === 'ticket') return `ticket for ${principal.taskId ?? principal.projectId}`
-  return principal ? 'admin' : `address ${request.ip}`
 }
 
 /** Nobody is left to read an answer, and what failed did so because of that. */

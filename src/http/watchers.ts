@@ -1,10 +1,11 @@
-import type { Engine, EventFilter, Grant, ProjectStore, Signal } from '../engine/index.ts'
+import type { Engine, EventFilter, Grant, ProjectStore, Quotas, Signal } from '../engine/index.ts'
 import { background, type Log } from '../kernel/index.ts'
 import { type EventBatch, type EventStream, openEventStream } from '../notify/index.ts'
 import type { Metrics } from './metrics.ts'
 
 export interface WatcherDeps {
   engine: Engine
+  quotas: Quotas
   projects: ProjectStore
   signal: Signal
   metrics: Metrics
@@ -58,7 +59,16 @@ export class Watchers {
   /** Rejects if the ledger is away. What it returns must be served or cancelled. */
   async open(after: number | undefined, filter: EventFilter, grant: Grant | null): Promise<Watch> {
     const gone = new AbortController()
-    const stream = await openEventStream(this.#deps.engine, { after, filter, signal: gone.signal })
+    if (grant) {
+      const release = await this.#deps.quotas.hold(grant.projectId, 'streams')
+      gone.signal.addEventListener('abort', release, { once: true })
+    }
+    const stream = await openEventStream(this.#deps.engine, { after, filter, signal: gone.signal }).catch(
+      (error) => {
+        gone.abort()
+        throw error
+      },
+    )
     return new Watch(stream, gone, grant)
   }
 

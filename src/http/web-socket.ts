@@ -9,6 +9,7 @@ import { type Authenticator, allow, grantOf, issuerOf, type Principal, requireTa
 import { refuseSocket } from './bad-request.ts'
 import type { HttpServerDeps } from './http-deps.ts'
 import { toAppError } from './problem.ts'
+import { callerOf, type RequestLimiter } from './rate-limit.ts'
 import { filterFor } from './routes/events.ts'
 import type { Watch, Watchers } from './watchers.ts'
 import { WebSocketLine } from './web-socket-line.ts'
@@ -16,6 +17,7 @@ import { WebSocketLine } from './web-socket-line.ts'
 export interface WebSocketDeps {
   engine: Engine
   authenticator: Authenticator
+  limiter: RequestLimiter
   views: TaskViews
   watchers: Watchers
   stopping: AbortSignal
@@ -55,15 +57,24 @@ export class EventSockets {
       })
     const url = URL.parse(request.url ?? '/', 'http://localhost')
     if (!url || !isHandshake(request)) throw badHandshake()
+    const address = request.socket.remoteAddress ?? ''
     const own = this.#deps.sockets?.[url.pathname]
-    if (own) return own(request, socket, head, (error) => refuseSocket(socket, error))
+    if (own) {
+      await this.#deps.limiter.count(callerOf(null, address))
+      return own(request, socket, head, (error) => refuseSocket(socket, error))
+    }
     if (url.pathname !== '/ws')
       throw new AppError(ERRORS.NOT_FOUND, `there is no WebSocket at ${url.pathname}`)
     const parameter = (name: string) => url.searchParams.get(name) ?? undefined
-    const principal = await this.#deps.authenticator.identify({
-      authorization: request.headers.authorization,
-      token: parameter('token') ?? parameter('ticket'),
-    })
+    let principal: Principal | null = null
+    try {
+      principal = await this.#deps.authenticator.identify({
+        authorization: request.headers.authorization,
+        token: parameter('token') ?? parameter('ticket'),
+      })
+    } finally {
+      await this.#deps.limiter.count(callerOf(principal, address))
+    }
     allow(principal, 'ticket', { method: 'GET', route: url.pathname })
     // A ticket names its task by itself.
     const taskId =

@@ -65,6 +65,7 @@ export const ERRORS = {
 
   REQUEST_INVALID: kind('REQUEST_INVALID', 400, INVALID_ARGUMENT, 'The request is not valid'),
   BODY_NOT_JSON: kind('BODY_NOT_JSON', 400, INVALID_ARGUMENT, 'The body is not JSON'),
+  BODY_TOO_SLOW: kind('BODY_TOO_SLOW', 408, DEADLINE_EXCEEDED, 'The body came too slowly'),
   BODY_TOO_LARGE: kind('BODY_TOO_LARGE', 413, RESOURCE_EXHAUSTED, 'The body is too large'),
   HEADERS_TOO_LARGE: kind('HEADERS_TOO_LARGE', 431, RESOURCE_EXHAUSTED, 'The headers are too large'),
   REQUEST_TOO_SLOW: kind('REQUEST_TOO_SLOW', 408, DEADLINE_EXCEEDED, 'The request took too long to arrive'),

@@ -69,7 +69,7 @@ test('every mistake in a request gets a problem document that says what is wrong
 test('health, metrics, the reference and the start page need no key', async () => {
   const { ask } = await startHttp()
   expect(await (await ask('GET', '/livez')).json()).toEqual({ status: 'ok' })
-  expect(await (await ask('GET', '/readyz')).json()).toEqual({ status: 'ready', ledger: 'ok' })
+  expect(await (await ask('GET', '/readyz')).json()).toEqual({ status: 'ready', ledger: 'ok', writes: true })
   expect(await (await ask('GET', '/metrics')).text()).toContain('process_resident_memory_bytes')
   expect(await (await ask('GET', '/')).text()).toContain('<title>Wharf</title>')
   expect((await ask('GET', '/docs')).status).toBe(200)

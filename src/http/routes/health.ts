@@ -8,7 +8,7 @@ const open = { config: { access: 'open' as const, unlimited: true } }
 
 /** For load balancers and monitoring. Redis is not part of being ready: without it requests are still accepted. */
 export function healthRoutes(
-  { ledger, metrics, isDraining }: HttpDeps,
+  { ledger, metrics, diskRoom, isDraining }: HttpDeps,
   metricsAccess: MetricsAccess,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -25,7 +25,11 @@ export function healthRoutes(
       async () => ({ status: 'ok' as const }),
     )
 
-    const Ready = Type.Object({ status: Type.String(), ledger: Type.String() })
+    const Ready = Type.Object({
+      status: Type.String(),
+      ledger: Type.String(),
+      writes: Type.Boolean({ description: 'false: the disk is full, so nothing new is accepted' }),
+    })
     app.get(
       '/readyz',
       {
@@ -34,13 +38,15 @@ export function healthRoutes(
       },
       async (_request, reply) => {
         const answer = await ledger.ping()
-        if (answer === true && !isDraining()) return { status: 'ready', ledger: 'ok' }
+        const writes = !(await diskRoom.isFull())
+        if (answer === true && !isDraining()) return { status: 'ready', ledger: 'ok', writes }
         return reply
           .code(503)
           .header('Retry-After', 2)
           .send({
             status: isDraining() ? 'shutting down' : 'not ready',
             ledger: answer === true ? 'ok' : answer,
+            writes,
           })
       },
     )

@@ -263,7 +263,7 @@ function repositoryRoutes({ transfers }: HttpDeps): FastifyPluginAsyncTypebox {
     app.put(
       '/api/repository/*',
       {
-        config: { access: 'project' },
+        config: { access: 'project', file: true },
         schema: {
           tags,
           summary: 'Put a file where transfers find it; the body is the file',

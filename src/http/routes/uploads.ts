@@ -45,7 +45,10 @@ export function uploadRoutes({ log }: HttpDeps, processing: Processing): Fastify
 
     app.post(
       UPLOADS,
-      { schema: { tags, summary: 'Begin a resumable upload (tus 1.0); its id becomes the id of its task' } },
+      {
+        config: { file: true },
+        schema: { tags, summary: 'Begin a resumable upload (tus 1.0); its id becomes the id of its task' },
+      },
       async (request, reply) => {
         const before = await (await server()).madeBefore(uploaderOf(request))
         if (!before) return answer(request, reply)
@@ -82,7 +85,11 @@ export function uploadRoutes({ log }: HttpDeps, processing: Processing): Fastify
       },
     )
 
-    app.patch(`${UPLOADS}/:upload_id`, { schema: { tags, summary: 'Send the next piece', params } }, answer)
+    app.patch(
+      `${UPLOADS}/:upload_id`,
+      { config: { file: true }, schema: { tags, summary: 'Send the next piece', params } },
+      answer,
+    )
     app.delete(`${UPLOADS}/:upload_id`, { schema: { tags, summary: 'Give an upload up', params } }, answer)
     app.options(
       UPLOADS,
