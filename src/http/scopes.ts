@@ -20,6 +20,7 @@ const ROUTES: readonly [path: string, needed: Needed][] = [
   ['/api/events', 'read'],
   ['/ws', 'read'],
   ['/api/projects/:project_id/ticket', 'read'],
+  ['/api/projects/:project_id/usage', 'read'],
   ['/api/session', 'any'],
 ]
 
