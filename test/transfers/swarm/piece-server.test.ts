@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../src/kernel/index.ts'
 import { SwarmAuthority } from '../../../src/transfers/engines/swarm/authority.ts'
 import { SourceFile } from '../../../src/transfers/engines/swarm/source-file.ts'
+import { keyIdOf } from '../../../src/transfers/engines/swarm/wire/agent-key.ts'
 import { ArrivingPiece } from '../../../src/transfers/engines/swarm/wire/arriving-piece.ts'
 import { makeManifest } from '../../../src/transfers/engines/swarm/wire/manifest.ts'
 import { agentPeerId } from '../../../src/transfers/engines/swarm/wire/peer-id.ts'
@@ -14,6 +15,7 @@ import { ackFrame, requestLine } from '../../../src/transfers/engines/swarm/wire
 import { PieceServer } from '../../../src/transfers/engines/swarm/wire/piece-server.ts'
 import { RateLimit } from '../../../src/transfers/engines/swarm/wire/rate-limit.ts'
 import { silentLog } from '../../support/backends.ts'
+import { until } from '../../support/until.ts'
 
 const { signal } = new AbortController()
 const PARENT = agentPeerId('parent', '')
@@ -60,7 +62,7 @@ async function setup() {
       line.socket.destroy()
     }
   }
-  return { manifest, content, ticket, take, authority }
+  return { manifest, content, ticket, take, authority, server, port }
 }
 
 test('a child with a ticket gets the file from the piece it asks for', async () => {
@@ -86,4 +88,23 @@ test('a peer whose certificate is of another authority, or names another, is not
   const stranger = new SwarmAuthority(systemClock, SwarmAuthority.make(systemClock))
   await expect(take(ticket(), { by: stranger })).rejects.toThrow()
   await expect(take(ticket(), { expected: agentPeerId('somebody', '') })).rejects.toThrow('is not')
+})
+
+test('[agent-revoked] a revoked key loses its line and opens no other, whatever certificate it has', async () => {
+  const { ticket, authority, server, port } = await setup()
+  const credentials = authority.credentials(CHILD)
+  const parent = { id: PARENT, host: '127.0.0.1', port }
+  const line = await connectParent(credentials, parent, signal)
+  line.socket.write(requestLine({ ticket: ticket(), from: 0, blocks: null }))
+  await until('it is served', () => server.feedsOf('task').length === 1)
+  const revoked = keyIdOf(new X509Certificate(credentials.certificate).publicKey)
+  server.revoke([revoked])
+  await until('its line is cut', () => server.feedsOf('task').length === 0)
+  const again = connectParent(credentials, parent, signal).then(({ input }) => input.fill(Buffer.alloc(1)))
+  await expect(again).rejects.toThrow()
+  // Another key of the same agent, enrolled since, is good.
+  const renewed = await connectParent(authority.credentials(CHILD), parent, signal)
+  renewed.socket.write(requestLine({ ticket: ticket(), from: 0, blocks: null }))
+  await until('it is served', () => server.feedsOf('task').length === 1)
+  renewed.socket.destroy()
 })
