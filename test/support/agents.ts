@@ -1,9 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { createPrivateKey } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
-import { join } from 'node:path'
+import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
@@ -13,7 +11,7 @@ import { newNonce, signAs } from '../../src/transfers/engines/swarm/wire/agent-k
 import { makePass } from '../../src/transfers/engines/swarm/wire/agent-pass.ts'
 import { AGENT_SOCKET_PATH, type ToAgent } from '../../src/transfers/engines/swarm/wire/control-message.ts'
 import { silentLog } from './backends.ts'
-import { spawnBound } from './bound-process.ts'
+import { boundFolder, spawnBound } from './bound-process.ts'
 import { ADMIN_TOKEN } from './http.ts'
 import { countUnforeseenOf } from './no-unforeseen.ts'
 
@@ -37,7 +35,7 @@ export async function inviteAgent(
   return ((await answer.json()) as { token: string }).token
 }
 
-/** Enrols an agent; its state is thrown away with the test's other temporary files. */
+/** Enrols an agent; its state goes with the process that runs the tests. */
 export async function enroll(
   server: string,
   { id, container = '', token }: { id: string; container?: string; token: string },
@@ -50,7 +48,7 @@ export async function enroll(
 }
 
 export function stateFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'wharf-agent-state-'))
+  return boundFolder('wharf-agent-state-')
 }
 
 export function optionsOf(
