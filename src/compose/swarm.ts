@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Engine, Ledger, Sealer, SettingsStore, Signal } from '../engine/index.ts'
-import type { Clock, Log } from '../kernel/index.ts'
+import type { Log } from '../kernel/index.ts'
 import { AgentIdentities, LedgerSwarmStore, SwarmAuthority, SwarmEngine } from '../transfers/index.ts'
 
 export interface SwarmGround {
@@ -11,12 +11,13 @@ export interface SwarmGround {
   settings: SettingsStore
   /** The file of a task that another instance began. */
   fileOf(engineTaskId: string, until: AbortSignal): Promise<{ path: string } | undefined>
-  clock: Clock
   log: Log
 }
 
 export async function openSwarm(ground: SwarmGround, config: Config): Promise<SwarmEngine> {
-  const { ledger, engine, settings, sealer, signal, clock, log } = ground
+  const { ledger, engine, settings, sealer, signal, log } = ground
+  // Agents compare what several instances sign, so all of them sign by one clock.
+  const { clock } = engine
   const kept = await settings.getOrCreate('swarm_authority', () => sealer.seal(SwarmAuthority.make(clock)))
   const authority = new SwarmAuthority(clock, sealer.open(kept))
   return new SwarmEngine(

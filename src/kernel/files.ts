@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  closeSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -53,6 +54,18 @@ export async function openShared(path: string, flags: string, access: FileAccess
 
 export function openFileSync(path: string, flags = 'r'): number {
   return openSync(path, flags, PRIVATE.file)
+}
+
+/**
+ * Makes an empty file, if there is none. One that is there is not opened: closing it again would take away every lock
+ * that this process holds on it.
+ */
+export function touchFileSync(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', PRIVATE.file))
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error
+  }
 }
 
 export async function writeFile(path: string, content: string): Promise<void> {

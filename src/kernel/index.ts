@@ -27,6 +27,7 @@ export {
   openShared,
   PRIVATE,
   takeFolder,
+  touchFileSync,
   writeFile,
   writeFileSync,
 } from './files.ts'

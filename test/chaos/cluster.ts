@@ -10,10 +10,9 @@ import { startPostgres } from '../support/postgres-server.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { S3Server } from '../support/s3-server.ts'
 import { smallDisk } from '../support/small-disk.ts'
-import { serveWharf, temporaryFolder, unforeseenIn } from '../support/wharf-process.ts'
+import { serveWharf, skewedBy, temporaryFolder, unforeseenIn } from '../support/wharf-process.ts'
 
 export const LEASE_SECONDS = 3
-const SKEWED_CLOCK = new URL('skewed-clock.mjs', import.meta.url).href
 const DISK_MEGABYTES = 96
 /** Below the ports that the system hands out, on addresses of this process alone. */
 const PORT = 28_090
@@ -36,8 +35,7 @@ export class Node {
 
   /** `skewMs`: how far its clock is from the true one. */
   async start(skewMs = 0): Promise<void> {
-    const skewed = { NODE_OPTIONS: `--import=${SKEWED_CLOCK}`, CHAOS_SKEW_MS: String(skewMs) }
-    const env = { ...this.#env, WHARF_DATA_DIR: this.dataDir, ...(skewMs !== 0 && skewed) }
+    const env = { ...this.#env, WHARF_DATA_DIR: this.dataDir, ...(skewMs !== 0 && skewedBy(skewMs)) }
     this.#process = await serveWharf(env)
     this.front.to = portOf(this.#process.address)
   }

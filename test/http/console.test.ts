@@ -74,6 +74,7 @@ test('a key can ask whose it is, and where the event log stands', async () => {
     role: 'project',
     project_id: project.id,
     project_name: 'test',
+    scopes: ['all'],
     seq: expect.any(Number),
   })
   expect(await session(ADMIN_TOKEN)).toMatchObject({ role: 'admin', project_id: null })

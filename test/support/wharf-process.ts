@@ -82,3 +82,9 @@ function listening(child: ChildProcess): Promise<string> {
     })
   })
 }
+
+/** Settings of a process whose clock is wrong by so much. */
+export function skewedBy(ms: number): Record<string, string> {
+  const clock = new URL('skewed-clock.mjs', import.meta.url).href
+  return { NODE_OPTIONS: `--import=${clock}`, TEST_SKEW_MS: String(ms) }
+}

@@ -1,8 +1,7 @@
-import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
-import { AppError, type Clock, ERRORS, messageOf, openFileSync, takeFolder } from '../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, messageOf, takeFolder, touchFileSync } from '../../kernel/index.ts'
 import { Ledger } from './ledger.ts'
 import type { Schema } from './schema.ts'
 import { nodeSqliteDialect } from './sqlite-driver.ts'
@@ -25,7 +24,7 @@ export function openSqliteLedger(dataDir: string, clock: Clock): Ledger {
 function open(dataDir: string, clock: Clock): Ledger {
   takeFolder(dataDir)
   // SQLite would make them as the umask says, and gives what it puts beside a database the same mode.
-  for (const name of ['ledger.db', 'lock.db']) closeSync(openFileSync(join(dataDir, name), 'a'))
+  for (const name of ['ledger.db', 'lock.db']) touchFileSync(join(dataDir, name))
   const lock = lockDataDir(dataDir)
   const file = join(dataDir, 'ledger.db')
   const writer = new DatabaseSync(file)

@@ -1,5 +1,5 @@
-// Loaded into an instance before anything else: its clock is wrong by CHAOS_SKEW_MS.
-const skew = Number(process.env.CHAOS_SKEW_MS ?? 0)
+// Loaded into an instance before anything else: its clock is wrong by TEST_SKEW_MS.
+const skew = Number(process.env.TEST_SKEW_MS ?? 0)
 const trueNow = Date.now
 const TrueDate = Date
 globalThis.Date = class extends TrueDate {
