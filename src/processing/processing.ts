@@ -63,8 +63,8 @@ export class Processing implements Part {
       options.grpc,
     )
     engine.addLeaderDuty(new TaskExpiryDuty({ rows, store, handOff, log }), EXPIRY_EVERY_MS)
-    const sweep = new SweepFilesDuty({ store, handOff, clock, log }, { tempTtlMs: options.tempTtlMs })
-    this.#mend = new MendHandOffsDuty({ store, handOff, clock, log })
+    const sweep = new SweepFilesDuty({ store, handOff, log }, { tempTtlMs: options.tempTtlMs })
+    this.#mend = new MendHandOffsDuty({ store, handOff, log })
     this.#loops = [
       new DutyLoop(this.#mend, { clock, log }, { everyMs: MEND_EVERY_MS }),
       new DutyLoop(sweep, { clock, log }, { everyMs: SWEEP_EVERY_MS }),

@@ -230,7 +230,7 @@ describe('after a crash', () => {
       temp: join(folder, 'temp'),
       access: PRIVATE,
     })
-    expect(await next.recover(async () => false, 0, Date.now() + 1)).toBe(1)
+    expect(await next.recover(async () => false, { graceMs: 0, now: Date.now() + 1 })).toBe(1)
     expectUntouched({ handOff, file })
   })
 
@@ -243,7 +243,7 @@ describe('after a crash', () => {
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, 'precious')
     await handOff.take('lost', file, 'a.mp4')
-    expect(await handOff.recover(async () => false, 0, Date.now() + 1)).toBe(1)
+    expect(await handOff.recover(async () => false, { graceMs: 0, now: Date.now() + 1 })).toBe(1)
     expect(readFileSync(file, 'utf8')).toBe('precious')
     expect(readdirSync(handOff.storage)).toEqual(['.handoff'])
     expect(await handOff.isUnderWay('lost')).toBe(false)
@@ -253,21 +253,21 @@ describe('after a crash', () => {
     const opened = open()
     await opened.handOff.take('lost', opened.file, 'a.mp4')
     rmSync(opened.handOff.folderOf('lost'), { recursive: true })
-    expect(await opened.handOff.recover(async () => false, 0, Date.now() + 1)).toBe(1)
+    expect(await opened.handOff.recover(async () => false, { graceMs: 0, now: Date.now() + 1 })).toBe(1)
     expectUntouched(opened)
   })
 
   test('a crash right after the note leaves the file where it is', async () => {
     const opened = open()
     new HandOffNotes(opened.handOff).write('early', opened.file)
-    expect(await opened.handOff.recover(async () => false, 0, Date.now() + 1)).toBe(1)
+    expect(await opened.handOff.recover(async () => false, { graceMs: 0, now: Date.now() + 1 })).toBe(1)
     expectUntouched(opened)
   })
 
   test('a file whose task exists stays, and only the note goes', async () => {
     const { handOff, file } = open()
     const { path } = await handOff.take('kept', file, 'a.mp4')
-    expect(await handOff.recover(async () => true, 0, Date.now() + 1)).toBe(1)
+    expect(await handOff.recover(async () => true, { graceMs: 0, now: Date.now() + 1 })).toBe(1)
     expect(existsSync(path)).toBe(true)
     expect(await handOff.isUnderWay('kept')).toBe(false)
   })
@@ -275,7 +275,7 @@ describe('after a crash', () => {
   test('a hand-off that is under way is left alone', async () => {
     const { handOff, file } = open()
     await handOff.take('young', file, 'a.mp4')
-    expect(await handOff.recover(async () => false)).toBe(0)
+    expect(await handOff.recover(async () => false, { now: Date.now() })).toBe(0)
     expect(await handOff.isUnderWay('young')).toBe(true)
   })
 })

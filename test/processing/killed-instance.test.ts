@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/kernel/index.ts'
 import { MendHandOffsDuty } from '../../src/processing/duties/mend-hand-offs.ts'
 import { availableBackends } from '../support/backends.ts'
 import { until } from '../support/until.ts'
@@ -80,8 +79,8 @@ test.runIf(availableBackends().includes(NAME))(
     expect(brokenOff.size, 'hand-offs that a kill met under way').toBeGreaterThan(0)
 
     await until('nothing of the killed is under way', async () => !(await connectionsOf(ground, 'victim')))
-    const later = { ...systemClock, now: () => systemClock.now() + STOOD_STILL_MS }
-    await new MendHandOffsDuty({ ...ground, clock: later }).runOnce()
+    const later = async () => (await handOff.now()) + STOOD_STILL_MS
+    await new MendHandOffsDuty({ ...ground, now: later }).runOnce()
     expect(readdirSync(notes)).toEqual([])
     const left = paths.filter((path) => existsSync(path))
     for (const path of left) expect(readFileSync(path, 'utf8')).toBe(path)

@@ -1,24 +1,24 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { newId } from '../../src/engine/index.ts'
-import { systemClock } from '../../src/kernel/index.ts'
 import { TaskExpiryDuty } from '../../src/processing/duties/expiry.ts'
+import { MendHandOffsDuty } from '../../src/processing/duties/mend-hand-offs.ts'
 import { SweepFilesDuty } from '../../src/processing/duties/sweep-files.ts'
 import { availableBackends } from '../support/backends.ts'
 import { never, setup } from './setup.ts'
 
 const HOUR = 3_600_000
 
-/** A clock that is ahead: files cannot be made old, since their change time follows the system's. */
-const ahead = (ms: number) => ({ ...systemClock, now: () => Date.now() + ms })
+/** A time to come: files cannot be made old, since their change time follows the system's. */
+const ahead = (ms: number) => async () => Date.now() + ms
 
 for (const name of availableBackends()) {
   describe(`old ends on ${name}`, () => {
     test('a task past its time goes with its folder', async () => {
       const made = await setup(name, { ttlSeconds: 0 })
       const { rows, store, handOff, log } = made
-      const row = { projectId: null, fileName: 'a', size: 1, originalFilePath: '/a', createdAt: Date.now() }
+      const row = { projectId: null, fileName: 'a', size: 1, originalFilePath: '/a' }
       await rows.insert({ id: 'old', ...row })
       mkdirSync(handOff.folderOf('old'))
       expect(await new TaskExpiryDuty({ rows, store, handOff, log }).runOnce(never)).toEqual({ removed: 1 })
@@ -44,7 +44,7 @@ for (const name of availableBackends()) {
       mkdirSync(join(handOff.temp, 'deep'))
       writeFileSync(join(handOff.temp, 'deep', 'older'), '')
       const sweep = (ms: number) =>
-        new SweepFilesDuty({ store, handOff, clock: ahead(ms), log }, { tempTtlMs: 24 * HOUR }).runOnce(never)
+        new SweepFilesDuty({ store, handOff, now: ahead(ms), log }, { tempTtlMs: 24 * HOUR }).runOnce(never)
       expect(await sweep(0)).toEqual({ mended: 0, temp: 0, folders: 0 })
       expect(await sweep(25 * HOUR)).toMatchObject({ temp: 2, folders: 1 })
       expect(readdirSync(handOff.storage).sort()).toEqual(['.handoff', kept, 'not-a-task'].sort())
@@ -55,9 +55,22 @@ for (const name of availableBackends()) {
       const { store, handOff, log } = made
       const path = made.tempFile()
       await handOff.take(newId(), path, 'a.mp4')
-      const duty = new SweepFilesDuty({ store, handOff, clock: ahead(HOUR), log }, { tempTtlMs: 24 * HOUR })
+      const duty = new SweepFilesDuty({ store, handOff, now: ahead(HOUR), log }, { tempTtlMs: 24 * HOUR })
       expect(await duty.runOnce(never)).toMatchObject({ mended: 1 })
       expect(existsSync(path)).toBe(true)
+    })
+
+    test('an instance whose clock is wrong by a week touches nothing that is under way', async () => {
+      const made = await setup(name)
+      const { store, handOff, log } = made
+      made.tempFile('waits', 'new.upload')
+      const { done } = await handOff.take(newId(), made.tempFile(), 'a.mp4')
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 7 * 24 * HOUR })
+      onTestFinished(() => void vi.useRealTimers())
+      const duty = new SweepFilesDuty({ store, handOff, log }, { tempTtlMs: 24 * HOUR })
+      expect(await duty.runOnce(never)).toEqual({ mended: 0, temp: 0, folders: 0 })
+      expect(await new MendHandOffsDuty({ store, handOff, log }).runOnce()).toEqual({ mended: 0 })
+      await done()
     })
   })
 }

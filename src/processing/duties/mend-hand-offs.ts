@@ -1,13 +1,21 @@
-import { type Clock, type Duty, type Log, messageOf } from '../../kernel/index.ts'
+import { type Duty, type Log, messageOf } from '../../kernel/index.ts'
 import type { HandOff } from '../files/hand-off.ts'
 import type { TaskStore } from '../stores/task-store.ts'
+
+export interface MendDeps {
+  store: TaskStore
+  handOff: HandOff
+  /** Left out: by the clock of the file system. */
+  now?: () => Promise<number>
+  log: Log
+}
 
 /** Finishes or undoes hand-offs that a crash broke off. */
 export class MendHandOffsDuty implements Duty {
   readonly name = 'mend-hand-offs'
-  readonly #deps: { store: TaskStore; handOff: HandOff; clock: Clock; log: Log }
+  readonly #deps: MendDeps
 
-  constructor(deps: { store: TaskStore; handOff: HandOff; clock: Clock; log: Log }) {
+  constructor(deps: MendDeps) {
     this.#deps = deps
   }
 
@@ -29,9 +37,12 @@ export class MendHandOffsDuty implements Duty {
   }
 
   async #mend(graceMs?: number): Promise<{ mended: number }> {
-    const { store, handOff, clock, log } = this.#deps
+    const { store, handOff, now = () => handOff.now(), log } = this.#deps
     const exists = async (id: string) => (await store.get(id)) !== undefined
-    const mended = await handOff.recover(exists, graceMs, clock.now())
+    const mended = await handOff.recover(exists, {
+      ...(graceMs !== undefined && { graceMs }),
+      now: await now(),
+    })
     if (mended > 0) log.info({ mended }, 'hand-offs that a crash broke off were mended')
     return { mended }
   }

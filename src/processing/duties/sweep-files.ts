@@ -1,8 +1,7 @@
 import { lstat, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock, Duty, Log } from '../../kernel/index.ts'
-import type { HandOff } from '../files/hand-off.ts'
-import type { TaskStore } from '../stores/task-store.ts'
+import type { Duty } from '../../kernel/index.ts'
+import type { MendDeps } from './mend-hand-offs.ts'
 
 export interface SweepFilesOptions {
   /** How long a temp file waits for somebody to claim it. */
@@ -19,35 +18,33 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
  */
 export class SweepFilesDuty implements Duty {
   readonly name = 'sweep-files'
-  readonly #deps: { store: TaskStore; handOff: HandOff; clock: Clock; log: Log }
+  readonly #deps: MendDeps
   readonly #options: SweepFilesOptions
 
-  constructor(
-    deps: { store: TaskStore; handOff: HandOff; clock: Clock; log: Log },
-    options: SweepFilesOptions,
-  ) {
+  constructor(deps: MendDeps, options: SweepFilesOptions) {
     this.#deps = deps
     this.#options = options
   }
 
   async runOnce(signal: AbortSignal): Promise<{ mended: number; temp: number; folders: number }> {
-    const { handOff, clock, log } = this.#deps
-    const mended = await handOff.recover((id) => this.#exists(id), undefined, clock.now())
-    const temp = await this.#sweepTemp(handOff.temp, signal)
-    const folders = await this.#sweepFolders(signal)
+    const { handOff, now = () => handOff.now(), log } = this.#deps
+    const at = await now()
+    const mended = await handOff.recover((id) => this.#exists(id), { now: at })
+    const temp = await this.#sweepTemp(handOff.temp, at, signal)
+    const folders = await this.#sweepFolders(at, signal)
     if (mended + temp + folders > 0) log.info({ mended, temp, folders }, 'the disk was swept')
     return { mended, temp, folders }
   }
 
-  async #sweepTemp(folder: string, signal: AbortSignal): Promise<number> {
+  async #sweepTemp(folder: string, now: number, signal: AbortSignal): Promise<number> {
     let swept = 0
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       if (signal.aborted) break
       const path = join(folder, entry.name)
-      if (entry.isDirectory()) swept += await this.#sweepTemp(path, signal)
+      if (entry.isDirectory()) swept += await this.#sweepTemp(path, now, signal)
       // Held for a copy that is under way: recovering the hand-off decides about it.
       else if (entry.name.endsWith('.handoff')) continue
-      else if (await this.#isOlder(path, this.#options.tempTtlMs)) {
+      else if (await isBefore(path, now - this.#options.tempTtlMs)) {
         await unlink(path).catch(() => undefined)
         swept++
       }
@@ -55,7 +52,7 @@ export class SweepFilesDuty implements Duty {
     return swept
   }
 
-  async #sweepFolders(signal: AbortSignal): Promise<number> {
+  async #sweepFolders(now: number, signal: AbortSignal): Promise<number> {
     const { handOff } = this.#deps
     const { orphanMs = 3_600_000 } = this.#options
     let swept = 0
@@ -63,7 +60,7 @@ export class SweepFilesDuty implements Duty {
       if (signal.aborted) break
       if (!entry.isDirectory() || !UUID.test(entry.name)) continue
       const path = join(handOff.storage, entry.name)
-      if (!(await this.#isOlder(path, orphanMs)) || (await handOff.isUnderWay(entry.name))) continue
+      if (!(await isBefore(path, now - orphanMs)) || (await handOff.isUnderWay(entry.name))) continue
       if (await this.#exists(entry.name)) continue
       await rm(path, { recursive: true, force: true })
       swept++
@@ -71,13 +68,13 @@ export class SweepFilesDuty implements Duty {
     return swept
   }
 
-  /** By the later of the two times: moving a file into the temp dir keeps its time of modification. */
-  async #isOlder(path: string, ms: number): Promise<boolean> {
-    const stat = await lstat(path).catch(() => undefined)
-    return stat !== undefined && Math.max(stat.mtimeMs, stat.ctimeMs) < this.#deps.clock.now() - ms
-  }
-
   async #exists(id: string): Promise<boolean> {
     return (await this.#deps.store.get(id)) !== undefined
   }
+}
+
+/** By the later of the two times: moving a file into the temp dir keeps its time of modification. */
+async function isBefore(path: string, time: number): Promise<boolean> {
+  const stat = await lstat(path).catch(() => undefined)
+  return stat !== undefined && Math.max(stat.mtimeMs, stat.ctimeMs) < time
 }

@@ -57,6 +57,12 @@ export class HandOffNotes {
     await lutimes(path, new Date(), new Date())
   }
 
+  /** What a note written now would be stamped with. */
+  async now(): Promise<number> {
+    await lutimes(this.#folder, new Date(), new Date())
+    return (await lstat(this.#folder)).ctimeMs
+  }
+
   async has(id: string): Promise<boolean> {
     const names = await readdir(this.#folder)
     return names.some((name) => name === id || name.startsWith(id + BETWEEN))

@@ -101,11 +101,15 @@ export class HandOff {
     return this.#notes.has(id)
   }
 
+  /** The time by the clock that files are stamped with: this process' own may be another host's, and wrong. */
+  async now(): Promise<number> {
+    return this.#notes.now()
+  }
+
   /** Mends what a crash left half done. `exists` tells whether there is a task with this id. */
   async recover(
     exists: (id: string) => Promise<boolean>,
-    graceMs = STALE_NOTE_MS,
-    now = Date.now(),
+    { graceMs = STALE_NOTE_MS, now }: { graceMs?: number; now: number },
   ): Promise<number> {
     let mended = 0
     for await (const note of this.#notes.olderThan(now - graceMs)) {
