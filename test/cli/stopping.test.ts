@@ -47,7 +47,7 @@ test('SIGTERM lets work finish while clients are answered, then sends them elsew
     const answer = await ask('GET', '/readyz')
     return answer.status === 503 && answer
   })
-  expect(await unready.json()).toEqual({ status: 'shutting down', ledger: 'ok' })
+  expect(await unready.json()).toEqual({ status: 'shutting down', ledger: 'ok', writes: true })
   expect(unready.headers.get('connection')).toBe('close')
   // Not claimed here, but kept.
   const later = await client.start({ source_url: business.source({ total: 3 }).url, type: 'csv' })
