@@ -8,9 +8,9 @@ import { FAULTS, type FaultName, inflict, TOGETHER } from './faults.ts'
 import { ChaosLoad } from './load.ts'
 import { Random } from './random.ts'
 
-/** Settings of `npm run chaos`; without them every fault comes once. */
-const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000)
+/** Settings of `npm run chaos`; without them every fault comes once, always in the same order. */
 const minutes = Number(process.env.CHAOS_MINUTES ?? 0)
+const seed = Number(process.env.CHAOS_SEED ?? (minutes > 0 ? Date.now() % 1_000_000 : 1))
 const limitMs = 4 * LIMIT_MS + 2 * minutes * 60_000
 const names = Object.keys(FAULTS) as FaultName[]
 const scenario = process.env.CHAOS_SCENARIO
