@@ -109,6 +109,7 @@ export class FileCache implements Duty {
 
   async #fetch(signature: string, artifactKey: string, path: string, signal: AbortSignal): Promise<void> {
     await makeFolder(this.#directory)
+    signal.throwIfAborted()
     const temporary = `${path}-${randomUUID()}${TEMPORARY}`
     try {
       const sha256 = await this.#write(temporary, artifactKey, signal)

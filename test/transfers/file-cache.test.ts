@@ -58,6 +58,7 @@ test('one who gives up does not take the fetch from the others; the last one doe
   const [one, two] = [new AbortController(), new AbortController()]
   const first = cache.get(SIGNATURE, 'key', one.signal)
   const second = cache.get(SIGNATURE, 'key', two.signal)
+  await until('the slow one is open', () => opened.count === 1)
   one.abort(new Error('no more patience'))
   await expect(first).rejects.toThrow('no more patience')
   expect(slow.destroyed).toBe(false)

@@ -72,7 +72,10 @@ test.runIf(availableBackends().length > 1)(
   },
 )
 
-test('a store that is away while a task is taken over does not end the task', async () => {
+test.each([
+  ['a store that is away', new AppError(ERRORS.STORAGE_UNAVAILABLE, 'away'), 'STORAGE_UNAVAILABLE'],
+  ['a disk that is full', Object.assign(new Error('no space left'), { code: 'ENOSPC' }), 'STORAGE_FULL'],
+])('%s while a task is taken over does not end the task', async (_, outage, code) => {
   const swarm = await setupSwarm()
   const server = await swarm.server()
   const agent = await swarm.agent(server, 'one')
@@ -93,13 +96,11 @@ test('a store that is away while a task is taken over does not end the task', as
   await server.close()
   let away = true
   const locate = async ({ localPath }: { localPath: string }) => {
-    if (away) throw new AppError(ERRORS.STORAGE_UNAVAILABLE, 'away')
+    if (away) throw outage
     return localPath
   }
   const other = await swarm.server({ locate })
-  await expect(other.engine.result(engineTaskId, signal)).rejects.toMatchObject({
-    code: 'STORAGE_UNAVAILABLE',
-  })
+  await expect(other.engine.result(engineTaskId, signal)).rejects.toMatchObject({ code })
   away = false
   await swarm.agent(other, 'one')
   const { targets } = await untilOver(other.engine, engineTaskId)

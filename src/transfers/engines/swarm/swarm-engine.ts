@@ -10,6 +10,7 @@ import {
   isAppError,
   type Log,
   messageOf,
+  outageOf,
 } from '../../../kernel/index.ts'
 import type { TransferEngine, TransferOrder, TransferResult, TransferTarget } from '../../transfer-engine.ts'
 import { AgentDirectory, type KnownAgent } from './agent-directory.ts'
@@ -217,6 +218,7 @@ export class SwarmEngine implements TransferEngine {
           : broken(`the file's hash is ${made.sha256}, not ${order.signature}`),
       (error) => {
         signal.throwIfAborted()
+        throwOutage(error)
         return broken(messageOf(error))
       },
     )
@@ -260,7 +262,8 @@ export class SwarmEngine implements TransferEngine {
       return running
     } catch (error) {
       signal.throwIfAborted()
-      // Whoever asks does so again: a store that is away for a while must not end the task.
+      // Whoever asks does so again: a store that is away or a disk that is full for a while must not end the task.
+      throwOutage(error)
       if (mayPass(error)) throw error
       const message = messageOf(error)
       await store.keepResults(
@@ -360,6 +363,11 @@ export class SwarmEngine implements TransferEngine {
     const told = advertiseHost ?? (serverHost === null ? host : null)
     return { id: serverPeerId(this.#deps.instance), host: told, port: this.#pieces.port }
   }
+}
+
+function throwOutage(error: unknown): void {
+  const outage = outageOf(error)
+  if (outage) throw outage
 }
 
 function mayPass(error: unknown): boolean {
