@@ -124,6 +124,7 @@ describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
     await expect(hungService.create(wish)).rejects.toMatchObject(UNAVAILABLE)
     await link.run(...late!)
     expect(await made.store.details(wish.id)).toBeUndefined()
+    await expect(made.service.create(wish)).rejects.toMatchObject(UNAVAILABLE)
 
     await duties.follow.runOnce(never)
     await link.run(...late!)

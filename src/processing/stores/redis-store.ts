@@ -33,7 +33,12 @@ export class RedisTaskStore implements TaskStore {
   async create(task: NewTask): Promise<boolean> {
     const { rows } = this.#deps
     const createdAt = await rows.insert(task)
-    if (createdAt === undefined) return false
+    if (createdAt === undefined) {
+      // An earlier try is still to be taken back, which takes seconds.
+      if (await rows.isRevoked(task.id))
+        throw storeUnavailable(new Error('an earlier try is being taken back'))
+      return false
+    }
     const answer = await this.#push(task, Math.floor(createdAt / 1000)).catch(async (cause) => {
       // Whether Redis carried it out is unknown: the row remembers to take it back.
       await rows
