@@ -67,7 +67,8 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
   'An operator': [
     {
       id: 'empty-setting',
-      holds: 'An empty setting opens nothing: a list is empty, `REDIS_PASSWORD` means none, anything else stops the start.',
+      holds:
+        'An empty setting opens nothing: a list is empty, `REDIS_PASSWORD` means none, anything else stops the start.',
       tests: ['an empty WHARF_ALLOW_HOSTS is an empty list: it closes loopback'],
     },
   ],

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { isErrno } from '../../src/kernel/index.ts'
 
 /** A folder on a disk of its own with this little room, or nothing: Debian's containers run as root, often without the right to mount. */
 export function smallDisk(megabytes: number): string | undefined {
@@ -24,6 +25,11 @@ export function smallDisk(megabytes: number): string | undefined {
 export function fillDisk(folder: string, leave: number): () => void {
   const { bavail, bsize } = statfsSync(folder)
   const ballast = join(folder, 'ballast')
-  writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - leave)))
+  try {
+    writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - leave)))
+  } catch (error) {
+    // Somebody else has written meanwhile: then it is full, too.
+    if (!isErrno(error, 'ENOSPC')) throw error
+  }
   return () => rmSync(ballast)
 }
