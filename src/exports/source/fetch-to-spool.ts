@@ -127,7 +127,10 @@ export async function askProbe(
     await getter.get(0, 1, body, signal)
     const probe = readProbe(body.bytes, body.length)
     if (probe.total > 0 && probe.rows === 0)
-      throw new AppError(ERRORS.SOURCE_SHORT_PAGE, `page 0 has no rows, though the total is ${probe.total}`)
+      throw new AppError(
+        ERRORS.SOURCE_SHORT_PAGE,
+        `page 0 has no rows, though the total is ${probe.total}; the first page has the number 0`,
+      )
     return probe
   })
 }

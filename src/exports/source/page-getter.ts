@@ -1,6 +1,7 @@
 import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
 import { parseRetryAfter } from '../../net/index.ts'
 import { withDeadline } from './deadline.ts'
+import { inUtf8 } from './decode-charset.ts'
 import { isWorthRetrying } from './envelope.ts'
 import { discard, type PageBody } from './page-body.ts'
 import type { PageAnswer, PageSource } from './page-source.ts'
@@ -63,8 +64,17 @@ export class PageGetter {
         this.#bytes += bytes
         pace.arrived(bytes, clock.now())
       }
-      await body.fill(answer.body, { page, limit: maxPageBytes, signal: inner, arrived })
+      await body.fill(await this.#text(page, answer), { page, limit: maxPageBytes, signal: inner, arrived })
     })
+  }
+
+  async #text(page: number, answer: PageAnswer): Promise<PageAnswer['body']> {
+    try {
+      return inUtf8(answer, page)
+    } catch (error) {
+      await discard(answer.body)
+      throw error
+    }
   }
 
   #refused(page: number, { status, headers }: PageAnswer): AppError {

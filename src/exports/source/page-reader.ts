@@ -5,6 +5,9 @@ import { CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, skipSpace, skipValue } from '.
 import { ShapeFault, UnknownRowHead } from './page-fault.ts'
 import type { RowTranscoder } from './row-transcoder.ts'
 
+/** That a request may ask for. */
+const LEAST_PAGE_SIZE = 100
+
 export interface PageReaderOptions {
   /** As the probe found it; a page that is wrapped otherwise has the wrong shape. */
   wrapped: boolean
@@ -96,10 +99,17 @@ export class PageReader {
   #checkRows({ page, rows, pageSize, total }: ExpectedPage, ownTotal: number | undefined): void {
     const read = this.#transcoder.rowsRead
     const details = { page, rows: read, expected: rows }
-    if (read < rows)
-      throw new AppError(ERRORS.SOURCE_SHORT_PAGE, `page ${page} has ${read} rows, it must have ${rows}`, {
-        details,
-      })
+    if (read < rows) {
+      // A source that gives fewer rows than it is asked for shows it on the first page.
+      const capped = page === 0 && read > 0 && (ownTotal === undefined || ownTotal === total)
+      const smaller = read >= LEAST_PAGE_SIZE ? `ask with page_size=${read}` : 'let it heed page_size'
+      const advice = capped ? `; if the source gives no more per page, ${smaller}` : ''
+      throw new AppError(
+        ERRORS.SOURCE_SHORT_PAGE,
+        `page ${page} has ${read} rows, it must have ${rows}${advice}`,
+        { details },
+      )
+    }
     // Rows that were added while we read lengthen the last page. The probe's total rules: they are left out.
     const grown = ownTotal !== undefined && ownTotal > total && read <= pageSize && !this.#grouped
     if (read > rows && !grown)

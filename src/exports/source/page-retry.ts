@@ -26,7 +26,11 @@ export interface Trouble {
   nextTryAt: number
 }
 
-/** What is wrong in the page itself. After all tries it is what the source has to say, and another attempt hears it again. */
+/**
+ * What is wrong in the page itself. In the first answer and the first page, that is how the source is: asking again would
+ * not change it. A later page may be a stumble of a source that has shown that it can answer, so it is asked for again;
+ * after all tries it is what the source has to say, and another attempt would hear the same.
+ */
 const CONTENT: readonly ErrorKind[] = [
   ERRORS.SOURCE_NOT_JSON,
   ERRORS.SOURCE_SHAPE,
@@ -49,6 +53,7 @@ export async function retryPage<T>(
       signal.throwIfAborted()
       const failure = pageError(error, page)
       if (!failure.retryable) throw failure
+      if (page === 0 && CONTENT.includes(failure.kind)) throw final(failure)
       if (tried > retries) throw exhausted(failure, tried)
       const asked = Math.min((failure.retryAfter ?? 0) * 1_000, maxRetryAfterMs)
       const wait = Math.max(backoffDelay(tried, backoff), asked)
@@ -63,12 +68,17 @@ export async function retryPage<T>(
 }
 
 function exhausted(failure: AppError, tried: number): AppError {
-  return tried === 1
-    ? failure
-    : new AppError(failure.kind, `${failure.message} (tried ${tried} times)`, {
-        cause: failure,
-        details: failure.details,
-        retryable: !CONTENT.includes(failure.kind),
-        ...(failure.retryAfter === undefined ? {} : { retryAfter: failure.retryAfter }),
-      })
+  if (tried === 1) return failure
+  const { kind, details, retryAfter } = failure
+  return new AppError(kind, `${failure.message} (tried ${tried} times)`, {
+    cause: failure,
+    details,
+    retryable: !CONTENT.includes(kind),
+    ...(retryAfter !== undefined && { retryAfter }),
+  })
+}
+
+function final(failure: AppError): AppError {
+  const { kind, message, details } = failure
+  return new AppError(kind, message, { cause: failure, details, retryable: false })
 }

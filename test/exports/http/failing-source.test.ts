@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { startExports } from '../../support/export-client.ts'
+import { sendJson } from '../../support/business-system.ts'
+import { problemOf, startExports } from '../../support/export-client.ts'
 import { FastClock } from '../../support/fast-clock.ts'
 import { until } from '../../support/until.ts'
 
@@ -26,17 +27,85 @@ test('a source that refuses for good is asked once', async () => {
   }
 })
 
-test('a source that goes on answering with a wrong page is asked six times in all', async () => {
-  const { business, client } = await startExports('embedded', hurried())
+test('a source that is plainly wrong is asked once, by exports, mode=sync and previews alike', async () => {
+  const { business, client } = await startExports()
+  const html = '<html>please log in</html>'
+  const gbk = { 'content-type': 'application/json; charset=gbk' }
+  const wrong: [string, string | Buffer, Record<string, string>, string, RegExp][] = [
+    ['an HTML page', html, { 'content-type': 'text/html' }, 'SOURCE_NOT_JSON', /login/],
+    ['nothing', '', {}, 'SOURCE_NOT_JSON', /empty/],
+    ['half an answer', '{"total": 1, "data": [{"id"', {}, 'SOURCE_NOT_JSON', /byte 27/],
+    ['[]', '[]', {}, 'SOURCE_SHAPE', /not an object/],
+    ['[null]', '[null]', {}, 'SOURCE_SHAPE', /not an object/],
+    ['no total', '{"data": []}', {}, 'SOURCE_SHAPE', /no total/],
+    [
+      'an unknown charset',
+      '{}',
+      { 'content-type': 'text/json;charset=klingon' },
+      'SOURCE_NOT_JSON',
+      /klingon/,
+    ],
+    ['bytes that are not of its charset', Buffer.from([0x7b, 0xff, 0xff]), gbk, 'SOURCE_NOT_JSON', /gbk/],
+  ]
+  for (const [what, body, headers, code, message] of wrong) {
+    const source = business.source({
+      instead: (_pull, response) => {
+        response.writeHead(200, headers).end(body)
+        return true
+      },
+    })
+    const asked = { key: client.project.key, body: { source_url: source.url } }
+    const view = await client.ended((await client.start(asked.body)).task_id)
+    expect(view, what).toMatchObject({ status: 'failed', attempts: 1, error: { code } })
+    expect(view.error?.message, what).toMatch(message)
+    for (const path of ['/api/exports?mode=sync', '/api/exports/preview']) {
+      const problem = await problemOf(client.ask('POST', path, asked))
+      expect(problem, what).toMatchObject({ status: 502, code, detail: expect.stringMatching(message) })
+    }
+    expect(source.pulls, what).toHaveLength(3)
+  }
+})
+
+test('a source that gives fewer rows per page than it is asked for is refused on its first page, with advice', async () => {
+  const { business, client } = await startExports()
   const source = business.source({
-    instead: (_pull, response) => {
-      response.end('<html>please log in</html>')
-      return true
+    total: 250,
+    instead: (pull, response, page) => {
+      sendJson(response, { total: 250, data: (page().data as object[]).slice(0, 120) })
+      return pull.pageSize > 0
     },
   })
-  const view = await client.ended((await client.start({ source_url: source.url })).task_id)
-  expect(view).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'SOURCE_NOT_JSON' } })
-  expect(source.pulls).toHaveLength(6)
+  const view = await client.ended((await client.start({ source_url: source.url, page_size: 200 })).task_id)
+  expect(view).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'SOURCE_SHORT_PAGE' } })
+  expect(view.error?.message).toBe(
+    'page 0 has 120 rows, it must have 200; if the source gives no more per page, ask with page_size=120',
+  )
+  expect(source.pages.filter((page) => page === 0)).toHaveLength(1)
+})
+
+test('answers in the charset that they name are decoded', async () => {
+  const { business, client } = await startExports()
+  // 客户 in each of them
+  const texts: [string, number[]][] = [
+    ['gbk', [0xbf, 0xcd, 0xbb, 0xa7]],
+    ['"GB18030"', [0xbf, 0xcd, 0xbb, 0xa7]],
+    ['big5', [0xab, 0xc8, 0xa4, 0xe1]],
+    ['Shift_JIS', [0x8b, 0x71, 0x8c, 0xcb]],
+    ['utf-8', [...Buffer.from('客户')]],
+  ]
+  for (const [charset, bytes] of texts) {
+    const source = business.source({
+      instead: (_pull, response) => {
+        response.writeHead(200, { 'content-type': `application/json; charset=${charset}` })
+        const [head, tail] = ['{"total": 1, "data": [{"name": "', '"}]}'].map((text) => Buffer.from(text))
+        response.end(Buffer.concat([head as Buffer, Buffer.from(bytes), tail as Buffer]))
+        return true
+      },
+    })
+    const view = await client.run({ source_url: source.url })
+    const second = { big5: '客戶', Shift_JIS: '客戸' }[charset] ?? '客户'
+    expect(await client.lines(view.task_id), charset).toEqual(['"name"', `"${second}"`])
+  }
 })
 
 test('an export says that it waits for its source: between the tries for a page, and between attempts', async () => {
