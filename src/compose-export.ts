@@ -26,7 +26,7 @@ export interface SourceAccess {
 
 export type ExportWishes = Pick<
   ExportBody,
-  'type' | 'title' | 'summary' | 'template' | 'page_size' | 'timezone' | 'bom' | 'file_name'
+  'type' | 'title' | 'summary' | 'template' | 'page_size' | 'timezone' | 'bom' | 'csv' | 'file_name'
 >
 
 export interface LocalExport {

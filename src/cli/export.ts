@@ -1,12 +1,15 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
+import type { ExportWishes } from '../compose-export.ts'
 import { loadConfig } from '../config.ts'
 import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
 import { interruptible } from './interrupt.ts'
 import { fileError, PartFolder } from './part-folder.ts'
 import type { Progress } from './progress.ts'
 import { addSourceOptions, type SourceOptions, sourceAccess, wholeNumber } from './source-options.ts'
+
+type CsvWishes = NonNullable<ExportWishes['csv']>
 
 interface ExportOptions extends SourceOptions {
   output: string
@@ -17,6 +20,12 @@ interface ExportOptions extends SourceOptions {
   template?: string
   timezone?: string
   bom: boolean
+  delimiter?: string
+  encoding?: string
+  lineEnd?: string
+  decimal?: string
+  quote?: string
+  formulas?: string
   maxRows?: number
   maxBytes?: number
 }
@@ -46,8 +55,32 @@ export function addExportCommand(program: Command): void {
     .option('--title <text>', 'Excel: a line above the table')
     .option('--summary <html>', 'Excel: a text below the title (b, i, u, br, font color)')
     .option('--template <file.json>', 'columns, row headers and styles; see docs/templates.md')
-    .option('--timezone <name>', 'Excel: the zone that times are shown in (default: UTC)')
+    .option('--timezone <name>', 'the zone that times are shown in (default: UTC)')
     .option('--no-bom', 'CSV: leave out the byte order mark by which Excel knows UTF-8')
+    .option('--delimiter <sign>', 'CSV: between fields, or "tab" (default: ,)')
+    .addOption(
+      new Option('--encoding <name>', 'CSV (default: utf-8)').choices([
+        'utf-8',
+        'gb18030',
+        'utf-16le',
+        'windows-1252',
+      ]),
+    )
+    .addOption(new Option('--line-end <which>', 'CSV (default: crlf)').choices(['crlf', 'lf']))
+    .addOption(new Option('--decimal <sign>', 'CSV: in numbers (default: .)').choices(['.', ',']))
+    .addOption(
+      new Option('--quote <what>', 'CSV: what stands in quotes (default: text)').choices([
+        'text',
+        'minimal',
+        'all',
+      ]),
+    )
+    .addOption(
+      new Option(
+        '--formulas <how>',
+        'CSV: an apostrophe before what looks like a formula (default: escape)',
+      ).choices(['escape', 'keep']),
+    )
     .option('--max-rows <rows>', 'Excel: rows a file, beyond which it is split', wholeNumber(1, 1_048_576))
     .option(
       '--max-bytes <bytes>',
@@ -81,7 +114,7 @@ async function runExport(url: string, options: ExportOptions): Promise<void> {
       wishes: {
         type,
         template,
-        bom: options.bom,
+        csv: csvWishes(options),
         file_name: basename(file, extname(file)),
         ...(options.title !== undefined && { title: options.title }),
         ...(options.summary !== undefined && { summary: options.summary }),
@@ -111,6 +144,27 @@ async function runExport(url: string, options: ExportOptions): Promise<void> {
   } finally {
     done()
   }
+}
+
+/** Without a mark where there can be none; `--no-bom` is the only wish that commander gives a value by itself. */
+function csvWishes({
+  bom,
+  delimiter,
+  encoding,
+  lineEnd,
+  decimal,
+  quote,
+  formulas,
+}: ExportOptions): CsvWishes {
+  return {
+    ...(!bom && { bom }),
+    ...(delimiter !== undefined && { delimiter: delimiter === 'tab' ? '\t' : delimiter }),
+    ...(encoding !== undefined && { encoding }),
+    ...(lineEnd !== undefined && { line_end: lineEnd }),
+    ...(decimal !== undefined && { decimal }),
+    ...(quote !== undefined && { quote }),
+    ...(formulas !== undefined && { formulas }),
+  } as CsvWishes
 }
 
 function typeByEnding(file: string): 'csv' | 'excel' {

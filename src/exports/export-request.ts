@@ -1,4 +1,5 @@
 import { AppError, ERRORS } from '../kernel/index.ts'
+import { type CsvDialect, type CsvWishes, readDialect } from './csv/index.ts'
 import { fileNameFor } from './file-name.ts'
 import { parseHeader, parseTemplate } from './template/index.ts'
 
@@ -20,6 +21,7 @@ export interface ExportBody {
   source_headers?: Record<string, string>
   timezone?: string
   bom?: boolean
+  csv?: CsvWishes
   fresh?: boolean
 }
 
@@ -41,7 +43,8 @@ export interface ExportRequest {
   tables: Table[]
   pageSize: number
   timezone: string
-  bom: boolean
+  /** How a CSV file is written. */
+  csv: CsvDialect
 }
 
 const DEFAULT_PAGE_SIZE = 500
@@ -70,7 +73,7 @@ export function readRequest(
     tables,
     pageSize: body.page_size ?? DEFAULT_PAGE_SIZE,
     timezone: body.timezone ?? 'UTC',
-    bom: body.bom ?? true,
+    csv: readDialect(body.csv, body.bom),
   }
 }
 

@@ -1,3 +1,4 @@
+export { ENCODINGS, LINE_ENDS, QUOTES } from './csv/index.ts'
 export { ExpirySweeper } from './expiry.ts'
 export { ExportArtifacts } from './export-artifacts.ts'
 export {

@@ -2,7 +2,7 @@ import { link, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, copyFile, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
-import { csvColumns } from './csv/index.ts'
+import { type CsvDialect, type CsvLayout, DEFAULT_DIALECT, layOutCsv, writeCsv } from './csv/index.ts'
 import type { ExportRequest, Table } from './export-request.ts'
 import { HttpPageSource } from './http-page-source.ts'
 import {
@@ -69,10 +69,11 @@ interface FetchedTable {
   spool: Spool
   template: Template
   content: Required<SheetContent>
+  /** Of a CSV file. */
+  csv: CsvLayout | null
 }
 
 const CONTENT_TYPES = {
-  csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   zip: 'application/zip',
 }
@@ -103,7 +104,7 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   await makeFolder(out)
   const built =
     options.request.type === 'csv'
-      ? await buildCsv(options, tables, out)
+      ? await buildCsv(deps, options, tables, out)
       : await buildExcel(deps, options, tables, out)
   const warnings = tables.flatMap(({ spool, table }) =>
     spool.warnings.map((text) => prefixed(text, table, tables.length)),
@@ -137,6 +138,7 @@ async function fetchTable(
   const source = new HttpPageSource(deps, { url: table.sourceUrl, headers, secrets })
   let content: Required<SheetContent> | undefined
   let template: Template | undefined
+  let csv: CsvLayout | null = null
   const spool = await fetchToSpool(
     { source, clock: deps.clock, log: deps.log, threads: deps.pool },
     {
@@ -144,7 +146,9 @@ async function fetchTable(
       columnsOf(probe) {
         content = chooseContent(table, probe)
         template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
-        return request.type === 'csv' ? csvColumns(template, request) : typedColumns(template)
+        if (request.type !== 'csv') return typedColumns(template)
+        csv = layOutCsv(template, { dialect: dialectOf(request), timezone: request.timezone })
+        return csv.spool
       },
       pageSize: request.pageSize,
       limits,
@@ -154,7 +158,7 @@ async function fetchTable(
       ...(options.stall && { stall: options.stall }),
     },
   )
-  return { table, spool, template: template as Template, content: content as Required<SheetContent> }
+  return { table, spool, template: template as Template, content: content as Required<SheetContent>, csv }
 }
 
 function typedColumns({ fields, rows }: Template): SpoolColumns {
@@ -162,17 +166,31 @@ function typedColumns({ fields, rows }: Template): SpoolColumns {
   return { fields, ...(rowNames.length > 0 && { rowNames }) }
 }
 
-async function buildCsv({ request, signal }: ProduceOptions, tables: FetchedTable[], out: string) {
-  const { spool } = tables[0] as FetchedTable
+/** A job that was accepted by an earlier version has no dialect. */
+function dialectOf({ csv }: Partial<Pick<ExportRequest, 'csv'>>): CsvDialect {
+  return csv ?? DEFAULT_DIALECT
+}
+
+async function buildCsv(
+  { pool }: ProduceDeps,
+  { request, signal }: ProduceOptions,
+  tables: FetchedTable[],
+  out: string,
+) {
+  const { spool, csv } = tables[0] as FetchedTable
   const path = join(out, 'file.csv')
-  await shareFile(await joinSegments(spool.segments, signal), path)
+  const warnings: string[] = []
+  if (csv?.recipe) {
+    const layout = { ...csv, recipe: csv.recipe }
+    warnings.push(...(await writeCsv({ pool }, { path, segments: spool.segments, layout, signal })))
+  } else await shareFile(await joinSegments(spool.segments, signal), path)
   return {
     path,
     fileName: `${request.fileName}.csv`,
-    contentType: CONTENT_TYPES.csv,
+    contentType: `text/csv; charset=${dialectOf(request).encoding}`,
     rows: spool.rows,
     parts: 1,
-    warnings: [] as string[],
+    warnings,
   }
 }
 

@@ -42,6 +42,13 @@ describe('wharf export', () => {
     expect(read('orders.csv')).toBe('"id","name"\r\n0,"row 0"\r\n')
   })
 
+  test('writes the dialect that was asked for', async () => {
+    const { ended, read } = await setup(pagesOf(1, row))
+    const dialect = ['--delimiter', 'tab', '--line-end', 'lf', '--quote', 'all', '--encoding', 'gb18030']
+    expect(await ended('orders.csv', ...dialect)).toMatchObject({ code: 0 })
+    expect(read('orders.csv')).toBe('"id"\t"name"\n"0"\t"row 0"\n')
+  })
+
   test('a split workbook is written as a zip, and said to be one', async () => {
     const { folder, ended } = await setup(pagesOf(250, row))
     const { code, err } = await ended('orders.xlsx', '--max-rows', '100', '--title', 'Orders')

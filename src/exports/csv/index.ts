@@ -1,1 +1,12 @@
-export { csvColumns } from './csv-layout.ts'
+export { type CsvLayout, layOutCsv } from './csv-layout.ts'
+export {
+  type CsvDialect,
+  type CsvEncoding,
+  type CsvWishes,
+  DEFAULT_DIALECT,
+  ENCODINGS,
+  LINE_ENDS,
+  QUOTES,
+  readDialect,
+} from './dialect.ts'
+export { writeCsv } from './write-csv.ts'

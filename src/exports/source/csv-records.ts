@@ -6,11 +6,13 @@ export interface CsvRecords {
   head: string
   /** What each record begins with, by row header. */
   leads: string[]
+  /** Whether texts that look like formulas get an apostrophe. */
+  formulas: 'escape' | 'keep'
 }
 
 /** Equal for equal records; the leads of many row headers are too long to be noted with every checkpoint. */
-export function hashOfRecords({ head, leads }: CsvRecords): string {
+export function hashOfRecords({ head, leads, formulas }: CsvRecords): string {
   const hash = createHash('sha256')
-  for (const text of [head, ...leads]) hash.update(`${text.length}:${text}`)
+  for (const text of [formulas, head, ...leads]) hash.update(`${text.length}:${text}`)
   return hash.digest('hex')
 }

@@ -1,4 +1,4 @@
-export { FORMULA_CHARACTERS } from './disarm.ts'
+export { isFormula } from './disarm.ts'
 export { type Diagnosis, type DoctorOptions, examineSource, type Finding } from './doctor.ts'
 export {
   type FetchDeps,

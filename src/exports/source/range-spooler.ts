@@ -66,7 +66,7 @@ export class RangeSpooler implements PageSink {
     )
     const rowNames = options.rowNames ? { rowNames: options.rowNames } : {}
     this.#transcoder = new RowTranscoder(
-      { fields, ...rowNames, csv: csv !== null },
+      { fields, ...rowNames, csv: csv !== null, keepFormulas: csv?.formulas === 'keep' },
       this.#sinks,
       start.widths,
     )

@@ -38,6 +38,8 @@ export interface RowTranscoderOptions {
   rowNames?: readonly string[]
   /** Write records as a CSV file has them, see `SPOOL.md`. */
   csv?: boolean
+  /** In CSV records, leave texts that look like formulas as they are. */
+  keepFormulas?: boolean
 }
 
 /**
@@ -52,6 +54,7 @@ export class RowTranscoder {
   rowsRead = 0
   readonly #sinks: readonly SegmentBuffer[]
   readonly #csv: boolean
+  readonly #disarms: boolean
   readonly #columns: RowColumns
   readonly #widths: WidthMeter
   /** Where in the scratch the values of a row are, by slot; -1 for one that the row lacks. */
@@ -67,12 +70,13 @@ export class RowTranscoder {
   #pause = 0
 
   constructor(
-    { fields, rowNames, csv = false }: RowTranscoderOptions,
+    { fields, rowNames, csv = false, keepFormulas = false }: RowTranscoderOptions,
     sinks: readonly SegmentBuffer[],
     widths: readonly number[] = [],
   ) {
     this.#sinks = sinks
     this.#csv = csv
+    this.#disarms = csv && !keepFormulas
     this.#columns = new RowColumns(fields, rowNames)
     this.#widths = new WidthMeter(this.#columns.slots, { off: csv })
     this.#starts = new Int32Array(this.#columns.slots)
@@ -138,7 +142,7 @@ export class RowTranscoder {
   #shapedRow(shape: RowShape, input: Buffer, at: number, target: SegmentBuffer | undefined): number {
     const { code, closing } = shape
     const { view } = this.#page
-    const csv = this.#csv
+    const disarms = this.#disarms
     const room = input.length
     const direct = shape.direct && target !== undefined
     const memory = direct ? target.memory : this.#scratch
@@ -179,7 +183,7 @@ export class RowTranscoder {
           p = this.#copier.read
           o = this.#copier.written
         }
-        if (csv && FORMULA_START[out[start + 1]!] !== 0) o = this.#disarmed(slot, out, start, o)
+        if (disarms && FORMULA_START[out[start + 1]!] !== 0) o = this.#disarmed(slot, out, start, o)
         meter.text(slot, out, start + 1, o - 1)
       } else if (byte <= 0x39 && byte >= 0x2d) {
         const stop = copyNumber(input, p, out, o)
@@ -272,7 +276,7 @@ export class RowTranscoder {
       out[o] = QUOTE
       const stop = copyPlain(this.#page.view, at + 1, view, o + 1)
       copier.escaped(this.#page, stop, this.#scratch, o + stop - at)
-      if (this.#csv && FORMULA_START[out[o + 1]!] !== 0)
+      if (this.#disarms && FORMULA_START[out[o + 1]!] !== 0)
         copier.written = this.#disarmed(slot, out, o, copier.written)
       this.#widths.text(slot, out, o + 1, copier.written - 1)
       return copier.read

@@ -15,7 +15,10 @@ export function csvHeader(template: Template): string[] {
     (seen.get(leaf.title) ?? 0) > 1 ? [...above, leaf.title].join(' / ') : leaf.title,
   )
   const rowHead = paths.find(({ leaf }) => leaf.rowHead)
-  const labels = Array.from({ length: rowDepth(template.rows) }, () => rowHead?.leaf.title ?? '')
+  // One title for all levels of row headers, over the first of them, as in a sheet.
+  const labels = Array.from({ length: rowDepth(template.rows) }, (_, level) =>
+    level === 0 ? (rowHead?.leaf.title ?? '') : '',
+  )
   return [...labels, ...titles]
 }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { ENCODINGS, LINE_ENDS, QUOTES } from '../../exports/index.ts'
 import { pageOf } from './paging.ts'
 import { Failure, nullable, Time, WaitingFor } from './schemas.ts'
 
@@ -11,6 +12,25 @@ const Sheet = Type.Object(
     title: Type.Optional(Type.String({ maxLength: 1_000 })),
     summary: Type.Optional(Type.String({ maxLength: 32_767 })),
     template: Type.Optional(Anything),
+  },
+  { additionalProperties: false },
+)
+
+const Csv = Type.Object(
+  {
+    delimiter: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1, description: 'One sign (default ,)' }),
+    ),
+    encoding: Type.Optional(Type.Enum([...ENCODINGS])),
+    bom: Type.Optional(Type.Boolean({ description: 'Default true for utf-8 and utf-16le' })),
+    line_end: Type.Optional(Type.Enum(Object.keys(LINE_ENDS) as (keyof typeof LINE_ENDS)[])),
+    decimal: Type.Optional(Type.Enum(['.', ','])),
+    quote: Type.Optional(Type.Enum([...QUOTES])),
+    formulas: Type.Optional(
+      Type.Enum(['escape', 'keep'], {
+        description: 'Whether texts that look like formulas get an apostrophe (default escape)',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -39,6 +59,7 @@ export const ExportRequestBody = Type.Object(
     bom: Type.Optional(
       Type.Boolean({ description: 'CSV only: begin with a byte order mark (default true)' }),
     ),
+    csv: Type.Optional(Csv),
     fresh: Type.Optional(Type.Boolean({ description: 'Do not share a running identical job' })),
   },
   { additionalProperties: false },

@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { csvColumns } from '../../../src/exports/csv/index.ts'
+import { DEFAULT_DIALECT, layOutCsv } from '../../../src/exports/csv/index.ts'
+import { isFormula } from '../../../src/exports/source/index.ts'
 import { parseTemplate, type Template, templateFromKeys } from '../../../src/exports/template/index.ts'
 import { transcodeToCsv } from '../source/transcode-page.ts'
 
+const columns = (template: Template, { bom }: { bom: boolean }) =>
+  layOutCsv(template, { dialect: { ...DEFAULT_DIALECT, bom }, timezone: 'UTC' }).spool
 const file = (template: Template, ...pages: string[]) =>
-  transcodeToCsv(csvColumns(template, { bom: false }), ...pages)
+  transcodeToCsv(columns(template, { bom: false }), ...pages)
 
 describe('a CSV file', () => {
   const template = templateFromKeys(['a', 'b', 'c'])
@@ -30,27 +33,45 @@ describe('a CSV file', () => {
 
   test('disarms texts that a spreadsheet would take for formulas, but no numbers', () => {
     const rows = String.raw`[
-      {"a":"=1+1","b":"+86 138","c":"-5"},
+      {"a":"=1+1","b":"+cmd|' /C calc'!A0","c":"-A5"},
       {"a":"@x","b":"\tx","c":"\rx"},
       {"a":"=HYPERLINK(\"x\",\"y\")","b":-5,"c":"5-3"},
-      {"a":"\u003d1","b":"-","c":"="},
+      {"a":"\u003d1","b":"-E5","c":"="},
       {"a":"\nx","b":"\u0000=1","c":"＝1"},
       {"a":"＋1","b":"－1","c":"\uff20x"},
       {"a":"（1）","b":"＃","c":"\uffee"}]`
     expect(file(parseTemplate({ a: '=cmd', b: '＝b', c: 'c' })!, rows)).toBe(
       '"\'=cmd","\'＝b","c"\r\n' +
-        '"\'=1+1","\'+86 138","\'-5"\r\n' +
+        '"\'=1+1","\'+cmd|\' /C calc\'!A0","\'-A5"\r\n' +
         '"\'@x","\'\tx","\'\rx"\r\n' +
         '"\'=HYPERLINK(""x"",""y"")",-5,"5-3"\r\n' +
-        '"\'=1","\'-","\'="\r\n' +
+        '"\'=1","\'-E5","\'="\r\n' +
         '"\'\nx","\'\0=1","\'＝1"\r\n' +
         '"\'＋1","\'－1","\'＠x"\r\n' +
         '"（1）","＃","\uffee"\r\n',
     )
   })
 
+  test('leaves numbers and phone numbers as they are, though they begin with a sign', () => {
+    const plain = [
+      '-12.50',
+      '+8613800138000',
+      '+86 138-0013-8000',
+      '-1,234.5',
+      '-1.5e-7',
+      '-',
+      '+49 (30) 1',
+      '-5%',
+    ]
+    expect(file(templateFromKeys(['a']), JSON.stringify(plain.map((a) => ({ a }))))).toBe(
+      `"a"\r\n${plain.map((text) => `"${text}"\r\n`).join('')}`,
+    )
+    for (const text of ['-E5', '+1+A1', '-1e', '+1|x', '-1!', '-2+3', '=1', '-1\n', '+1"'])
+      expect(isFormula(text)).toBe(true)
+  })
+
   test('begins with a byte order mark if it is to', () => {
-    const head = (template: Template, bom: boolean) => csvColumns(template, { bom }).csv?.head
+    const head = (template: Template, bom: boolean) => columns(template, { bom }).csv?.head
     expect(head(template, true)).toBe('\ufeff"a","b","c"\r\n')
     expect(head(template, false)).toBe('"a","b","c"\r\n')
     expect(head(templateFromKeys([]), true)).toBe('\ufeff')
@@ -95,7 +116,7 @@ describe('a CSV file', () => {
         { name: 's', title: 'S' },
       ],
     })!
-    const expected = '"Area","Area","v"\r\n"N, E","\'=n",1\r\n"N, E","\'=n",\r\n"S","","x"\r\n'
+    const expected = '"Area","","v"\r\n"N, E","\'=n",1\r\n"N, E","\'=n",\r\n"S","","x"\r\n'
     expect(
       file(template, '[{"_row_head_":"n","v":1},{"_row_head_":"s","v":"x"},{"_row_head_":"n","v":null}]'),
     ).toBe(expected)
@@ -124,13 +145,13 @@ test('row headers without a name have no records, and one that is the only colum
   })!
   expect(file(template, '[{"_row_head_":"s"}]')).toBe('"Area"\r\n"S"\r\n')
   const nameless = parseTemplate({ ceil: [{ name: 'v' }], row: [{ title: 'Empty' }] })!
-  expect(() => csvColumns(nameless, { bom: true })).toThrow('row headers must have names')
+  expect(() => columns(nameless, { bom: true })).toThrow('row headers must have names')
 })
 
 test('labels that would fill the memory are refused', () => {
   const children = Array.from({ length: 100 }, (_, index) => ({ name: `n${index}` }))
   const template = parseTemplate({ ceil: [{ name: 'v' }], row: [{ title: 'x'.repeat(50_000), children }] })!
-  expect(() => csvColumns(template, { bom: true })).toThrow('the labels take more than')
+  expect(() => columns(template, { bom: true })).toThrow('the labels take more than')
 })
 
 test('records that would fill the memory are refused', () => {
@@ -144,7 +165,7 @@ test('a long value that many columns show fits into the record', () => {
   const nodes = Array.from({ length: 40 }, (_, index) => ({ name: 'x', title: `t${index}` }))
   const cell = `"${long.replaceAll('"', '""')}"`
   const records = transcodeToCsv(
-    csvColumns(parseTemplate(nodes)!, { bom: false }),
+    columns(parseTemplate(nodes)!, { bom: false }),
     JSON.stringify([{ x: long }, { x: long }]),
   )
   const record = Array.from({ length: 40 }, () => cell).join(',')
@@ -203,7 +224,7 @@ describe('any rows', () => {
   function shown(cell: string | number | boolean | null | undefined): string {
     if (cell === undefined || cell === null) return ''
     if (typeof cell !== 'string') return JSON.stringify(cell)
-    return /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell
+    return isFormula(cell) ? `'${cell}` : cell
   }
 })
 

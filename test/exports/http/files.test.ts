@@ -24,7 +24,7 @@ test('a CSV file is exactly what was promised: mark, header, quotes, guarded for
   const bytes = await client.bytes(view.task_id)
   expect(bytes.toString()).toBe(
     '\ufeff"No.","姓名","sum"\r\n12345678901234567890,"a,""b""\nc",-1.10\r\n' +
-      '2,"\'=HYPERLINK(1)","\'-1"\r\n,true,\r\n',
+      '2,"\'=HYPERLINK(1)","-1"\r\n,true,\r\n',
   )
   expect(view.file).toEqual({
     name: expect.any(String),
@@ -35,6 +35,54 @@ test('a CSV file is exactly what was promised: mark, header, quotes, guarded for
   })
   const bare = await client.run({ source_url: source.url, template, bom: false })
   expect((await client.bytes(bare.task_id)).subarray(0, 5).toString()).toBe('"No."')
+})
+
+test('a CSV file comes in the dialect that was asked for, and says which characters it lacks', async () => {
+  const { business, client } = await startExports()
+  const source = business.source({
+    total: 250,
+    row: (n) => ({
+      _row_head_: n % 2 ? 's' : 'n',
+      at: '2026-02-28T20:30:00Z',
+      sum: n + 0.5,
+      name: `订单 ${n}`,
+    }),
+  })
+  const template = {
+    ceil: [
+      { name: '__row__', title: '地区' },
+      { name: 'at', type: 'datetime', format: 'd.m.yyyy hh:mm' },
+      { name: 'sum' },
+      { name: 'name' },
+    ],
+    row: [
+      {
+        title: '中国',
+        children: [
+          { name: 'n', title: '北' },
+          { name: 's', title: '南' },
+        ],
+      },
+    ],
+  }
+  const body = { source_url: source.url, template, page_size: 100, timezone: 'Asia/Shanghai' }
+  const csv = { delimiter: ';', encoding: 'gb18030', line_end: 'lf', decimal: ',', quote: 'minimal' }
+  const view = await client.run({ ...body, csv })
+  const lines = new TextDecoder('gb18030').decode(await client.bytes(view.task_id)).split('\n')
+  expect(lines).toHaveLength(252)
+  expect(lines.slice(0, 2)).toEqual(['地区;;at;sum;name', '中国;北;1.3.2026 04:30;0,5;订单 0'])
+  expect(lines.at(-2)).toBe('中国;南;1.3.2026 04:30;249,5;订单 249')
+  const latin = { ...body, csv: { encoding: 'windows-1252' } }
+  expect((await client.run(latin)).warnings).toEqual([
+    '1252 characters are not in windows-1252 and shown as "?", the first being "地" (U+5730)',
+  ])
+  const atOnce = await client.ask('POST', '/api/exports?mode=sync', { key: client.project.key, body: latin })
+  expect(atOnce.headers.get('content-type')).toBe('text/csv; charset=windows-1252')
+  expect(
+    Buffer.from(await atOnce.arrayBuffer())
+      .toString('latin1')
+      .split('\r\n')[1],
+  ).toBe('"??","?","1.3.2026 04:30",0.5,"?? 0"')
 })
 
 test('an Excel file opens in another program with its title, header tree, types and footer', async () => {

@@ -8,7 +8,10 @@ import { MemorySource, pageOf, sampleRows } from './memory-source.ts'
 import { PatientClock } from './patient-clock.ts'
 
 const SIZE = { total: 1_605, pageSize: 4 }
-const CSV = { fields: ['id', 'name'], csv: { head: '"id","name"\r\n', leads: [''] } }
+const CSV = {
+  fields: ['id', 'name'],
+  csv: { head: '"id","name"\r\n', leads: [''], formulas: 'escape' as const },
+}
 const ROWS = sampleRows(SIZE.total)
 const signal = new AbortController().signal
 

@@ -1,0 +1,136 @@
+import { closeSync, readSync } from 'node:fs'
+import { AppError, ERRORS, openFileSync } from '../../kernel/index.ts'
+import type { Made } from '../threads/index.ts'
+import { readIsoDate } from '../xlsx/encode/iso-date.ts'
+import { Timezone } from '../xlsx/encode/timezone.ts'
+import { type DateText, dateText, showsDate } from './date-text.ts'
+import type { CsvDialect } from './dialect.ts'
+import { FieldWriter } from './field-writer.ts'
+import { type EncodedText, encodeText } from './text-encoder.ts'
+
+/** What a CSV file makes of the values of a column. Plain data: it travels to threads. */
+export type CsvColumn = { kind: 'value' } | { kind: 'number' } | { kind: 'date'; format: string }
+
+export interface CsvRecipe {
+  dialect: CsvDialect
+  timezone: string
+  columns: CsvColumn[]
+}
+
+export interface CsvSlice {
+  recipe: CsvRecipe
+  path: string
+  offset: number
+  bytes: number
+  /** Labels of row headers. */
+  labels: string[]
+}
+
+/** Typed records of a slice as those of a file. */
+export function renderSlice(task: CsvSlice): Made<EncodedText> {
+  const { recipe, labels } = task
+  const text = new RecordRenderer(recipe).render(readSlice(task), labels)
+  const encoded = encodeText(text, recipe.dialect.encoding)
+  return { result: encoded, transfer: [ownMemory(encoded)] }
+}
+
+const DEFAULT_FORMAT = 'yyyy-mm-dd hh:mm:ss'
+const NUMERIC = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i
+
+export class RecordRenderer {
+  readonly #fields: FieldWriter
+  readonly #columns: CsvColumn[]
+  readonly #dates: (DateText | undefined)[]
+  readonly #zone: Timezone
+
+  constructor({ dialect, timezone, columns }: CsvRecipe) {
+    this.#fields = new FieldWriter(dialect)
+    this.#columns = columns
+    this.#zone = new Timezone(timezone)
+    this.#dates = columns.map((column) =>
+      column.kind === 'date'
+        ? dateText(showsDate(column.format) ? column.format : DEFAULT_FORMAT)
+        : undefined,
+    )
+  }
+
+  render(records: string, labels: readonly string[]): string {
+    const lead = labels.map((label) => this.#fields.text(label))
+    const out: string[] = []
+    let fields = [...lead]
+    for (let at = 0; at < records.length; ) {
+      const column = fields.length - lead.length
+      const isText = records[at] === '"'
+      const end = isText ? textEnd(records, at + 1) : plainEnd(records, at)
+      const value = isText ? records.slice(at + 1, end - 1).replaceAll('""', '"') : records.slice(at, end)
+      if (column < this.#columns.length)
+        fields.push(isText ? this.#text(value, column) : this.#plain(value, column))
+      if (records[end] === '\n') {
+        out.push(this.#fields.record(fields))
+        fields = [...lead]
+      } else if (records[end] !== ',') throw broken()
+      at = end + 1
+    }
+    if (fields.length > lead.length) throw broken()
+    return out.join('')
+  }
+
+  #text(value: string, column: number): string {
+    const date = this.#dates[column]
+    if (date) {
+      const bytes = Buffer.from(value)
+      const wallClock = readIsoDate(bytes, 0, bytes.length, this.#zone)
+      if (!Number.isNaN(wallClock)) return this.#fields.text(date(wallClock))
+    }
+    const isNumber = this.#columns[column]!.kind === 'number' && NUMERIC.test(value)
+    return this.#fields.text(isNumber ? this.#fields.decimal(value) : value)
+  }
+
+  #plain(value: string, _column: number): string {
+    return value === '' || value === 'null' ? this.#fields.nothing : this.#fields.plain(value)
+  }
+}
+
+/** Behind the closing quote of the text that begins at `at`. */
+function textEnd(records: string, at: number): number {
+  for (let p = at; ; p += 2) {
+    p = records.indexOf('"', p)
+    if (p < 0) throw broken()
+    if (records[p + 1] !== '"') return p + 1
+  }
+}
+
+function plainEnd(records: string, at: number): number {
+  let p = at
+  for (; p < records.length; p++) {
+    const code = records.charCodeAt(p)
+    if (code === 0x2c || code === 0x0a) return p
+  }
+  throw broken()
+}
+
+function readSlice({ path, offset, bytes }: CsvSlice): string {
+  const buffer = Buffer.allocUnsafe(bytes)
+  const file = openFileSync(path)
+  try {
+    for (let done = 0; done < bytes; ) {
+      const count = readSync(file, buffer, done, bytes - done, offset + done)
+      if (count === 0) throw broken()
+      done += count
+    }
+  } finally {
+    closeSync(file)
+  }
+  return buffer.toString()
+}
+
+/** Small buffers may lie in memory that Node shares out among many; they get their own before they travel. */
+function ownMemory(encoded: EncodedText): ArrayBuffer {
+  const { bytes } = encoded
+  if (bytes.byteLength !== bytes.buffer.byteLength) encoded.bytes = new Uint8Array(bytes)
+  return encoded.bytes.buffer as ArrayBuffer
+}
+
+function broken(): AppError {
+  return new AppError(ERRORS.SPOOL_DAMAGED, 'a segment of the spool is cut off or garbled')
+}

@@ -1,0 +1,79 @@
+import { openFile, orAborted } from '../../kernel/index.ts'
+import type { SpoolSegment } from '../source/index.ts'
+import { craft, type ThreadPool } from '../threads/index.ts'
+import type { CsvLayout } from './csv-layout.ts'
+import type { CsvRecipe, CsvSlice } from './csv-work.ts'
+import { type EncodedText, encodeText } from './text-encoder.ts'
+
+const SLICES = craft<CsvSlice, EncodedText>(import.meta.url, 'csv-work', 'renderSlice')
+
+export interface CsvFile {
+  path: string
+  segments: readonly SpoolSegment[]
+  layout: CsvLayout & { recipe: CsvRecipe }
+  signal: AbortSignal
+}
+
+/** Makes a file of typed records, slice by slice in the threads. Returns what is worth knowing about it. */
+export async function writeCsv(
+  { pool }: { pool: ThreadPool },
+  { path, segments, layout, signal }: CsvFile,
+): Promise<string[]> {
+  const { recipe, head, labels } = layout
+  const tasks = segments.flatMap(({ path, slices, group }) =>
+    slices.map(({ offset, bytes }): CsvSlice => {
+      const texts = group === undefined ? [] : (labels.get(group) ?? [])
+      return { recipe, path, offset, bytes, labels: texts }
+    }),
+  )
+  const { encoding } = recipe.dialect
+  const losses = new Losses(encoding)
+  const file = await openFile(path, 'w')
+  try {
+    const put = async (encoded: EncodedText) => {
+      losses.add(encoded)
+      await file.writeFile(encoded.bytes)
+    }
+    await put(encodeText(head, encoding))
+    const sent: Promise<EncodedText>[] = []
+    const send = (task: CsvSlice) => {
+      const result = pool.run(SLICES, task, { signal })
+      // The first failure is the one that is told.
+      result.catch(() => undefined)
+      sent.push(result)
+    }
+    for (const task of tasks) {
+      send(task)
+      if (sent.length > pool.size) await put(await orAborted(sent.shift()!, signal))
+    }
+    for (const result of sent) await put(await orAborted(result, signal))
+  } finally {
+    await file.close()
+  }
+  return losses.warnings
+}
+
+/** Characters that an encoding lacks. */
+class Losses {
+  readonly #encoding: string
+  #count = 0
+  #first: string | null = null
+
+  constructor(encoding: string) {
+    this.#encoding = encoding
+  }
+
+  add({ lost, firstLost }: EncodedText): void {
+    this.#count += lost
+    this.#first ??= firstLost
+  }
+
+  get warnings(): string[] {
+    if (this.#first === null) return []
+    const point = this.#first.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+    const what = this.#count === 1 ? 'one character is' : `${this.#count} characters are`
+    return [
+      `${what} not in ${this.#encoding} and shown as "?", the first being "${this.#first}" (U+${point})`,
+    ]
+  }
+}
