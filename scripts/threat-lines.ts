@@ -59,6 +59,10 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
       tests: ['per cell is at most the stated factor of its length, for every template that is accepted'],
     },
     {
+      id: 'scan',
+      holds: 'Where files are scanned, none is seen by anybody before the scan has let it in.',
+    },
+    {
       id: 'foreign-upload',
       holds: 'An upload of one project becomes no task of another.',
       tests: ['a task of one project does not exist for another, nor does its upload'],

@@ -6,6 +6,7 @@ import { metricsAccess } from './compose/metrics.ts'
 import { openGseHttpClient, openHttpClient } from './compose/outgoing.ts'
 import { processingOptions } from './compose/processing.ts'
 import { defaultQuotas } from './compose/quotas.ts'
+import { openScanner } from './compose/scanner.ts'
 import { openStore } from './compose/store.ts'
 import { openSwarm } from './compose/swarm.ts'
 import { transferEngineChoice, transferSettings } from './compose/transfers.ts'
@@ -109,6 +110,7 @@ async function startOn(
   const tickets = new Tickets(engine.clock, ticketKey)
   const store = await openStore(config, clock)
   const pool = new ThreadPool()
+  const scanner = openScanner(config, log)
   // The server's own address is known only once it listens; nothing asks for it before.
   const ownAddress = () => http.address
   let listening = false
@@ -159,7 +161,7 @@ async function startOn(
   )
   engine.addLeaderDuty(new ExpirySweeper({ ledger, store, quotas }), 5 * MINUTE)
   const runs = new Runs(
-    { engine, net: outgoing, sealer, clock, log },
+    { engine, net: outgoing, sealer, clock, log, scanner },
     {
       folder: join(config.filesDir, 'accounts'),
       connections: config.WHARF_RUN_CONNECTIONS,
@@ -177,7 +179,10 @@ async function startOn(
     },
     config,
   )
-  const processing = await Processing.open({ engine, clock, log }, processingOptions(config, backend.sole))
+  const processing = await Processing.open(
+    { engine, clock, log },
+    processingOptions(config, backend.sole, scanner),
+  )
   const gse = openGseHttpClient(config, clock)
   const carrier = await openTransferEngine({ http: gse, clock, log, swarm }, transferEngineChoice(config))
   const {
@@ -186,7 +191,7 @@ async function startOn(
     files,
     parts: transferParts,
   } = await openTransfers(
-    { ...shared, carrier, agents: swarm, exportFile: (taskId) => exports.artifact(taskId) },
+    { ...shared, scanner, carrier, agents: swarm, exportFile: (taskId) => exports.artifact(taskId) },
     transferSettings(config),
   )
   const owners = [new ExportArtifacts({ ledger }), repository]

@@ -76,6 +76,11 @@ export const SETTINGS = {
   WHARF_BODY_TIMEOUT_SECONDS: whole(60, 1, 3_600),
   WHARF_UPLOAD_IDLE_SECONDS: whole(30, 1, 3_600),
   WHARF_ALLOW_HOSTS: list('a list of hosts and CIDRs, separated by commas'),
+  SCAN_COMMAND: setting<string | null>(null, 'a command with {file}', (value) =>
+    value.includes('{file}') ? value : undefined,
+  ),
+  SCAN_TIMEOUT_SECONDS: whole(300, 1, 3_600),
+  SCAN_CONCURRENCY: whole(4, 1, 1_000),
   WHARF_METRICS_TOKEN: secret(),
   WHARF_METRICS_PORT: setting<number | null>(null, 'a port from 0 to 65535', (value) =>
     /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? Number(value) : undefined,

@@ -1,14 +1,15 @@
 import type { Config } from '../config.ts'
-import { accessOf } from '../kernel/index.ts'
+import { accessOf, type FileScanner } from '../kernel/index.ts'
 
 const ELSEWHERE =
   ', or on another instance: without WHARF_SHARED_DIR each instance has its own uploads and results'
 
-export function processingOptions(config: Config, sole: boolean) {
+export function processingOptions(config: Config, sole: boolean, scanner: FileScanner | null = null) {
   const { TASK_GRPC_TLS_CERT: cert, TASK_GRPC_TLS_KEY: key, TASK_GRPC_TLS_CA: ca } = config
   return {
     ...taskOptions(config),
     sole,
+    scanner,
     maxReturns: config.TASK_MAX_RETURNS,
     stalledMs: config.TASK_STALLED_SECONDS * 1000,
     storage: config.LOCAL_STORAGE_PATH,

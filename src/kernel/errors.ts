@@ -4,7 +4,7 @@
  * the two in both directions.
  */
 /** What a job can wait for before it is tried again: a part of the installation, or what a caller named. */
-export type WaitsOn = 'ledger' | 'store' | 'disk' | 'redis' | 'source' | 'quota'
+export type WaitsOn = 'ledger' | 'store' | 'disk' | 'redis' | 'source' | 'quota' | 'scanner'
 
 export interface ErrorKind {
   /** Stable name on the wire. */
@@ -179,6 +179,13 @@ export const ERRORS = {
   STORAGE_DENIED: kind('STORAGE_DENIED', 500, FAILED_PRECONDITION, 'The file store refuses Wharf'),
   STORAGE_UNAVAILABLE: kind('STORAGE_UNAVAILABLE', 503, UNAVAILABLE, 'The file store cannot be reached', {
     outage: 'store',
+  }),
+
+  // scans
+  FILE_REFUSED: kind('FILE_REFUSED', 422, FAILED_PRECONDITION, 'The malware scan refuses the file'),
+  SCAN_TIMED_OUT: kind('SCAN_TIMED_OUT', 504, DEADLINE_EXCEEDED, 'The malware scan took too long'),
+  SCANNER_UNAVAILABLE: kind('SCANNER_UNAVAILABLE', 503, UNAVAILABLE, 'The malware scan does not work', {
+    outage: 'scanner',
   }),
 
   // exports

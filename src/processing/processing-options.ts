@@ -1,4 +1,4 @@
-import type { FileAccess } from '../kernel/index.ts'
+import type { FileAccess, FileScanner } from '../kernel/index.ts'
 import type { GrpcServerOptions } from './grpc/grpc-server.ts'
 
 export interface ProcessingOptions {
@@ -14,6 +14,8 @@ export interface ProcessingOptions {
   temp: string
   /** Who else uses these two folders. */
   access: FileAccess
+  /** Looks at files before they become tasks. */
+  scanner: FileScanner | null
   tempTtlMs: number
   /** Nobody else is alive, so a broken hand-off need not be waited for. */
   sole: boolean

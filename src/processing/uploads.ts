@@ -140,10 +140,18 @@ export class UploadServer extends Server {
           originalFilename: metadata.filename?.trim() || metadata.name?.trim() || id,
           ...(owner && { projectId: owner }),
         })
-        .catch((error: unknown) => this.#unlessCompletedElsewhere(id, error))
+        .catch((error: unknown) => this.#notMade(id, error))
     }
     await (this.datastore as FileStore).configstore.delete(id)
     return { headers: { 'Task-Id': id } }
+  }
+
+  /** An upload that was refused is not kept. */
+  async #notMade(id: string, error: unknown): Promise<void> {
+    if (!isAppError(error, ERRORS.FILE_REFUSED)) return this.#unlessCompletedElsewhere(id, error)
+    // What cannot be removed now is swept later, like any upload that nobody finishes.
+    await this.datastore.remove(id).catch(() => undefined)
+    throw error
   }
 
   /** A caller whose last answer was lost asks again, perhaps another instance, while the first request still works. */

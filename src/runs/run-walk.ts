@@ -1,5 +1,5 @@
 import { type Engine, type JobContext, openUrl, type Sealer } from '../engine/index.ts'
-import { type Clock, ERRORS, isAppError, messageOf, outageOf } from '../kernel/index.ts'
+import { type Clock, ERRORS, type FileScanner, isAppError, messageOf, outageOf } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { Connections } from './connections.ts'
 import type { FeedReader } from './feed/feed-reader.ts'
@@ -26,6 +26,7 @@ export interface RunWalkDeps {
   runs: RunStore
   folder: AccountFolder
   clock: Clock
+  scanner?: FileScanner | null
 }
 
 export interface RunWalkOptions {

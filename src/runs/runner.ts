@@ -1,5 +1,5 @@
 import { Completed, type Engine, type JobContext, type Sealer } from '../engine/index.ts'
-import { type Clock, ERRORS, isAppError, messageOf } from '../kernel/index.ts'
+import { type Clock, ERRORS, type FileScanner, isAppError, messageOf } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { FeedReader, type FeedReaderOptions } from './feed/feed-reader.ts'
 import type { FileRecords } from './file-records.ts'
@@ -18,6 +18,8 @@ export interface RunnerDeps {
   runs: RunStore
   cleaner: RunCleaner
   clock: Clock
+  /** Looks at files before they are kept. */
+  scanner?: FileScanner | null
 }
 
 export interface RunnerOptions {

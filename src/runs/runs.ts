@@ -1,5 +1,5 @@
 import { type Engine, type Enqueued, maskUrl, newId, type Sealer, type Tx } from '../engine/index.ts'
-import { AppError, type Clock, ERRORS, isAppError, type Log } from '../kernel/index.ts'
+import { AppError, type Clock, ERRORS, type FileScanner, isAppError, type Log } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { type Account, AccountStore } from './account-store.ts'
 import type { AccountParams } from './feed/item-filter.ts'
@@ -19,6 +19,8 @@ export interface RunsDeps {
   sealer: Sealer
   clock: Clock
   log: Log
+  /** Looks at files before they are kept. */
+  scanner?: FileScanner | null
 }
 
 export interface RunsOptions extends RunnerOptions {

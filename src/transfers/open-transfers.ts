@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import type { Engine, Ledger, Quotas } from '../engine/index.ts'
-import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
+import { type Clock, DutyLoop, type FileScanner, type Log, type Part } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import { FileCache } from './file-cache.ts'
 import type { TransferMirror } from './mirror/transfer-mirror.ts'
 import { Permissions } from './permissions.ts'
 import { Repository } from './repository.ts'
+import { ScanSpool } from './scan-spool.ts'
 import { terminateKind } from './terminate-job.ts'
 import type { TransferEngine } from './transfer-engine.ts'
 import { transferKind } from './transfer-job.ts'
@@ -35,6 +36,7 @@ export interface OpenTransfersDeps {
   carrier: TransferEngine
   agents: Agents
   exportFile(taskId: string): Promise<ExportFile>
+  scanner?: FileScanner | null
 }
 
 const HOUR = 3_600_000
@@ -55,13 +57,16 @@ export async function openTransfers(
   deps: OpenTransfersDeps,
   settings: TransferSettings,
 ): Promise<OpenedTransfers> {
-  const { engine, ledger, clock, log } = deps
+  const { engine, ledger, clock, log, scanner } = deps
   const ttlMs = settings.ttlSeconds * 1000
   const timeoutMs = settings.timeoutSeconds * 1000
   const mirror = await openMirror(deps, settings)
   const windows = new WindowStore({ engine, ledger, onChanged: (id) => mirror?.changed(id) })
   const keepSupersededMs = ttlMs + timeoutMs + settings.windowSeconds * 1000
-  const repository = new Repository(deps, { maxBytes: settings.maxFileBytes, keepSupersededMs })
+  const scans = scanner
+    ? new ScanSpool({ scanner, clock }, { folder: join(settings.dataDir, 'scan') })
+    : undefined
+  const repository = new Repository({ ...deps, scans }, { maxBytes: settings.maxFileBytes, keepSupersededMs })
   const cache = new FileCache(deps, {
     directory: join(settings.dataDir, 'transfer-cache'),
     keepMs: ttlMs + timeoutMs,
@@ -71,7 +76,9 @@ export async function openTransfers(
   engine.define(terminateKind({ windows, carrier: deps.carrier }))
   engine.addLeaderDuty(repository, HOUR)
   if (mirror) engine.addLeaderDuty(mirror, MIRROR_LOOK_MS)
-  const sweeper = new DutyLoop(cache, { clock, log }, { everyMs: HOUR / 4 })
+  const sweepers = [cache, ...(scans ? [scans] : [])].map(
+    (duty) => new DutyLoop(duty, { clock, log }, { everyMs: HOUR / 4 }),
+  )
   const transfers = new Transfers(
     {
       ...deps,
@@ -83,7 +90,15 @@ export async function openTransfers(
     settings,
   )
   const parts: Part[] = [
-    { name: 'transfer cache', start: () => sweeper.start(), stop: () => sweeper.stop() },
+    {
+      name: 'transfer cache',
+      start: () => {
+        for (const sweeper of sweepers) sweeper.start()
+      },
+      stop: async () => {
+        for (const sweeper of sweepers) await sweeper.stop()
+      },
+    },
     ...(mirror ? [mirror] : []),
   ]
   return { transfers, mirror, repository, files, parts }

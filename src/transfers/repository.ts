@@ -4,6 +4,7 @@ import { type Ledger, newId, now, type Quotas, readCursor, writeCursor } from '.
 import { AppError, type Clock, type Duty, ERRORS, outageOf } from '../kernel/index.ts'
 import type { ArtifactOwner, ArtifactStore, FoundArtifact } from '../storage/index.ts'
 import { repositoryPath } from './repository-path.ts'
+import type { ScanSpool } from './scan-spool.ts'
 import { hashOf } from './transfer-keys.ts'
 
 export interface RepositoryFile {
@@ -19,6 +20,15 @@ export interface FileListOptions {
   prefix?: string
   limit: number
   cursor?: string
+}
+
+export interface RepositoryDeps {
+  ledger: Ledger
+  store: ArtifactStore
+  clock: Clock
+  quotas: Quotas
+  /** Where files are scanned before they are stored; without it they are not. */
+  scans?: ScanSpool | undefined
 }
 
 export interface RepositoryOptions {
@@ -39,13 +49,10 @@ const UNREFERRED_MS = 24 * 3_600_000
 export class Repository implements Duty, ArtifactOwner {
   readonly name = 'repository-versions'
   readonly prefix = PREFIX
-  readonly #deps: { ledger: Ledger; store: ArtifactStore; clock: Clock; quotas: Quotas }
+  readonly #deps: RepositoryDeps
   readonly #options: RepositoryOptions
 
-  constructor(
-    deps: { ledger: Ledger; store: ArtifactStore; clock: Clock; quotas: Quotas },
-    options: RepositoryOptions,
-  ) {
+  constructor(deps: RepositoryDeps, options: RepositoryOptions) {
     this.#deps = deps
     this.#options = options
   }
@@ -59,18 +66,21 @@ export class Repository implements Duty, ArtifactOwner {
     const path = repositoryPath(wantedPath)
     // A name of its own: until the ledger points to it, nobody sees the file, and no reader loses the one before.
     const artifactKey = `${PREFIX}${projectId}/${newId()}`
-    const { quotas } = this.#deps
+    const { quotas, scans, store } = this.#deps
     await quotas.require(projectId, 'disk_bytes')
     const room = await quotas.left(projectId, 'disk_bytes')
     const within =
       room < this.#options.maxBytes
         ? limited(bytes, room, () => quotas.exceeded(projectId, 'disk_bytes'))
         : limited(bytes, this.#options.maxBytes, async () => tooLarge(this.#options.maxBytes))
-    const { size, sha256 } = await this.#deps.store.put(artifactKey, within, {
+    const options = {
       contentType: 'application/octet-stream',
       fileName: basename(path).slice(0, 200),
       signal,
-    })
+    }
+    const { size, sha256 } = scans
+      ? await scans.pass(within, signal, (file) => store.put(artifactKey, file, { ...options, move: true }))
+      : await store.put(artifactKey, within, options)
     const replaced = await this.#write(projectId, { path, size, signature: sha256 }, artifactKey).catch(
       async (error) => {
         // The ledger may have committed and its answer be lost: what nobody refers to is swept later.

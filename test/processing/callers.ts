@@ -45,3 +45,14 @@ export function tasksOnDisk(videos: string): Map<string, string> {
   const ids = readdirSync(videos).filter((name) => name !== '.handoff')
   return new Map(ids.map((id) => [readFileSync(join(videos, id, 'original.mp4'), 'utf8'), id]))
 }
+
+/** Asks once; answers what came back, an error included. */
+export async function callTask(address: string, request: Record<string, string>): Promise<unknown> {
+  const { TaskService } = loadTaskProto()
+  const client = new TaskService(address, credentials.createInsecure())
+  const answer = await new Promise((resolve) => {
+    client.CreateTask?.(request, (error: unknown, made: unknown) => resolve(error ?? made))
+  })
+  client.close()
+  return answer
+}

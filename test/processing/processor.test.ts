@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { OutputLines } from '../../src/kernel/command/output-lines.ts'
 import { PRIVATE } from '../../src/kernel/index.ts'
-import { CommandLine } from '../../src/processing/processor/command-line.ts'
-import { OutputLines, progressOf } from '../../src/processing/processor/output-lines.ts'
 import { Processor, type ProcessorOptions } from '../../src/processing/processor/processor.ts'
+import { processorCommand, progressOf } from '../../src/processing/processor/run-command.ts'
 import type { TaskQueue } from '../../src/processing/stores/task-queue.ts'
 import { availableBackends } from '../support/backends.ts'
 import { requireBinary } from '../support/find-binary.ts'
@@ -30,7 +30,7 @@ async function process_(
   }
   const processor = new Processor(
     { queue: queue ?? made.queue(settings.concurrency), clock: made.clock, log: made.log },
-    { command: new CommandLine(`${file} {input} {output} {task_id}`), ...settings },
+    { command: processorCommand(`${file} {input} {output} {task_id}`), ...settings },
   )
   await processor.start()
   onTestFinished(() => processor.stop())
@@ -184,10 +184,10 @@ describe('a command line', () => {
       ['p', '--in=/in put/$(x).mov', 'single "x"', '/o', 'a b', '7'],
     ],
     ['p "" {input} {output}', ['p', '', '/in put/$(x).mov', '/o']],
-  ])('%s', (text, words) => expect(new CommandLine(text).fill(values)).toEqual(words))
+  ])('%s', (text, words) => expect(processorCommand(text).fill(values)).toEqual(words))
 
   test.each(['ffmpeg -i {input}', '{input} {output}', 'p "{input} {output}', ''])('%j is refused', (text) =>
-    expect(() => new CommandLine(text)).toThrow(/PROCESSOR_COMMAND/),
+    expect(() => processorCommand(text)).toThrow(/PROCESSOR_COMMAND/),
   )
 })
 
@@ -223,7 +223,7 @@ test.runIf(ffmpeg)('the example of the documentation makes a real result.mp4', a
   const processor = new Processor(
     { queue: made.queue(), clock: made.clock, log: made.log },
     {
-      command: new CommandLine(command),
+      command: processorCommand(command),
       ...{
         concurrency: 1,
         drainMs: 0,

@@ -5,6 +5,7 @@ import {
   AppError,
   ERRORS,
   type FileAccess,
+  type FileScanner,
   isAppError,
   isErrno,
   type Log,
@@ -23,6 +24,8 @@ export interface HandOffOptions {
   /** TEMP_STORAGE_PATH */
   temp: string
   access: FileAccess
+  /** Looks at a file before its task is made; null: nobody does. */
+  scanner?: FileScanner | null
 }
 
 /** A file that was taken over. Exactly one of `done` and `undo` ends it. */
@@ -52,9 +55,11 @@ export class HandOff {
   readonly access: FileAccess
   readonly #log: Log
   readonly #notes: HandOffNotes
+  readonly #scanner: FileScanner | null
 
-  constructor(log: Log, { storage, temp, access }: HandOffOptions) {
+  constructor(log: Log, { storage, temp, access, scanner = null }: HandOffOptions) {
     this.#log = log
+    this.#scanner = scanner
     this.access = access
     for (const folder of [storage, temp]) makeFolderSync(folder, access)
     this.storage = realpathSync(storage)
@@ -78,6 +83,9 @@ export class HandOff {
       const note = this.#open(id, from)
       try {
         const { size, copied } = await this.#move(note, path, signal)
+        // After the move: what is put into the old place from now on is not this file.
+        const scanner = this.#scanner
+        if (scanner) await this.#touching(note, () => scanner.scan(path, signal))
         return {
           path,
           size,
@@ -150,13 +158,20 @@ export class HandOff {
   async #copy(note: Note, to: string, signal: AbortSignal | undefined): Promise<void> {
     const held = heldPath(note)
     await rename(note.from, held)
+    await this.#touching(note, async () => {
+      if (!(await lstat(held)).isFile()) throw badPath()
+      await copyWhole(held, to, { access: this.access, signal })
+    })
+  }
+
+  /** For work that may take longer than a note counts as alive. */
+  async #touching(note: Note, work: () => Promise<void>): Promise<void> {
     // A note that could not be touched is touched again.
     const touching = setInterval(() => {
       this.#notes.touch(note).catch(() => undefined)
     }, TOUCH_NOTE_MS)
     try {
-      if (!(await lstat(held)).isFile()) throw badPath()
-      await copyWhole(held, to, { access: this.access, signal })
+      await work()
     } finally {
       clearInterval(touching)
     }

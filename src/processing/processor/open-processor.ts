@@ -2,8 +2,8 @@ import type { Clock, Log, Part } from '../../kernel/index.ts'
 import { openLink } from '../open-store.ts'
 import type { ProcessorSettings } from '../processing-options.ts'
 import type { TaskQueue } from '../stores/task-queue.ts'
-import { CommandLine } from './command-line.ts'
 import { Processor } from './processor.ts'
+import { processorCommand } from './run-command.ts'
 
 /** A processor that has died is missed after `aliveMs`; it says that it is alive several times within that. */
 const TOUCHES_PER_LIFE = 6
@@ -13,7 +13,7 @@ export function openProcessor(
   settings: ProcessorSettings,
   aliveMs: number,
 ): Processor {
-  const command = new CommandLine(settings.command)
+  const command = processorCommand(settings.command)
   return new Processor(deps, { ...settings, command, touchMs: aliveMs / TOUCHES_PER_LIFE })
 }
 

@@ -12,11 +12,10 @@ import {
   outageOf,
 } from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
-import type { CommandLine } from './command-line.ts'
-import { runCommand } from './run-command.ts'
+import { type ProcessorCommand, runCommand } from './run-command.ts'
 
 export interface TaskRunOptions {
-  command: CommandLine
+  command: ProcessorCommand
   timeoutMs: number
   /** How often a command that failed is run again. */
   retries: number

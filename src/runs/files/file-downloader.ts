@@ -1,6 +1,15 @@
 import { constants } from 'node:fs'
 import { type FileHandle, rename } from 'node:fs/promises'
-import { type Backoff, type Clock, ERRORS, openFile, outageOf, toDiskError } from '../../kernel/index.ts'
+import {
+  type Backoff,
+  type Clock,
+  ERRORS,
+  type FileScanner,
+  isAppError,
+  openFile,
+  outageOf,
+  toDiskError,
+} from '../../kernel/index.ts'
 import { type HttpClient, type HttpTimeouts, withRetry } from '../../net/index.ts'
 import type { AccountFolder } from './account-folder.ts'
 import { type FileAnswer, readFileAnswer, StartOver, startOver } from './file-answer.ts'
@@ -37,15 +46,20 @@ const TIMEOUTS: Partial<HttpTimeouts> = { totalMs: 24 * 3_600_000 }
 // A link under the part's name must not decide where the bytes go.
 const NEW_PART = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW
 
+export interface FileDownloaderDeps {
+  net: HttpClient
+  clock: Clock
+  folder: AccountFolder
+  /** Looks at a file before it has its final name; null: nobody does. */
+  scanner?: FileScanner | null
+}
+
 /** Fetches single files: into a part file, to the disk, and only then under the final name. */
 export class FileDownloader {
-  readonly #deps: { net: HttpClient; clock: Clock; folder: AccountFolder }
+  readonly #deps: FileDownloaderDeps
   readonly #options: Required<FileDownloaderOptions>
 
-  constructor(
-    deps: { net: HttpClient; clock: Clock; folder: AccountFolder },
-    options: FileDownloaderOptions = {},
-  ) {
+  constructor(deps: FileDownloaderDeps, options: FileDownloaderOptions = {}) {
     this.#deps = deps
     this.#options = { attempts: 4, backoff: BACKOFF, timeouts: TIMEOUTS, ...options }
   }
@@ -67,6 +81,7 @@ export class FileDownloader {
       return size
     } catch (error) {
       download.forget()
+      if (isAppError(error, ERRORS.FILE_REFUSED)) await folder.remove(wanted.part)
       throw error
     }
   }
@@ -117,6 +132,7 @@ export class FileDownloader {
     } finally {
       await handle.close()
     }
+    await this.#deps.scanner?.scan(part, watch.signal)
     await rename(part, folder.file(wanted.name))
     return download.have
   }

@@ -23,10 +23,3 @@ export class OutputLines {
     this.#rest = ''
   }
 }
-
-/** The value of a line `progress=0.42`, between 0 and 1; undefined for every other line. */
-export function progressOf(line: string): number | undefined {
-  const match = /^progress=\s*(\d*\.?\d+)\s*$/.exec(line.trim())
-  if (!match) return undefined
-  return Math.min(1, Number(match[1]))
-}
