@@ -235,12 +235,6 @@ export const ERRORS = {
     RESOURCE_EXHAUSTED,
     'The source has more data than one export may take',
   ),
-  EXPORT_ARCHIVE_TOO_LARGE: kind(
-    'EXPORT_ARCHIVE_TOO_LARGE',
-    413,
-    RESOURCE_EXHAUSTED,
-    'The files do not fit into one zip archive',
-  ),
   OUTPUT_UNUSABLE: kind('OUTPUT_UNUSABLE', 500, FAILED_PRECONDITION, 'The output file cannot be written'),
 
   // runs

@@ -8,7 +8,7 @@ import { safeSheetNames } from './sheet-name.ts'
 import { SheetWriter, SLICES } from './sheet-writer.ts'
 import { Volumes, type WrittenFile } from './volumes.ts'
 
-/** Without zip64 a file must end before 4 GiB. */
+/** A workbook ends before 4 GiB: not every program that reads one knows zip64. */
 const MAX_FILE_BYTES = 0xffff_ffff - (64 << 20)
 
 export interface Book {

@@ -1,30 +1,26 @@
 import type { FileHandle } from 'node:fs/promises'
-import { AppError, ERRORS, openFile } from '../../../kernel/index.ts'
-import {
-  centralHeader,
-  endOfDirectory,
-  localHeader,
-  ZIP_LIMIT,
-  ZIP_MAX_ENTRIES,
-  type ZipEntry,
-} from './zip-record.ts'
+import { openFile } from '../../../kernel/index.ts'
+import { centralHeader, endOfDirectory, localHeader, ZIP_LIMIT, type ZipEntry } from './zip-record.ts'
 
 /**
  * Writes one archive, entry after entry. Each entry's header is written twice, first as a place holder, then with the
- * sums: readers that cannot cope with data descriptors get a plain archive.
+ * sums: readers that cannot cope with data descriptors get a plain archive. One beyond 4 GiB is a zip64 archive.
  */
 export class ZipWriter {
   readonly #file: FileHandle
+  readonly #limit: number
   readonly #entries: ZipEntry[] = []
   #position = 0
   #open: ZipEntry | undefined
 
-  private constructor(file: FileHandle) {
+  private constructor(file: FileHandle, limit: number) {
     this.#file = file
+    this.#limit = limit
   }
 
-  static async create(path: string): Promise<ZipWriter> {
-    return new ZipWriter(await openFile(path, 'w'))
+  /** Sizes and offsets from `limit` on are written as zip64. */
+  static async create(path: string, { limit = ZIP_LIMIT } = {}): Promise<ZipWriter> {
+    return new ZipWriter(await openFile(path, 'w'), limit)
   }
 
   /** Bytes written so far. */
@@ -32,9 +28,10 @@ export class ZipWriter {
     return this.#position
   }
 
-  async begin(name: string, method: 0 | 8): Promise<void> {
-    if (this.#entries.length === ZIP_MAX_ENTRIES) throw tooLarge(`more than ${ZIP_MAX_ENTRIES} entries`)
-    this.#open = { name, offset: this.#position, method, crc: 0, compressed: 0, size: 0 }
+  /** `size` is what the entry may have at most, as far as that is known: sizes of 64 bits need more room before it. */
+  async begin(name: string, method: 0 | 8, size = 0): Promise<void> {
+    const large = size >= this.#limit
+    this.#open = { name, offset: this.#position, method, crc: 0, compressed: 0, size: 0, large }
     await this.#write([localHeader(this.#open)])
   }
 
@@ -48,7 +45,8 @@ export class ZipWriter {
     const entry = this.#open!
     entry.crc = crc
     entry.size = size
-    if (size >= ZIP_LIMIT) throw tooLarge(`${entry.name} has ${size} bytes`)
+    if (!entry.large && Math.max(size, entry.compressed) >= this.#limit)
+      throw new RangeError(`${entry.name} has ${size} bytes, and no room for such a size`)
     const header = localHeader(entry)
     await this.#file.write(header, 0, header.length, entry.offset)
     this.#entries.push(entry)
@@ -56,10 +54,11 @@ export class ZipWriter {
   }
 
   async finish(): Promise<void> {
-    const headers = this.#entries.map(centralHeader)
+    const headers = this.#entries.map((entry) => centralHeader(entry, this.#limit))
     const offset = this.#position
     await this.#write(headers)
-    await this.#write([endOfDirectory(headers.length, this.#position - offset, offset)])
+    const directory = { entries: headers.length, bytes: this.#position - offset, offset }
+    await this.#write([endOfDirectory(directory, this.#limit)])
     await this.#file.close()
   }
 
@@ -69,8 +68,6 @@ export class ZipWriter {
   }
 
   async #write(chunks: Uint8Array[]): Promise<void> {
-    const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-    if (this.#position + bytes >= ZIP_LIMIT) throw tooLarge('4 GiB reached')
     let rest = chunks.filter((chunk) => chunk.length > 0)
     while (rest.length > 0) {
       const { bytesWritten } = await this.#file.writev(rest, this.#position)
@@ -90,10 +87,4 @@ function dropBytes(chunks: Uint8Array[], count: number): Uint8Array[] {
   const rest = chunks.slice(index)
   if (left > 0) rest[0] = rest[0]!.subarray(left)
   return rest
-}
-
-function tooLarge(reason: string): AppError {
-  return new AppError(ERRORS.EXPORT_ARCHIVE_TOO_LARGE, `a zip archive cannot hold this: ${reason}`, {
-    retryable: false,
-  })
 }
