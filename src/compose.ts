@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { forgetAddress, keepAddress } from './compose/address-file.ts'
 import { engineOptions } from './compose/engine.ts'
 import { exportJobOptions, exportsOptions } from './compose/exports.ts'
 import { openFolders, warnOfLooseFiles } from './compose/folders.ts'
@@ -249,6 +250,11 @@ async function startOn(
     engine,
     processing,
     http,
+    {
+      name: 'address file',
+      start: () => keepAddress(config.WHARF_DATA_DIR, http.address),
+      stop: () => forgetAddress(config.WHARF_DATA_DIR),
+    },
   ])
   listening = true
   return {

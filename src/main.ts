@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { addDoctorCommand } from './cli/doctor.ts'
 import { addExportCommand } from './cli/export.ts'
 import { Interrupted } from './cli/interrupt.ts'
+import { addKeyCommands, addProjectCommands } from './cli/project.ts'
 import { loadDotEnv } from './config.ts'
 import { isAppError } from './kernel/index.ts'
 import { VERSION } from './version.ts'
@@ -18,6 +19,8 @@ program
   .action(async (options) => (await import('./cli/serve.ts')).serve(options))
 addExportCommand(program)
 addDoctorCommand(program)
+addProjectCommands(program)
+addKeyCommands(program)
 
 program
   .command('process')

@@ -4,7 +4,14 @@ export { RESYNC } from './events/event-feed.ts'
 export type { Event, EventFilter } from './events/event-log.ts'
 export { Gather } from './gather.ts'
 export { newId } from './id.ts'
-export { type Installation, keepSecret, openInstallation, readSecret, sharedSecret } from './installation.ts'
+export {
+  type Installation,
+  keepSecret,
+  openInstallation,
+  openSealer,
+  readSecret,
+  sharedSecret,
+} from './installation.ts'
 export { activeIn, isActive, type Job } from './job.ts'
 export type { Enqueued, NewJob, NewTask, Task } from './job-store.ts'
 export {
@@ -30,6 +37,7 @@ export {
 } from './overview.ts'
 export { type Grant, type ProjectKey, SCOPES, type Scope } from './projects/project-keys.ts'
 export { type Project, ProjectStore } from './projects/project-store.ts'
+export { type KeyView, keyView, type ProjectView, projectView } from './projects/project-views.ts'
 export { NO_QUOTAS, QUOTAS, type Quota, Quotas, type QuotaValues } from './projects/quotas.ts'
 export { hashSecret, matchesHash, newSecret } from './projects/secrets.ts'
 export { reportOutages } from './redis-outages.ts'

@@ -61,6 +61,12 @@ export const ERRORS = {
     FAILED_PRECONDITION,
     'Another instance runs that does not see the files of this one',
   ),
+  SERVER_UNREACHABLE: kind(
+    'SERVER_UNREACHABLE',
+    502,
+    UNAVAILABLE,
+    'The server that a command was to ask does not answer',
+  ),
   SCHEMA_TOO_NEW: kind('SCHEMA_TOO_NEW', 500, FAILED_PRECONDITION, 'The ledger was written by a newer Wharf'),
 
   REQUEST_INVALID: kind('REQUEST_INVALID', 400, INVALID_ARGUMENT, 'The request is not valid'),

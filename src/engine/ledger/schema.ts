@@ -58,6 +58,7 @@ export interface ProjectKeysTable {
   main: Generated<number>
   created_at: number
   expires_at: number | null
+  last_used_at: Generated<number | null>
 }
 
 export type JobState = 'waiting' | 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled'

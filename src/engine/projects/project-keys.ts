@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, ERRORS, outageOf } from '../../kernel/index.ts'
 import { newId } from '../id.ts'
 import { type Ledger, now, type Tx } from '../ledger/ledger.ts'
 import type { ProjectKeysTable } from '../ledger/schema.ts'
@@ -16,6 +16,8 @@ export interface ProjectKey {
   scopes: readonly Scope[]
   createdAt: number
   expiresAt: number | null
+  /** To the minute; null: never. */
+  lastUsedAt: number | null
 }
 
 export interface NewKey {
@@ -32,6 +34,9 @@ export interface Grant {
   keyId: string | null
 }
 
+/** How far the last use of a key may be behind: a write per request would cost more than the request. */
+const USE_NOTED_MS = 60_000
+
 const KEY_FORM = /^wharf_[0-9a-f]{32}_[\w-]{43}$/
 
 /**
@@ -40,6 +45,8 @@ const KEY_FORM = /^wharf_[0-9a-f]{32}_[\w-]{43}$/
  */
 export class ProjectKeys {
   readonly #ledger: Ledger
+  /** Keys whose use is being written. */
+  readonly #noting = new Set<string>()
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger
@@ -51,6 +58,8 @@ export class ProjectKeys {
     projectId: string,
     { name, scopes, expiresAt = null, main = false }: NewKey,
   ): Promise<ProjectKey & { secret: string }> {
+    if (expiresAt !== null && !(expiresAt > (await tx.now())))
+      throw new AppError(ERRORS.REQUEST_INVALID, 'expires_at must be in the future')
     const secret = newSecret(`wharf_${projectId.replaceAll('-', '')}_`)
     const row = await tx.db
       .insertInto('project_keys')
@@ -122,12 +131,31 @@ export class ProjectKeys {
       .selectFrom('project_keys')
       .innerJoin('projects', 'projects.id', 'project_keys.project_id')
       .selectAll('project_keys')
-      .select(['projects.name as project_name', 'projects.created_at as project_created_at'])
+      .select(['projects.name as project_name', 'projects.created_at as project_created_at', now.as('now')])
       .where('hash', '=', hashSecret(secret))
       .where(isGood)
       .where('projects.deleted_at', 'is', null)
       .executeTakeFirst()
-    return row && { ...toKey(row), projectName: row.project_name, projectCreatedAt: row.project_created_at }
+    if (row === undefined) return undefined
+    await this.#noteUse(row.id, Number(row.now) - (row.last_used_at ?? 0))
+    return { ...toKey(row), projectName: row.project_name, projectCreatedAt: row.project_created_at }
+  }
+
+  /** A ledger that takes no writes refuses no reader. */
+  async #noteUse(keyId: string, unusedMs: number): Promise<void> {
+    if (unusedMs < USE_NOTED_MS || this.#noting.has(keyId)) return
+    this.#noting.add(keyId)
+    try {
+      await this.#ledger.db
+        .updateTable('project_keys')
+        .set({ last_used_at: now })
+        .where('id', '=', keyId)
+        .execute()
+    } catch (error) {
+      if (outageOf(error) === undefined) throw error
+    } finally {
+      this.#noting.delete(keyId)
+    }
   }
 
   /** Which of these are over: the project is deleted, or the key is deleted or past its end. */
@@ -167,5 +195,6 @@ function toKey(row: Selectable<ProjectKeysTable>): ProjectKey {
     scopes: JSON.parse(row.scopes) as Scope[],
     createdAt: row.created_at,
     expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
   }
 }

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { ProjectKey } from '../../engine/index.ts'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { keyView } from '../../engine/index.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { KeyView, NewKey, OneKey } from './project-schemas.ts'
 import { OneProject } from './schemas.ts'
@@ -29,11 +28,9 @@ export function keyRoutes({ projects, idempotency, ledger }: HttpDeps): FastifyP
           const { project_id } = request.params
           const { name, scopes, expires_at } = request.body
           const expiresAt = expires_at === undefined ? null : Date.parse(expires_at)
-          if (expiresAt !== null && !(expiresAt > (await tx.now())))
-            throw new AppError(ERRORS.REQUEST_INVALID, 'body/expires_at must be in the future')
           await projects.require(tx, project_id)
           const key = await projects.keys.create(tx, project_id, { name, scopes, expiresAt })
-          return { status: 201, body: { ...toView(key), api_key: key.secret } }
+          return { status: 201, body: { ...keyView(key), api_key: key.secret } }
         }),
     )
 
@@ -50,7 +47,7 @@ export function keyRoutes({ projects, idempotency, ledger }: HttpDeps): FastifyP
       },
       async ({ params: { project_id } }) => {
         await projects.require(ledger, project_id)
-        return { items: (await projects.keys.list(project_id)).map(toView) }
+        return { items: (await projects.keys.list(project_id)).map(keyView) }
       },
     )
 
@@ -71,15 +68,5 @@ export function keyRoutes({ projects, idempotency, ledger }: HttpDeps): FastifyP
         return reply.code(204).send(null)
       },
     )
-  }
-}
-
-function toView({ id, name, scopes, createdAt, expiresAt }: ProjectKey) {
-  return {
-    key_id: id,
-    name,
-    scopes: [...scopes],
-    created_at: new Date(createdAt).toISOString(),
-    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
   }
 }

@@ -84,6 +84,7 @@ export const KeyView = Type.Object({
   scopes: Scopes,
   created_at: Time,
   expires_at: nullable(Time),
+  last_used_at: nullable(Type.String({ format: 'date-time', description: 'to the minute; null: never' })),
 })
 
 export const OneKey = Type.Object({ project_id: Type.String(), key_id: Type.String() })

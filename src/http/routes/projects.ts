@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { Project } from '../../engine/index.ts'
+import { projectView } from '../../engine/index.ts'
 import { EXPORT_LANE } from '../../exports/index.ts'
 import { requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -26,7 +26,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
   const detailsOf = async (projectId: string) => {
     const project = await projects.require(ledger, projectId)
     return {
-      ...toView(project),
+      ...projectView(project),
       biz_ids: await transfers.businessesOf(projectId),
       quotas: await quotas.of(projectId),
     }
@@ -50,7 +50,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         idempotency.answer(request, reply, async (tx) => {
           const project = await projects.create(tx, request.body.name)
           const secrets = { api_key: project.apiKey, webhook_secret: project.webhookSecret }
-          return { status: 201, body: { ...toView(project), ...secrets } }
+          return { status: 201, body: { ...projectView(project), ...secrets } }
         }),
     )
 
@@ -64,7 +64,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           response: { 200: Type.Object({ items: Type.Array(ProjectView) }) },
         },
       },
-      async () => ({ items: (await projects.list()).map(toView) }),
+      async () => ({ items: (await projects.list()).map(projectView) }),
     )
 
     app.get(
@@ -190,8 +190,4 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       },
     )
   }
-}
-
-function toView(project: Project) {
-  return { project_id: project.id, name: project.name, created_at: new Date(project.createdAt).toISOString() }
 }

@@ -1,0 +1,217 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { KeyWish, ProjectAdmin, RotationWish, Scope } from '../compose-admin.ts'
+import { loadConfig } from '../config.ts'
+import { AppError, ERRORS } from '../kernel/index.ts'
+import { wholeNumber } from './source-options.ts'
+
+interface AdminOptions {
+  server?: string
+  json?: boolean
+}
+
+const SHOWN_ONCE = 'Keep them now: they are not shown again.'
+/** As in src/engine/projects/project-keys.ts, which a start of the command does not load; a test compares them. */
+export const SCOPE_NAMES = ['all', 'read', 'exports', 'transfers', 'processing'] as const satisfies Scope[]
+const DAY = 86_400_000
+
+export function addProjectCommands(program: Command): void {
+  const project = program
+    .command('project')
+    .description('register business systems, and change or end what they have')
+  addAdminOptions(
+    project.command('create <name>').description('register a project; prints its key and its webhook secret'),
+  ).action((name: string, options: AdminOptions) =>
+    run(options, async (admin) => {
+      const made = await admin.createProject(checkedName(name))
+      return [
+        made,
+        lines(
+          { project: made.project_id, 'API key': made.api_key, 'webhook secret': made.webhook_secret },
+          SHOWN_ONCE,
+        ),
+      ]
+    }),
+  )
+  addAdminOptions(project.command('list').description('all projects')).action((options: AdminOptions) =>
+    run(options, async (admin) => {
+      const items = await admin.projects()
+      return [
+        { items },
+        table(
+          ['PROJECT', 'NAME', 'CREATED'],
+          items.map((p) => [p.project_id, p.name, p.created_at]),
+        ),
+      ]
+    }),
+  )
+  addAdminOptions(
+    project.command('rotate <project>').description("replace a project's key or webhook secret"),
+  )
+    .addOption(
+      new Option('--what <secret>', 'which one').choices(['api_key', 'webhook_secret']).default('api_key'),
+    )
+    .option(
+      '--grace-hours <n>',
+      'how long the old one stays good; 0 ends it at once',
+      wholeNumber(0, 720),
+      24,
+    )
+    .action((name: string, options: AdminOptions & { what: RotationWish['what']; graceHours: number }) =>
+      run(options, async (admin) => {
+        const wish = { what: options.what, grace_hours: options.graceHours }
+        const rotated = await admin.rotate(await idOf(admin, name), wish)
+        const { api_key, webhook_secret, old_expires_at } = rotated
+        const shown = {
+          'API key': api_key,
+          'webhook secret': webhook_secret,
+          'the old one ends': old_expires_at,
+        }
+        return [rotated, lines(shown, 'Keep it now: it is not shown again.')]
+      }),
+    )
+  addAdminOptions(
+    project
+      .command('delete <project>')
+      .description('delete a project that has no unfinished tasks, with its keys'),
+  ).action((name: string, options: AdminOptions) =>
+    run(options, async (admin) => {
+      const project_id = await idOf(admin, name)
+      await admin.deleteProject(project_id)
+      return [{ project_id }, `project ${project_id} is deleted`]
+    }),
+  )
+}
+
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description("a project's keys: each with a name, scopes and an end")
+  addAdminOptions(key.command('create <project>').description('make a key and print it'))
+    .requiredOption('--name <name>', 'what it is for', checkedName)
+    .addOption(
+      new Option('--scope <scope>', 'what it may do; may be given several times')
+        .choices(SCOPE_NAMES)
+        .argParser(collectScope)
+        .default(undefined, 'all'),
+    )
+    .option(
+      '--expires <when>',
+      'its end: a time like 2030-01-01T00:00:00Z, or days like 90d (default: never)',
+      endOf,
+    )
+    .action((name: string, options: AdminOptions & { name: string; scope?: Scope[]; expires?: string }) =>
+      run(options, async (admin) => {
+        const wish: KeyWish = {
+          name: options.name,
+          scopes: options.scope ?? ['all'],
+          ...(options.expires !== undefined && { expires_at: options.expires }),
+        }
+        const made = await admin.createKey(await idOf(admin, name), wish)
+        const shown = {
+          key: made.key_id,
+          'API key': made.api_key,
+          scopes: made.scopes.join(', '),
+          ends: made.expires_at ?? 'never',
+        }
+        return [made, lines(shown, 'Keep it now: it is not shown again.')]
+      }),
+    )
+  addAdminOptions(key.command('list <project>').description('the keys that are good')).action(
+    (name: string, options: AdminOptions) =>
+      run(options, async (admin) => {
+        const items = await admin.keys(await idOf(admin, name))
+        const rows = items.map((k) => [
+          k.key_id,
+          k.name,
+          k.scopes.join(','),
+          k.expires_at ?? 'never',
+          k.last_used_at ?? 'never',
+        ])
+        return [{ items }, table(['KEY', 'NAME', 'SCOPES', 'ENDS', 'LAST USED'], rows)]
+      }),
+  )
+  addAdminOptions(
+    key
+      .command('revoke <project> <key_id>')
+      .description('end a key at once, with its tickets, links and streams'),
+  ).action((name: string, key_id: string, options: AdminOptions) =>
+    run(options, async (admin) => {
+      await admin.revokeKey(await idOf(admin, name), key_id)
+      return [{ key_id }, `key ${key_id} is ended`]
+    }),
+  )
+}
+
+function addAdminOptions(command: Command): Command {
+  return command
+    .option('--server <url>', 'a running Wharf, with WHARF_ADMIN_TOKEN (default: the one of the settings)')
+    .option('--json', 'print the answer as JSON')
+}
+
+async function run(
+  options: AdminOptions,
+  deed: (admin: ProjectAdmin) => Promise<[answer: object, text: string]>,
+): Promise<void> {
+  const { openProjectAdmin } = await import('../compose-admin.ts')
+  if (options.server !== undefined && !/^https?:\/\/[^/]/.test(options.server))
+    throw new AppError(
+      ERRORS.CONFIG_INVALID,
+      '--server takes an address that starts with http:// or https://',
+    )
+  const admin = await openProjectAdmin(loadConfig(process.env), options.server)
+  try {
+    const [answer, text] = await deed(admin)
+    console.log(options.json ? JSON.stringify(answer, null, 2) : text)
+  } finally {
+    await admin.close()
+  }
+}
+
+/** Projects may be named by id, or by name where it is the only one. */
+async function idOf(admin: ProjectAdmin, idOrName: string): Promise<string> {
+  const all = await admin.projects()
+  if (all.some(({ project_id }) => project_id === idOrName)) return idOrName
+  const named = all.filter(({ name }) => name === idOrName)
+  if (named.length === 1 && named[0]) return named[0].project_id
+  if (named.length === 0) throw new AppError(ERRORS.PROJECT_NOT_FOUND, `there is no project ${idOrName}`)
+  const ids = named.map(({ project_id }) => project_id).join(', ')
+  throw new AppError(
+    ERRORS.REQUEST_INVALID,
+    `${named.length} projects are named ${idOrName}; give an id: ${ids}`,
+  )
+}
+
+function checkedName(name: string): string {
+  if (name.trim() !== '' && name.length <= 200) return name
+  throw new InvalidArgumentError('A name has 1 to 200 characters.')
+}
+
+function collectScope(value: string, before: Scope[] = []): Scope[] {
+  const scope = SCOPE_NAMES.find((known) => known === value)
+  if (scope === undefined) throw new InvalidArgumentError(`Allowed choices are ${SCOPE_NAMES.join(', ')}.`)
+  return before.includes(scope) ? before : [...before, scope]
+}
+
+function endOf(text: string): string {
+  const days = /^(\d{1,5})d$/.exec(text)?.[1]
+  const time = days === undefined ? Date.parse(text) : Date.now() + Number(days) * DAY
+  if (Number.isFinite(time)) return new Date(time).toISOString()
+  throw new InvalidArgumentError('It takes a time like 2030-01-01T00:00:00Z, or days like 90d.')
+}
+
+function lines(values: Record<string, string | undefined>, note: string): string {
+  const rows = Object.entries(values).filter((row): row is [string, string] => row[1] !== undefined)
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return [...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`), '', note].join('\n')
+}
+
+function table(head: string[], rows: string[][]): string {
+  const all = [head, ...rows]
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
