@@ -2,6 +2,7 @@ import { link, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, copyFile, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
+import type { ColumnCounts } from './column-facts.ts'
 import { type CsvDialect, type CsvLayout, DEFAULT_DIALECT, layOutCsv, writeCsv } from './csv/index.ts'
 import type { ExportRequest, Table } from './export-request.ts'
 import { HttpPageSource } from './http-page-source.ts'
@@ -15,10 +16,12 @@ import {
   type StallOptions,
   type Trouble,
 } from './source/index.ts'
+import type { ColumnFacts, TableFacts } from './table-facts.ts'
 import {
   chooseContent,
   parseTemplate,
   planSheet,
+  rowDepth,
   rowLeaves,
   type SheetContent,
   type Template,
@@ -62,6 +65,8 @@ export interface Produced {
   rows: number
   parts: number
   warnings: string[]
+  /** By table. */
+  facts: TableFacts[]
 }
 
 interface FetchedTable {
@@ -109,7 +114,24 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   const warnings = tables.flatMap(({ spool, table }) =>
     spool.warnings.map((text) => prefixed(text, table, tables.length)),
   )
-  return { ...built, warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings] }
+  const { counts, ...file } = built
+  return {
+    ...file,
+    warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings],
+    facts: tables.map((table, index) => factsOf(table, counts[index] ?? [])),
+  }
+}
+
+function factsOf({ table, spool, template }: FetchedTable, counts: ColumnCounts[]): TableFacts {
+  // The leaf of the row headers takes a column for each of their levels.
+  const leaves = template.leaves.flatMap((leaf) =>
+    leaf.rowHead ? Array<typeof leaf>(rowDepth(template.rows)).fill(leaf) : [leaf],
+  )
+  const columns = counts.flatMap((count, index): ColumnFacts[] => {
+    const { title, name, type } = leaves[index]!
+    return name === null ? [] : [{ title, name, type, ...count }]
+  })
+  return { name: table.name, asked: spool.probe.total, written: spool.rows, columns }
 }
 
 /** The limits are those of all tables together. */
@@ -191,6 +213,7 @@ async function buildCsv(
     rows: spool.rows,
     parts: 1,
     warnings,
+    counts: [] as ColumnCounts[][],
   }
 }
 
@@ -207,7 +230,7 @@ async function buildExcel(
 ) {
   const { request, excel, signal } = options
   const sheets = tables.map(sheetInput)
-  const { files, warnings } = await writeWorkbook(
+  const { files, warnings, counts } = await writeWorkbook(
     { pool },
     { sheets, directory: out, baseName: request.fileName, ...excel, timezone: request.timezone, signal },
   )
@@ -221,6 +244,7 @@ async function buildExcel(
       rows,
       parts: 1,
       warnings,
+      counts,
     }
   }
   const path = join(out, 'parts.zip')
@@ -233,6 +257,7 @@ async function buildExcel(
     rows,
     parts: files.length,
     warnings,
+    counts,
   }
 }
 

@@ -76,18 +76,23 @@ export class RecordRenderer {
   }
 
   #text(value: string, column: number): string {
-    const date = this.#dates[column]
-    if (date) {
-      const bytes = Buffer.from(value)
-      const wallClock = readIsoDate(bytes, 0, bytes.length, this.#zone)
-      if (!Number.isNaN(wallClock)) return this.#fields.text(date(wallClock))
-    }
+    const date = this.#date(value, column)
+    if (date !== undefined) return date
     const isNumber = this.#columns[column]!.kind === 'number' && NUMERIC.test(value)
     return this.#fields.text(isNumber ? this.#fields.decimal(value) : value)
   }
 
-  #plain(value: string, _column: number): string {
-    return value === '' || value === 'null' ? this.#fields.nothing : this.#fields.plain(value)
+  #plain(value: string, column: number): string {
+    if (value === '' || value === 'null') return this.#fields.nothing
+    return this.#date(value, column) ?? this.#fields.plain(value)
+  }
+
+  #date(value: string, column: number): string | undefined {
+    const shown = this.#dates[column]
+    if (!shown) return undefined
+    const bytes = Buffer.from(value)
+    const wallClock = readIsoDate(bytes, 0, bytes.length, this.#zone)
+    return Number.isNaN(wallClock) ? undefined : this.#fields.text(shown(wallClock))
   }
 }
 

@@ -26,11 +26,14 @@ export interface ColumnRecipe {
 
 export interface StyleVariant {
   style: number
-  /** For numbers in a date column, which are no dates: the same look without the number format. */
+  /** For numbers that are no dates in a date column, or no whole ones in an integer column: without the number format. */
   bareStyle: number
   /** A background shows in empty cells too. */
   filled: boolean
 }
+
+/** Types whose format would show another number than the cell holds. */
+const BARE_TYPES: readonly CellType[] = ['date', 'datetime', 'integer']
 
 let lastId = 0
 
@@ -61,7 +64,7 @@ function makeVariant(style: CellStyle, type: CellType, styles: StyleBook): Style
   const format = effectiveFormat(style, type)
   return {
     style: styles.add(format === undefined ? bare : { ...bare, format }),
-    bareStyle: type === 'date' || type === 'datetime' ? styles.add(bare) : styles.add(style),
+    bareStyle: BARE_TYPES.includes(type) ? styles.add(bare) : styles.add(style),
     filled: isColor(style.bgColor),
   }
 }

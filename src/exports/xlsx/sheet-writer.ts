@@ -1,4 +1,5 @@
 import { orAborted } from '../../kernel/index.ts'
+import { addFacts, noFacts } from '../column-facts.ts'
 import { craft, type ThreadPool } from '../threads/index.ts'
 import { MAX_ROWS } from './cell-reference.ts'
 import type { EncodedPiece, PieceTask } from './encode/encode-piece.ts'
@@ -60,7 +61,8 @@ export class SheetWriter {
   #plan: FilePlan = { row: 0, rowsLeft: 0, bytes: 0, fresh: true }
   #bytesPerWeight = FIRST_GUESS
 
-  cuts = 0
+  /** Of the pieces that are in the files. */
+  readonly facts: Float64Array
   firstCut: string | null = null
 
   constructor(
@@ -75,6 +77,7 @@ export class SheetWriter {
     this.#pending = sheet.pieces.toReversed()
     this.#sheetRows = Math.max(1, MAX_ROWS - sheet.plan.top.rows - sheet.plan.bottom.rows)
     this.#nextRow = sheet.plan.top.rows + 1
+    this.facts = noFacts(sheet.plan.columns.length)
   }
 
   async run(onRows: (rows: number) => void): Promise<void> {
@@ -160,7 +163,7 @@ export class SheetWriter {
     this.#nextRow = firstRow + piece.rows
     plan.bytes += encoded.bytes - guess
     this.#bytesPerWeight = encoded.bytes / Math.max(1, piece.weight)
-    this.cuts += encoded.cuts
+    addFacts(this.facts, encoded.facts)
     this.firstCut ??= encoded.firstCut
   }
 

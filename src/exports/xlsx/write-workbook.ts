@@ -1,4 +1,5 @@
 import { AppError, ERRORS } from '../../kernel/index.ts'
+import { type ColumnCounts, countsOf } from '../column-facts.ts'
 import type { ThreadPool } from '../threads/index.ts'
 import { MAX_COLUMNS } from './cell-reference.ts'
 import { Timezone } from './encode/timezone.ts'
@@ -30,6 +31,8 @@ export interface Book {
 export interface WrittenBook {
   files: WrittenFile[]
   warnings: string[]
+  /** By sheet and column of its plan. */
+  counts: ColumnCounts[][]
 }
 
 /** Turns plans and spool into one .xlsx file, or several where a limit is reached. Without success no file is left. */
@@ -48,6 +51,7 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
   }
   const volumes = new Volumes({ directory: book.directory, baseName: book.baseName, styles: styles.toXml() })
   const warnings: string[] = []
+  const counts: ColumnCounts[][] = []
   let rows = 0
   try {
     for (const sheet of sheets) {
@@ -56,10 +60,13 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
         rows += more
         book.onProgress?.(rows)
       })
-      if (writer.cuts > 0) warnings.push(cutWarning(sheet.name, writer.cuts, writer.firstCut!))
+      const columns = countsOf(writer.facts)
+      counts.push(columns)
+      const cuts = columns.reduce((sum, column) => sum + column.cuts, 0)
+      if (cuts > 0) warnings.push(cutWarning(sheet.name, cuts, writer.firstCut!))
     }
     book.signal.throwIfAborted()
-    return { files: await volumes.publish(), warnings }
+    return { files: await volumes.publish(), warnings, counts }
   } catch (error) {
     await volumes.discard()
     throw error

@@ -58,28 +58,30 @@ test('values keep the types that they have in the spool', async () => {
   ])
 })
 
-test('a number of more than 15 digits is a text with every digit', async () => {
-  const digits = [
-    '12345678901234567890',
-    '-1234567890.1234567',
-    '123456789012345',
-    '0.00000000000000123',
-    '1e400',
-  ]
-  expect(
-    shown(
-      await column1(
-        'number',
-        digits.map((text) => new Digits(text)),
+test('only long integers become texts; fractions are rounded to 15 digits', async () => {
+  const seen = [
+    ['12345678901234567890', ['s', '12345678901234567890']],
+    ['1234567890123456.5', ['s', '1234567890123456.5']],
+    ['-1234567890.1234567', ['n', -1234567890.12346]],
+    ['0.30000000000000004', ['n', 0.3]],
+    ['95.18810000000001', ['n', 95.1881]],
+    ['1.2345678901234567e+30', ['n', 1.23456789012346e30]],
+    ['123456789012345', ['n', 123456789012345]],
+    ['0.00000000000000123', ['n', 1.23e-15]],
+    ['1e400', ['s', '1e400']],
+    ['1e-310', ['s', '1e-310']],
+  ] as const
+  for (const type of ['auto', 'number', 'money', 'percent', 'integer'] as const)
+    expect(
+      shown(
+        await column1(
+          type,
+          seen.map(([text]) => new Digits(text)),
+        ),
       ),
-    ),
-  ).toEqual([
-    ['s', '12345678901234567890'],
-    ['s', '-1234567890.1234567'],
-    ['n', 123456789012345],
-    ['n', 1.23e-15],
-    ['s', '1e400'],
-  ])
+    ).toEqual(seen.map(([, cell]) => cell))
+  const texts = seen.map(([text]) => text)
+  expect(shown(await column1('money', texts))).toEqual(seen.map(([, cell]) => cell))
 })
 
 test('numeric texts become numbers under a numeric type, and what does not fit stays text', async () => {
@@ -115,17 +117,17 @@ test('numeric texts become numbers under a numeric type, and what does not fit s
   ])
 })
 
-test('an integer column takes whole numbers only', async () => {
+test('an integer column shows a number that is not whole as it is', async () => {
   const cells = await column1('integer', [3, '4', 1.5, '2.5', new Digits('2.0'), new Digits('1e3')])
   expect(shown(cells)).toEqual([
     ['n', 3],
     ['n', 4],
-    ['s', '1.5'],
-    ['s', '2.5'],
+    ['n', 1.5],
+    ['n', 2.5],
     ['n', 2],
     ['n', 1000],
   ])
-  expect(cells[0]!.look.format).toBe('0')
+  expect(cells.map((cell) => cell!.look.format)).toEqual(['0', '0', 'General', 'General', '0', '0'])
 })
 
 test('money and percent are numbers with a format of their own', async () => {
@@ -165,7 +167,7 @@ test('dates are real dates, with the leap day that Excel makes up in 1900', asyn
     '1899-12-31',
     '2023-02-29',
   ]
-  const cells = await column1('date', [...values, '2024-1-1', 20240229, '2024-05-06T23:30:00'])
+  const cells = await column1('date', [...values, '2024-1-1', 20240230, '2024-05-06T23:30:00'])
   expect(shown(cells)).toEqual([
     ['d', { date: '2024-02-29T00:00:00' }],
     ['d', { date: '1900-01-01T00:00:00' }],
@@ -175,11 +177,94 @@ test('dates are real dates, with the leap day that Excel makes up in 1900', asyn
     ['s', '1899-12-31'],
     ['s', '2023-02-29'],
     ['s', '2024-1-1'],
-    ['n', 20240229],
+    ['n', 20240230],
     ['d', { date: '2024-05-06T00:00:00' }],
   ])
   expect(cells[0]!.look.format).toBe('yyyy-mm-dd')
   expect(cells[8]!.look.format).toBe('General')
+})
+
+test('dates with slashes, of eight digits, and seconds or milliseconds since 1970 are read', async () => {
+  const values = [
+    '2026/02/28',
+    '2026/02/28 08:30:15',
+    '2026/02-28',
+    '20260228',
+    20260228,
+    '20260230',
+    1772238615,
+    '1772238615',
+    999999999,
+    1772238615250,
+    '177223861525',
+    17722386152,
+    '0123456789',
+    -177223861,
+    new Digits('1772238615.5'),
+  ]
+  const cells = await column1('datetime', values, { timezone: 'Asia/Shanghai' })
+  expect(shown(cells)).toEqual([
+    ['d', { date: '2026-02-28T00:00:00' }],
+    ['d', { date: '2026-02-28T08:30:15' }],
+    ['s', '2026/02-28'],
+    ['d', { date: '2026-02-28T00:00:00' }],
+    ['d', { date: '2026-02-28T00:00:00' }],
+    ['s', '20260230'],
+    ['d', { date: '2026-02-28T08:30:15' }],
+    ['d', { date: '2026-02-28T08:30:15' }],
+    ['d', { date: '2001-09-09T09:46:39' }],
+    ['d', { date: '2026-02-28T08:30:15.250000' }],
+    ['d', { date: '1975-08-14T12:51:01.525000' }],
+    ['n', 17722386152],
+    ['s', '0123456789'],
+    ['n', -177223861],
+    ['n', 1772238615.5],
+  ])
+  expect(cells[11]!.look.format).toBe('General')
+})
+
+test('what is empty, does not fit its type, is cut or is longest is counted by column', async () => {
+  const rows: Row[] = [
+    [1, 'one', '2026-01-02', true, '中文😀"quoted"', 1],
+    ['2', null, 'soon', 'yes', 'x'.repeat(33_000), new Digits('12345678901234567')],
+    ['many', undefined, 12, 7, '', 'text'],
+    [new Digits('12345678901234567'), '', true, false, null, 0.1],
+    [1.5, 'three', '', 'true', 'a\u0001b', true],
+  ]
+  const types: CellType[] = ['integer', 'string', 'date', 'boolean', 'auto', 'auto']
+  const book = {
+    sheets: [
+      {
+        plan: plan(types.map((type, field) => column(field, type))),
+        segments: [bench.spool(rows, { slice: 2 })],
+      },
+    ],
+  }
+  const { counts, warnings } = await bench.write(book)
+  expect(counts).toEqual([
+    [
+      { nulls: 0, misfits: 3, cuts: 0, longest: 17 },
+      { nulls: 3, misfits: 0, cuts: 0, longest: 5 },
+      { nulls: 1, misfits: 3, cuts: 0, longest: 4 },
+      { nulls: 0, misfits: 2, cuts: 0, longest: 3 },
+      { nulls: 2, misfits: 0, cuts: 1, longest: 33_000 },
+      { nulls: 0, misfits: 1, cuts: 0, longest: 17 },
+    ],
+  ])
+  expect(warnings).toHaveLength(1)
+  // Rows that are written anew in another file count once.
+  const split = await bench.write({ ...book, maxRows: 1 })
+  expect(split.counts).toEqual(counts)
+})
+
+test('the longest text is counted in characters, whatever their bytes', async () => {
+  const texts = ['ab', '中文字', 'éa', '😀😀', 'a"b"c', '中中中中中中中', '😀😀😀😀', 'abcdefgh'] as const
+  for (let n = 1; n <= texts.length; n++) {
+    const { counts } = await bench.write({
+      sheets: [{ plan: plan([column(0)]), segments: [bench.spool(texts.slice(0, n).map((text) => [text]))] }],
+    })
+    expect(counts[0]![0]!.longest).toBe(Math.max(...texts.slice(0, n).map(({ length }) => length)))
+  }
 })
 
 test('instants are shown on the clock of the time zone, summer time included', async () => {

@@ -1,3 +1,4 @@
+import { FACTS } from '../../column-facts.ts'
 import { type CompileCondition, conditionPicker } from '../condition-styles.ts'
 import { markKind } from '../deflate/row-marks.ts'
 import type { CellType } from '../sheet-plan.ts'
@@ -7,7 +8,7 @@ import { TextVariants } from './text-variants.ts'
 /** Kinds of cells; a slot of a column is `variant * KINDS + kind`. */
 export const TEXT = 0
 export const NUMBER = 1
-/** A number in a date column, without that column's format. */
+/** A number that is no date, or no whole one, without its column's format. */
 export const BARE = 2
 export const BOOLEAN = 3
 export const BLANK = 4
@@ -39,6 +40,8 @@ const MODES: Record<CellType, number> = {
  */
 export class CompiledColumn {
   readonly field: number
+  /** Where its numbers begin among the cursor's facts. */
+  readonly facts: number
   readonly letters: string
   readonly mode: number
   readonly keepTime: boolean
@@ -61,6 +64,7 @@ export class CompiledColumn {
     compile: CompileCondition,
   ) {
     this.field = recipe.field ?? -1
+    this.facts = index * FACTS
     this.letters = recipe.letters
     this.mode = MODES[recipe.type]
     this.keepTime = recipe.keepTime

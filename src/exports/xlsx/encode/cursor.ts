@@ -1,3 +1,4 @@
+import { noFacts } from '../../column-facts.ts'
 import { RowDeflater } from '../deflate/row-deflater.ts'
 import { MARK_WORDS, MARKS } from '../deflate/row-marks.ts'
 import { FILL, XML } from '../deflate/xml-buffer.ts'
@@ -34,8 +35,8 @@ export class Cursor {
   classes: Uint8Array = new Uint8Array(256)
   zone: Timezone
 
-  /** Texts that were cut, and the first cell that has one. */
-  cuts = 0
+  /** By column, see `column-facts.ts`, and the first cell whose text was cut. */
+  facts = noFacts(0)
   firstCut: string | null = null
 
   #block = emptyBlock()
@@ -46,7 +47,11 @@ export class Cursor {
     this.zone = zone
   }
 
-  begin(input: Buffer, end: number, classes: Uint8Array, zone: Timezone): void {
+  begin(
+    input: Buffer,
+    end: number,
+    { classes, zone, columns }: { classes: Uint8Array; zone: Timezone; columns: number },
+  ): void {
     this.input = input
     this.inputView = new DataView(input.buffer, input.byteOffset)
     this.i = 0
@@ -54,7 +59,7 @@ export class Cursor {
     this.classes = classes
     this.zone = zone
     this.#clear()
-    this.cuts = 0
+    this.facts = noFacts(columns)
     this.firstCut = null
     this.#block = emptyBlock()
     this.#deflater.begin()

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, readSync } from 'node:fs'
 import { openFileSync } from '../../../kernel/index.ts'
+import { noFacts } from '../../column-facts.ts'
 import type { CompileCondition } from '../condition-styles.ts'
 import type { SliceRows } from '../pieces.ts'
 import type { SheetRecipe } from '../sheet-recipe.ts'
@@ -23,7 +24,8 @@ export interface PieceTask {
 }
 
 export interface EncodedPiece extends DeflatedBlock {
-  cuts: number
+  /** See `column-facts.ts`. */
+  facts: Float64Array
   firstCut: string | null
 }
 
@@ -50,18 +52,23 @@ export class PieceEncoder {
   encode({ recipe, source, rows, firstRow, heads }: PieceTask): EncodedPiece {
     const sheet = this.#sheet(recipe)
     const c = this.#cursor
+    const { zone } = sheet
+    const columns = sheet.columns.length
     if (source === null) {
-      c.begin(this.#buffer, 0, CLASSES, sheet.zone)
+      c.begin(this.#buffer, 0, { classes: CLASSES, zone, columns })
       encodeBlankRows(c, sheet, rows, firstRow, heads)
     } else {
       const input = this.#read(source)
       const odd = input.includes(FFFE) || input.includes(FFFF)
-      c.begin(input, input.length - 1, odd ? CLASSES_WITH_NON_CHARACTERS : CLASSES, sheet.zone)
+      const classes = odd ? CLASSES_WITH_NON_CHARACTERS : CLASSES
+      c.begin(input, input.length - 1, { classes, zone, columns })
       skipRows(c, source.skip)
       encodeRows(c, sheet, rows, firstRow, heads)
       if (source.toEnd && c.i < c.end) throw new SpoolBroken('a slice has more rows than its index says')
     }
-    return { ...c.finish(), cuts: c.cuts, firstCut: c.firstCut }
+    // Rows that are only kept free hold no values that were empty.
+    const facts = source === null ? noFacts(columns) : c.facts
+    return { ...c.finish(), facts, firstCut: c.firstCut }
   }
 
   #sheet(recipe: SheetRecipe): CompiledSheet {

@@ -6,23 +6,51 @@ const EPOCH = 25_569
 const LAST_DAY = 2_958_465
 
 /**
- * Reads ISO 8601 (`2024-02-29`, `2024-02-29T08:30[:15[.123]]` or a blank for the T, then nothing, `Z` or an offset) from
- * UTF-8 bytes and gives milliseconds on the wall clock of the zone, counted like UTC. A text without an offset is taken
- * as that wall clock already. NaN: not a date.
+ * Reads ISO 8601 (`2024-02-29`, `2024-02-29T08:30[:15[.123]]` or a blank for the T, then nothing, `Z` or an offset; also with
+ * slashes, `2024/02/29`) or digits (see `dateOfDigits`) from UTF-8 bytes and gives milliseconds on the wall clock of the
+ * zone, counted like UTC. A text without an offset is taken as that wall clock already. NaN: not a date.
  */
 export function readIsoDate(bytes: Uint8Array, start: number, end: number, zone: Timezone): number {
   const length = end - start
-  if (length < 10 || length > 40 || bytes[start + 4] !== 0x2d || bytes[start + 7] !== 0x2d) return Number.NaN
+  if (length < 8 || length > 40) return Number.NaN
+  const dash = bytes[start + 4]
+  if (dash !== 0x2d && dash !== 0x2f) return readDigits(bytes, start, end, zone)
+  if (length < 10 || bytes[start + 7] !== dash) return Number.NaN
   const year = two(bytes, start) * 100 + two(bytes, start + 2)
   const month = two(bytes, start + 5)
   const day = two(bytes, start + 8)
-  // A part that is no number is NaN and fails each of these.
-  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month))) return Number.NaN
-  const midnight = daysFromEpoch(year, month, day) * DAY
-  if (length === 10) return midnight
+  const midnight = midnightOf(year, month, day)
+  if (length === 10 || Number.isNaN(midnight)) return midnight
   const separator = bytes[start + 10]
   if (length < 16 || (separator !== 0x54 && separator !== 0x74 && separator !== 0x20)) return Number.NaN
   return readTime(bytes, start + 11, end, midnight, zone)
+}
+
+/** A part that is no number is NaN, and so is the whole. */
+function midnightOf(year: number, month: number, day: number): number {
+  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month))) return Number.NaN
+  return daysFromEpoch(year, month, day) * DAY
+}
+
+/**
+ * What a whole number of so many digits means in a date column: 8 are a date (`20240229`), 9 or 10 the seconds and 12 or 13
+ * the milliseconds since 1970. NaN: none of these.
+ */
+export function dateOfDigits(value: number, digits: number, zone: Timezone): number {
+  if (value < 10 ** (digits - 1)) return Number.NaN // led by a zero: an id, a telephone number
+  if (digits === 8) return midnightOf(Math.floor(value / 10_000), Math.floor(value / 100) % 100, value % 100)
+  if (digits === 9 || digits === 10) return zone.wallClock(value * 1_000)
+  return digits === 12 || digits === 13 ? zone.wallClock(value) : Number.NaN
+}
+
+function readDigits(bytes: Uint8Array, start: number, end: number, zone: Timezone): number {
+  if (end - start > 13) return Number.NaN
+  let value = 0
+  for (let p = start; p < end; p += 1) {
+    if (!isDigit(bytes[p]!)) return Number.NaN
+    value = value * 10 + bytes[p]! - 48
+  }
+  return dateOfDigits(value, end - start, zone)
 }
 
 function readTime(bytes: Uint8Array, start: number, end: number, midnight: number, zone: Timezone): number {

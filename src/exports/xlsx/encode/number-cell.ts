@@ -1,10 +1,22 @@
+import { MISFITS } from '../../column-facts.ts'
 import { COMMA, NEWLINE } from './byte-classes.ts'
-import { AS_DATE, AS_INTEGER, AS_TEXT, BARE, type CompiledColumn, KINDS, NUMBER } from './compiled-column.ts'
+import {
+  AS_BOOLEAN,
+  AS_DATE,
+  AS_INTEGER,
+  AS_TEXT,
+  BARE,
+  type CompiledColumn,
+  KINDS,
+  NUMBER,
+} from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
+import { writeDate } from './date-cell.ts'
+import { dateOfDigits } from './iso-date.ts'
 import { closeCell, copyCell, openCell } from './open-cell.ts'
 import { rawTextCell, slowText } from './text-cell.ts'
 
-/** Excel keeps 15 significant digits; longer numbers would be rounded, so they are written as texts. */
+/** Excel keeps 15 significant digits. Fractions are rounded to them; a longer integer is most often an id, and stays text. */
 const DIGITS = 15
 const POWERS = Float64Array.from({ length: DIGITS + 1 }, (_, n) => 10 ** n)
 const NUMERIC = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
@@ -22,7 +34,18 @@ export function numberCell(c: Cursor, column: CompiledColumn): void {
   }
   c.i = end
   const variant = column.conditions === null ? 0 : column.conditions.pick(decimal(c.input[start] === 0x2d))
+  if (column.mode >= AS_DATE) {
+    if (column.mode === AS_DATE && isDate(c, column, start, variant)) return
+    c.facts[column.facts + MISFITS]! += 1
+  }
   copyCell(c, column, variant * KINDS + (column.mode === AS_DATE ? BARE : NUMBER), start, end)
+}
+
+/** Writes the number just scanned as a date, if that is what its digits are. */
+function isDate(c: Cursor, column: CompiledColumn, start: number, variant: number): boolean {
+  if (point >= 0 || c.input[start] === 0x2d) return false
+  const wallClock = dateOfDigits(mantissa, digits, c.zone)
+  return !Number.isNaN(wallClock) && writeDate(c, column, wallClock, variant)
 }
 
 /** Writes a text of a numeric column as a number, if that is what it is. The text's bytes are `start` to `end`. */
@@ -88,23 +111,32 @@ function slowNumber(c: Cursor, column: CompiledColumn, start: number, end: numbe
   }
   const text = c.input.toString('latin1', start, end)
   if (writeParsed(c, column, text)) return
+  c.facts[column.facts + MISFITS]! += 1
   slowText(c, column, column.conditions?.pick(NUMERIC.test(text) ? Number(text) : text) ?? 0, text)
 }
 
 function writeParsed(c: Cursor, column: CompiledColumn, text: string): boolean {
-  if (!NUMERIC.test(text) || significantDigits(text) > DIGITS) return false
-  const value = Number(text)
-  if (!Number.isFinite(value) || (column.mode === AS_INTEGER && !Number.isInteger(value))) return false
-  // Excel knows no denormal numbers; a value that small is kept as it was written.
-  if (value !== 0 && Math.abs(value) < 2.2250738585072014e-308) return false
-  openCell(
-    c,
-    column,
-    (column.conditions?.pick(value) ?? 0) * KINDS + (column.mode === AS_DATE ? BARE : NUMBER),
-  )
+  if (!NUMERIC.test(text) || isLongInteger(text)) return false
+  const value = rounded(text)
+  // Excel knows neither infinite nor denormal numbers; such a value is kept as it was written.
+  if (!Number.isFinite(value) || (value !== 0 && Math.abs(value) < 2.2250738585072014e-308)) return false
+  const { mode } = column
+  const isBare = mode === AS_DATE || (mode === AS_INTEGER && !Number.isInteger(value))
+  if (isBare || mode === AS_BOOLEAN) c.facts[column.facts + MISFITS]! += 1
+  openCell(c, column, (column.conditions?.pick(value) ?? 0) * KINDS + (isBare ? BARE : NUMBER))
   c.writeText(String(value))
   closeCell(c, c.o)
   return true
+}
+
+/** Whether the digits before the point, written out, are more than a number can hold. */
+function isLongInteger(text: string): boolean {
+  return /^\s*[+-]?0*[1-9]\d{15,}(?:\.\d*)?\s*$/.test(text)
+}
+
+function rounded(text: string): number {
+  const value = Number(text)
+  return significantDigits(text) > DIGITS ? Number(value.toPrecision(DIGITS)) : value
 }
 
 function significantDigits(text: string): number {

@@ -1,3 +1,4 @@
+import { NULLS } from '../../column-facts.ts'
 import { XML, XML_VIEW } from '../deflate/xml-buffer.ts'
 import { BLANK, type CompiledColumn, KINDS } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
@@ -54,6 +55,7 @@ export function closeKeepingCell(c: Cursor, o: number): void {
 
 /** An empty cell is left out, unless its background shows. */
 export function blankCell(c: Cursor, column: CompiledColumn, variant: number): void {
+  c.facts[column.facts + NULLS]! += 1
   if (column.filled[variant]) openCell(c, column, variant * KINDS + BLANK)
 }
 

@@ -1,3 +1,4 @@
+import { CUTS, LONGEST } from '../../column-facts.ts'
 import { XML } from '../deflate/xml-buffer.ts'
 import { cutToCell, escapeCellText, hasOuterBlank, MAX_TEXT } from '../xml-text.ts'
 import { AMPERSAND, GREATER, LESS, PLAIN, QUOTE, QUOTE_CLASS, UNDERSCORE } from './byte-classes.ts'
@@ -36,7 +37,12 @@ export function textCell(c: Cursor, column: CompiledColumn): void {
       : column.conditions.forBytes(input, start, findTextEnd(input, start, c.end))
   let outcome = input[start]! <= BLANK ? ENDS_BLANK : copyText(c, column, variant, false)
   if (outcome === ENDS_BLANK) outcome = copyText(c, column, variant, true)
-  if (outcome === COPIED) return
+  if (outcome === COPIED) {
+    const bytes = c.i - 1 - start
+    // A character takes a byte or more, so most texts need no counting.
+    if (bytes > c.facts[column.facts + LONGEST]!) countText(c, column, start, c.i - 1)
+    return
+  }
   const end = findTextEnd(input, start, c.end)
   c.i = end + 1
   slowText(c, column, variant, readText(input, start, end))
@@ -98,6 +104,36 @@ function copyText(c: Cursor, column: CompiledColumn, variant: number, keepBlanks
   return COPIED
 }
 
+/** Notes a text that may be the column's longest. Four bytes at a time: for Chinese texts this runs for every cell. */
+function countText(c: Cursor, column: CompiledColumn, start: number, end: number): void {
+  const { input, inputView } = c
+  // A byte that continues a character is none of its own; the lead of a four-byte one counts twice, as a surrogate pair.
+  let extra = 0
+  let p = start
+  for (; p + 4 <= end; p += 4) {
+    const word = inputView.getInt32(p, true)
+    const high = word & 0x80808080
+    if (high === 0) continue
+    const continued = high & ~(word << 1)
+    const long = high & (word << 1) & (word << 2) & (word << 3)
+    extra += bytesIn(continued) - bytesIn(long)
+  }
+  for (; p < end; p++) {
+    const byte = input[p]!
+    if ((byte & 0xc0) === 0x80) extra += 1
+    else if (byte >= 0xf0) extra -= 1
+  }
+  // At most that many: a quote stands there twice.
+  const longest = c.facts[column.facts + LONGEST]!
+  if (end - start - extra > longest)
+    c.facts[column.facts + LONGEST] = Math.max(longest, readText(input, start, end).length)
+}
+
+/** How many bytes of a word have their top bit set, given that no other bits are. */
+function bytesIn(word: number): number {
+  return Math.imul((word >>> 7) & 0x01010101, 0x01010101) >>> 24
+}
+
 /** Bytes that are a number, a boolean or the like in the spool, kept as text. */
 export function rawTextCell(c: Cursor, column: CompiledColumn, start: number, end: number): void {
   const text = c.input.toString('latin1', start, end)
@@ -106,8 +142,9 @@ export function rawTextCell(c: Cursor, column: CompiledColumn, start: number, en
 
 export function slowText(c: Cursor, column: CompiledColumn, variant: number, text: string): void {
   const kept = cutToCell(text)
+  if (text.length > c.facts[column.facts + LONGEST]!) c.facts[column.facts + LONGEST] = text.length
   if (kept.length < text.length) {
-    c.cuts += 1
+    c.facts[column.facts + CUTS]! += 1
     c.firstCut ??= `${column.letters}${c.row}`
   }
   const xml = escapeCellText(kept)

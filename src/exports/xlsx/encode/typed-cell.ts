@@ -1,28 +1,33 @@
+import { MISFITS } from '../../column-facts.ts'
 import { XML } from '../deflate/xml-buffer.ts'
 import {
   AS_BOOLEAN,
   AS_DATE,
+  AS_FOUND,
   AS_TEXT,
   BOOLEAN,
   type CompiledColumn,
   KINDS,
-  NUMBER,
 } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
-import { excelSerialMillis, readIsoDate } from './iso-date.ts'
+import { writeDate } from './date-cell.ts'
+import { readIsoDate } from './iso-date.ts'
 import { numericText } from './number-cell.ts'
 import { blankCell, closeCell, openCell } from './open-cell.ts'
 import { findTextEnd, rawTextCell, textCell } from './text-cell.ts'
 
 const out = XML
-const DAY = 86_400_000
 
 /** The quoted text at the cursor, in a column whose type may make something else of it. What does not fit stays text. */
 export function typedTextCell(c: Cursor, column: CompiledColumn): void {
   const start = c.i + 1
   const end = findTextEnd(c.input, start, c.end)
-  if (end > start && convert(c, column, start, end)) c.i = end + 1
-  else textCell(c, column)
+  if (end > start && convert(c, column, start, end)) {
+    c.i = end + 1
+    return
+  }
+  if (end > start) c.facts[column.facts + MISFITS]! += 1
+  textCell(c, column)
 }
 
 function convert(c: Cursor, column: CompiledColumn, start: number, end: number): boolean {
@@ -32,39 +37,9 @@ function convert(c: Cursor, column: CompiledColumn, start: number, end: number):
 }
 
 function dateText(c: Cursor, column: CompiledColumn, start: number, end: number): boolean {
-  const serial = excelSerialMillis(readIsoDate(c.input, start, end, c.zone))
-  if (Number.isNaN(serial)) return false
-  const variant = column.conditions?.forBytes(c.input, start, end) ?? 0
-  openCell(c, column, variant * KINDS + NUMBER)
-  const day = Math.floor(serial / DAY)
-  let o = writeDigits(c.o, day, digitsOf(day))
-  const rest = serial - day * DAY
-  if (column.keepTime && rest > 0) {
-    // With the five digits before the point these are the 17 that a double needs.
-    let fraction = Math.round((rest / DAY) * 1e12)
-    let length = 12
-    for (; fraction % 10 === 0; fraction /= 10) length -= 1
-    out[o] = 0x2e
-    o = writeDigits(o + 1, fraction, length)
-  }
-  closeCell(c, o)
-  return true
-}
-
-function digitsOf(value: number): number {
-  let count = 1
-  for (let power = 10; value >= power; power *= 10) count += 1
-  return count
-}
-
-function writeDigits(at: number, value: number, length: number): number {
-  let rest = value
-  for (let n = at + length - 1; n >= at; n -= 1) {
-    const tenth = Math.floor(rest / 10)
-    out[n] = 48 + rest - tenth * 10
-    rest = tenth
-  }
-  return at + length
+  const wallClock = readIsoDate(c.input, start, end, c.zone)
+  if (Number.isNaN(wallClock)) return false
+  return writeDate(c, column, wallClock, column.conditions?.forBytes(c.input, start, end) ?? 0)
 }
 
 function booleanText(c: Cursor, column: CompiledColumn, start: number, end: number): boolean {
@@ -85,7 +60,10 @@ export function literalCell(c: Cursor, column: CompiledColumn): void {
   const first = input[start]
   if (first === 0x6e) blankCell(c, column, column.nullVariant)
   else if (column.mode === AS_TEXT) rawTextCell(c, column, start, end)
-  else writeBoolean(c, column, first === 0x74)
+  else {
+    if (column.mode !== AS_FOUND && column.mode !== AS_BOOLEAN) c.facts[column.facts + MISFITS]! += 1
+    writeBoolean(c, column, first === 0x74)
+  }
 }
 
 export function writeBoolean(c: Cursor, column: CompiledColumn, value: boolean): void {

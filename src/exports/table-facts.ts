@@ -1,0 +1,21 @@
+import type { ColumnCounts } from './column-facts.ts'
+import type { CellType } from './xlsx/index.ts'
+
+/** A column of a file, and what was counted in it. */
+export interface ColumnFacts extends ColumnCounts {
+  title: string
+  /** Key of the rows. */
+  name: string
+  type: CellType
+}
+
+/** What is known of one table (a sheet, or the one of a CSV file) after it was written: what the file's report shows. */
+export interface TableFacts {
+  /** Of the sheet. */
+  name: string
+  /** Rows that the source announced, and rows in the file. */
+  asked: number
+  written: number
+  /** Columns that show values, from left to right. Empty where nothing was counted: CSV records are spooled as they come. */
+  columns: ColumnFacts[]
+}
