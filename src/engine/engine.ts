@@ -1,4 +1,12 @@
-import { background, type Clock, DutyLoop, type Log, type Part, within } from '../kernel/index.ts'
+import {
+  background,
+  type Clock,
+  DutyLoop,
+  type Log,
+  type Part,
+  type WaitsOn,
+  within,
+} from '../kernel/index.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatch/dispatcher.ts'
 import { CapacityDuty } from './duties/capacity.ts'
 import { HeartbeatDuty } from './duties/heartbeat.ts'
@@ -231,6 +239,11 @@ export class Engine implements Part {
 
   async setLaneShare(tx: Tx, lane: string, owner: string, max: number | null): Promise<void> {
     await this.lanes.setShare(tx, lane, owner, max, this.#woken)
+  }
+
+  /** Jobs of a lane that pause for something which has changed need not wait for their next try. */
+  async resumeInLane(tx: Tx, lane: string, owner: string, outage: WaitsOn): Promise<void> {
+    await this.lanes.resume(tx, lane, owner, outage, this.#woken)
   }
 
   async setLaneLimit(tx: Tx, lane: string, limit: number | null): Promise<void> {

@@ -40,7 +40,7 @@ export interface Job<P = unknown> {
  * statement repeats its condition, and neither a parameter nor one of the states alone repeats it: without these words
  * a statement reads the whole history.
  */
-export function activeIn(table: 'jobs' | 'held' = 'jobs') {
+export function activeIn(table: 'jobs' | 'held' | 'earlier' = 'jobs') {
   return sql<boolean>`${sql.ref(`${table}.state`)} in ('waiting', 'pending', 'running')`
 }
 

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { WaitsOn } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
 import { activeIn } from './job.ts'
 import type { KindRegistry, Lane } from './kind.ts'
@@ -83,6 +84,25 @@ export class Lanes {
     this.admit(tx, name, woken)
   }
 
+  /** Lets the jobs of this owner that pause for `outage` try again at once. */
+  async resume(tx: Tx, name: string, owner: string, outage: WaitsOn, woken: Woken): Promise<void> {
+    await tx.db
+      .updateTable('jobs')
+      .set({ paused_until: null, due_at: now, wake_at: wakeAt(null) })
+      .where(sql<boolean>`${inLane(name)} and jobs.state = 'waiting'`)
+      .where('owner', '=', owner)
+      .where('outage', '=', outage)
+      .execute()
+    this.admit(tx, name, woken)
+  }
+
+  /** How many places of a lane this owner holds. */
+  async held(name: string, owner: string): Promise<number> {
+    const { rows } = await sql<{ held: number }>`select count(*) as held from jobs where ${inLane(name)}
+      and jobs.state in ('pending', 'running') and jobs.owner = ${owner}`.execute(this.#ledger.db)
+    return Number(rows[0]?.held ?? 0)
+  }
+
   /** Whether a job of somebody else could start if this owner gave a place away. */
   async othersWait(name: string, owner: string | null): Promise<boolean> {
     const { rows } = await sql<{ id: string }>`select id from jobs where ${inLane(name)} and ${canStart(name)}
@@ -90,12 +110,20 @@ export class Lanes {
     return rows.length > 0
   }
 
-  /** How many jobs are admitted before this one; 0 when it is admitted already or has ended. */
+  /**
+   * How many jobs are admitted before this one; 0 when it is admitted already or has ended. `overShare`: it waits because
+   * its owner, with the jobs that came before it, would hold more places than it may.
+   */
   async position(
     name: string,
     jobId: string,
-  ): Promise<{ position: number; running: number; limit: number | null }> {
-    const { rows } = await sql<{ position: number; running: number; max_running: number | null }>`
+  ): Promise<{ position: number; running: number; limit: number | null; overShare: boolean }> {
+    const { rows } = await sql<{
+      position: number
+      running: number
+      max_running: number | null
+      over_share: number | null
+    }>`
       with ranked as (
         select id, row_number() over (order by rank, turn, created_at, id) as position from (
           select id, created_at, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn
@@ -103,12 +131,21 @@ export class Lanes {
         ) as waiting)
       select coalesce((select position from ranked where id = ${jobId}), 0) as position,
         ${admittedIn(name)} as running,
-        (select max_running from lanes where lanes.name = ${name}) as max_running`.execute(this.#ledger.db)
+        (select max_running from lanes where lanes.name = ${name}) as max_running,
+        (select 1 from jobs where jobs.id = ${jobId} and jobs.state = 'waiting'
+          and (jobs.paused_until is null or jobs.paused_until <= wharf_now())
+          and ${shareOf(name)} <= ${heldBy(name)} + (select count(*) from jobs as earlier where ${inLane(name, 'earlier')}
+            and earlier.state = 'waiting' and coalesce(earlier.owner, '') = coalesce(jobs.owner, '')
+            and (earlier.paused_until is null or earlier.paused_until <= wharf_now())
+            and (earlier.created_at, earlier.id) < (jobs.created_at, jobs.id))) as over_share`.execute(
+      this.#ledger.db,
+    )
     const row = rows[0]
     return {
       position: Number(row?.position ?? 0),
       running: Number(row?.running ?? 0),
       limit: row?.max_running ?? null,
+      overShare: row?.over_share != null,
     }
   }
 
@@ -197,7 +234,7 @@ export function wakeAt(dueAt: number | null) {
 }
 
 /** Only unfinished jobs of a lane are ever looked at, however many have ended. */
-function inLane(name: string | RawBuilder<unknown>, table: 'jobs' | 'held' = 'jobs') {
+function inLane(name: string | RawBuilder<unknown>, table: 'jobs' | 'held' | 'earlier' = 'jobs') {
   return sql`${sql.ref(`${table}.lane`)} = ${name} and ${activeIn(table)}`
 }
 

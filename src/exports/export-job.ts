@@ -16,6 +16,7 @@ import { AppError, ERRORS, isAppError, outageOf } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import { exportKey } from './export-artifacts.ts'
 import type { ExportRequest } from './export-request.ts'
+import { orShortage } from './or-shortage.ts'
 import { type ProduceDeps, type Produced, produce, type Stage } from './produce.ts'
 import type { Trouble } from './source/index.ts'
 import type { SpoolFolders } from './spool-folders.ts'
@@ -154,6 +155,8 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
   const { quotas } = deps
   const last = { fetched: 0, total: 0, bytes: 0 }
   try {
+    // What it waited for may have been changed on another instance a moment ago.
+    if (job.outages > 0) quotas.forget(projectId)
     await quotas.require(projectId, 'disk_bytes', 'rows_per_day', 'bytes_per_day')
     const completed = await deps.folders.use(job.id, job.fence, async (directory) => {
       const { request, sourceHeaders } = job.payload
@@ -191,9 +194,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
     await deps.folders.remove(job.id)
     return completed
   } catch (caught) {
-    const told = isAppError(caught, ERRORS.SOURCE_TOO_LARGE)
-      ? await orShortage(deps, job.payload, last, caught)
-      : caught
+    const told = await orShortage(quotas, projectId, { own: options.limits, read: last, caught })
     const error = last.fetched > resumedAt(job.progress) ? told : unlessStalledTooOften(told, job.outages)
     // Whoever goes on after an outage, a crash or a failure takes the spool up again.
     const inTheWay = isAppError(outageOf(error), ERRORS.STORAGE_FULL) && job.outages >= KEEPS_SPOOL_FOR
@@ -228,17 +229,6 @@ async function count(
   await ledger
     .transaction(async (tx) => quotas.add(tx, projectId, spent))
     .catch((error) => log.warn({ err: error }, 'what an export has read was not counted'))
-}
-
-/** Too much for what is left of the day may be right for another day. */
-async function orShortage(
-  { quotas }: ExportJobDeps,
-  { projectId }: ExportPayload,
-  { fetched, bytes }: { fetched: number; bytes: number },
-  error: AppError,
-): Promise<AppError> {
-  const rows = fetched + (typeof error.details.rows === 'number' ? error.details.rows : 0)
-  return (await quotas.shortage(projectId, { rows, bytes })) ?? error
 }
 
 function shown({ fetched, total }: { fetched: number; total: number }) {

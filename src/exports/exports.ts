@@ -6,11 +6,13 @@ import {
   type Ledger,
   type LinkIssuer,
   type ProjectStore,
+  type Quota,
   type Quotas,
   type Sealer,
   sealUrl,
   type Tickets,
   type Tx,
+  waitingFor,
 } from '../engine/index.ts'
 import { AppError, type Clock, ERRORS, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
@@ -19,6 +21,7 @@ import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from 
 import { type Download, ExportQueries, type ListOptions } from './export-queries.ts'
 import { type ExportBody, readRequest } from './export-request.ts'
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
+import { orShortage } from './or-shortage.ts'
 import { previewExport, type TablePreview } from './preview.ts'
 import { type Produced, produce } from './produce.ts'
 import type { ThreadPool } from './threads/index.ts'
@@ -53,7 +56,16 @@ export interface Position {
   running: number
   /** Exports that may run at once, over all instances; null when nothing is limited. */
   limit: number | null
-  held_by: 'nothing' | 'exports_at_once'
+  /** `exports_at_once`: the installation's own limit, `WHARF_EXPORT_CONCURRENCY`. */
+  held_by: 'nothing' | 'exports_at_once' | 'quota'
+  /** Which quota of the project holds it. */
+  quota: Quota | null
+}
+
+const QUOTA_OF: Record<string, Quota> = {
+  [ERRORS.QUOTA_DISK.code]: 'disk_bytes',
+  [ERRORS.QUOTA_ROWS.code]: 'rows_per_day',
+  [ERRORS.QUOTA_BYTES.code]: 'bytes_per_day',
 }
 
 const DOWNLOAD_URL_MS = 15 * 60_000
@@ -139,8 +151,12 @@ export class Exports {
 
   async position(taskId: string): Promise<Position> {
     const row = await this.#queries.find(taskId)
-    const { position, running, limit } = await this.#deps.engine.lanes.position(EXPORT_LANE, row.job_id)
-    return { position, running, limit, held_by: position > 0 ? 'exports_at_once' : 'nothing' }
+    const place = await this.#deps.engine.lanes.position(EXPORT_LANE, row.job_id)
+    const { position, running, limit, overShare } = place
+    const away = waitingFor(row)
+    const quota = overShare ? 'exports_at_once' : (away?.what === 'quota' && QUOTA_OF[away.code]) || null
+    const held_by = quota !== null ? 'quota' : position > 0 ? 'exports_at_once' : 'nothing'
+    return { position, running, limit, held_by, quota }
   }
 
   ticket(
@@ -195,6 +211,9 @@ export class Exports {
         // Before the answer: whoever has it may look at what it has used.
         await this.#count(projectId, spent)
         return await use(produced)
+      } catch (caught) {
+        const read = { fetched: spent.rows, bytes: spent.bytes }
+        throw await orShortage(this.#deps.quotas, projectId, { own: this.#options.sync, read, caught })
       } finally {
         await rm(directory, { recursive: true, force: true })
       }

@@ -26,7 +26,9 @@ export function outageOf(error: unknown): AppError | undefined {
   let cause = error
   for (let depth = 0; cause instanceof Error && depth < DEEPEST_CAUSE; depth++) {
     const known = isErrno(cause, ...FULL, ...BROKEN) ? toDiskError(cause, 'use the disk') : cause
-    if (known instanceof AppError && known.kind.outage !== undefined) return known
+    // What another try cannot change (an export larger than a whole day's quota) is not waited for.
+    if (known instanceof AppError && known.kind.outage !== undefined)
+      return known.retryable ? known : undefined
     cause = cause.cause
   }
   return undefined

@@ -95,6 +95,40 @@ test('what fails counts too, and an export that finds too little left waits for 
     return seen.waiting_for && seen
   })
   expect(view).toMatchObject({ status: 'pending', waiting_for: { what: 'quota', code: 'QUOTA_ROWS' } })
+  const place = await (await client.get(large.task_id, '/position')).json()
+  expect(place).toMatchObject({ position: 0, held_by: 'quota', quota: 'rows_per_day' })
+  // Its next try is minutes away; a raised quota wakes it at once.
+  expect(Date.parse(view.waiting_for?.next_try_at ?? '') - Date.now()).toBeGreaterThan(300_000)
+  await give({ rows_per_day: 1_000 })
+  expect(await client.ended(large.task_id)).toMatchObject({ status: 'succeeded', waiting_for: null })
+})
+
+test('what is larger than the whole quota of a day fails at once, with that quota', async () => {
+  const { business, client, give, sync } = await setup('embedded')
+  const body = { source_url: business.source({ total: 250 }).url, page_size: 100 }
+  await client.run({ source_url: business.source({ total: 20 }).url })
+  await give({ rows_per_day: 200 })
+  const advice = 'ask for less, or let an admin raise the quota'
+  const rows = `the source has 250 rows, more than the 200 that the project may read per day (rows_per_day); ${advice}`
+  const view = await client.ended((await client.start(body)).task_id)
+  expect(view).toMatchObject({ status: 'failed', error: { code: 'QUOTA_ROWS', message: rows }, attempts: 1 })
+  expect(await problemOf(sync(body))).toMatchObject({
+    code: 'QUOTA_ROWS',
+    limit: 200,
+    used: 20,
+    detail: rows,
+  })
+  // 190 rows fit into a whole day, but not into the rest of this one.
+  const tomorrow = await problemOf(sync({ source_url: business.source({ total: 190 }).url }))
+  expect(tomorrow).toMatchObject({ code: 'QUOTA_ROWS', limit: 200, used: 20, free_at: expect.any(String) })
+  await give({ rows_per_day: null, bytes_per_day: 2_000 })
+  const bytes =
+    /^the source has at least \d+ bytes, more than the 2000 that .* \(bytes_per_day\); ask for less/
+  const large = await client.ended((await client.start({ ...body, fresh: true })).task_id)
+  expect(large).toMatchObject({
+    status: 'failed',
+    error: { code: 'QUOTA_BYTES', message: expect.stringMatching(bytes) },
+  })
 })
 
 test('mode=sync writes no more than it may, and only so many requests are at work', async () => {
@@ -164,19 +198,25 @@ test.each(availableBackends())(
   },
 )
 
-test('an admin can give one project fewer exports at once', async () => {
-  const { business, client, give } = await setup('embedded')
-  await give({ exports_at_once: 1 })
-  const source = business.source()
-  source.holdFrom(0)
-  const tasks = [
-    await client.start({ source_url: `${source.url}?n=1` }),
-    await client.start({ source_url: `${source.url}?n=2` }),
-  ]
-  await source.untilHeld()
-  expect(await client.task(tasks[1]?.task_id ?? '')).toMatchObject({ status: 'pending' })
-  await give({ exports_at_once: null })
-  await until('both run', async () => (await client.task(tasks[1]?.task_id ?? '')).status === 'processing')
-  source.release()
-  for (const { task_id } of tasks) expect((await client.ended(task_id)).status).toBe('succeeded')
-})
+test.each(availableBackends())(
+  'an admin can give one project fewer exports at once (%s)',
+  async (backend) => {
+    const { business, client, give, usage } = await setup(backend)
+    await give({ exports_at_once: 1 })
+    const source = business.source()
+    source.holdFrom(0)
+    const tasks = [
+      await client.start({ source_url: `${source.url}?n=1` }),
+      await client.start({ source_url: `${source.url}?n=2` }),
+    ]
+    await source.untilHeld()
+    expect(await client.task(tasks[1]?.task_id ?? '')).toMatchObject({ status: 'pending' })
+    const place = await (await client.get(tasks[1]?.task_id ?? '', '/position')).json()
+    expect(place).toMatchObject({ held_by: 'quota', quota: 'exports_at_once' })
+    expect(await usage()).toMatchObject({ exports_at_once: 1 })
+    await give({ exports_at_once: null })
+    await until('both run', async () => (await client.task(tasks[1]?.task_id ?? '')).status === 'processing')
+    source.release()
+    for (const { task_id } of tasks) expect((await client.ended(task_id)).status).toBe('succeeded')
+  },
+)

@@ -97,18 +97,28 @@ export class Quotas {
     }
   }
 
-  /** The quota of the day that has too little left for what was asked, if the whole of it would do. */
+  /**
+   * Why an export that is too large for `within` was too large, if that was a quota of the day: there is too little left of
+   * it, which passes, or it is more than the whole quota, which does not.
+   */
   async shortage(
     projectId: string,
-    { rows, bytes }: { rows: number; bytes: number },
+    own: { maxRows: number; maxBytes: number },
+    needed: { what: 'rows' | 'bytes'; amount: number },
   ): Promise<AppError | undefined> {
-    const { quotas, ...used } = await this.#standing(projectId)
-    const short = (limit: number | null, spent: number, needed: number) =>
-      limit !== null && spent > 0 && needed <= limit && needed > limit - spent
-    if (short(quotas.rows_per_day, used.rows, rows)) return this.exceeded(projectId, 'rows_per_day')
-    return short(quotas.bytes_per_day, used.bytes, bytes)
-      ? this.exceeded(projectId, 'bytes_per_day')
-      : undefined
+    const quota = needed.what === 'rows' ? 'rows_per_day' : 'bytes_per_day'
+    const most = needed.what === 'rows' ? own.maxRows : own.maxBytes
+    const standing = await this.#standing(projectId)
+    const limit = standing.quotas[quota]
+    const used = usedOf(standing, quota)
+    if (limit === null || limit - used >= most) return undefined
+    if (needed.amount <= limit) return this.exceeded(projectId, quota)
+    const at_least = needed.what === 'rows' ? '' : 'at least '
+    return new AppError(
+      KINDS[quota],
+      `the source has ${at_least}${needed.amount} ${needed.what}, more than the ${limit} that the project may read per day (${quota}); ask for less, or let an admin raise the quota`,
+      { details: { quota, limit, used, free_at: null }, retryable: false },
+    )
   }
 
   /** The same as `require`, for a caller that must not throw yet. */
@@ -175,16 +185,25 @@ export class Quotas {
           .onConflict((conflict) => conflict.columns(['project_id', 'quota']).doUpdateSet({ value }))
           .execute()
     }
-    tx.afterCommit(() => this.#standings.delete(projectId))
+    tx.afterCommit(() => this.forget(projectId))
   }
 
-  async of(projectId: string): Promise<{ quota: Quota; limit: number | null; used: number | null }[]> {
+  /** The next one who asks reads the ledger: another instance may have changed something. */
+  forget(projectId: string): void {
     this.#standings.delete(projectId)
+  }
+
+  /** `exportsAtOnce` is what the lane of exports counts. */
+  async of(
+    projectId: string,
+    { exportsAtOnce }: { exportsAtOnce: number },
+  ): Promise<{ quota: Quota; limit: number | null; used: number }[]> {
+    this.forget(projectId)
     const standing = await this.#standing(projectId)
     return QUOTAS.map((quota) => ({
       quota,
       limit: standing.quotas[quota],
-      used: quota === 'exports_at_once' ? null : this.#used(projectId, quota, standing),
+      used: quota === 'exports_at_once' ? exportsAtOnce : this.#used(projectId, quota, standing),
     }))
   }
 
@@ -257,16 +276,32 @@ function usedOf(
   return quota === 'disk_bytes' ? disk : quota === 'rows_per_day' ? rows : bytes
 }
 
+/** What a project does with each, as the middle of a sentence. */
+const USES: Record<Exclude<Quota, 'exports_at_once'>, (used: number, limit: number) => string> = {
+  requests_at_once: (used, limit) =>
+    `has ${used} sync and preview requests at work on this instance, and may have ${limit}`,
+  streams: (used, limit) => `has ${used} event streams open on this instance, and may have ${limit}`,
+  disk_bytes: (used, limit) => `keeps ${used} bytes of files, and may keep ${limit}`,
+  rows_per_day: (used, limit) => `has read ${used} rows today (UTC), and may read ${limit}`,
+  bytes_per_day: (used, limit) => `has read ${used} bytes today (UTC), and may read ${limit}`,
+}
+
+const FREE_WHEN = {
+  requests_at_once: 'wait for one to end',
+  streams: 'close one',
+  disk_bytes: 'delete files, or wait until some expire',
+}
+
 function exceeded(
   quota: Exclude<Quota, 'exports_at_once'>,
   { limit, used, freeAt, now }: { limit: number; used: number; freeAt: number | null; now: number },
 ): AppError {
   const free_at = freeAt === null ? null : new Date(freeAt).toISOString()
-  const when =
-    free_at === null
-      ? 'it is free again when something of it ends or is deleted'
-      : `it is free again at ${free_at}`
-  return new AppError(KINDS[quota], `the project uses ${used} of its ${limit} ${quota}; ${when}`, {
+  const advice =
+    quota === 'rows_per_day' || quota === 'bytes_per_day'
+      ? `wait until ${free_at}, or let an admin raise the quota`
+      : FREE_WHEN[quota]
+  return new AppError(KINDS[quota], `the project ${USES[quota](used, limit)} (${quota}); ${advice}`, {
     details: { quota, limit, used, free_at },
     retryAfter: freeAt === null ? 5 : Math.ceil((freeAt - now) / 1_000),
   })

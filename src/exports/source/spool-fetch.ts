@@ -124,7 +124,10 @@ export class SpoolFetch implements RangeWatcher {
         `the source's total changed from ${probe.total} to ${total} while it was read (page ${page}), the first one counts`,
       )
     if (limits?.maxBytes !== undefined && this.#bytes > limits.maxBytes)
-      throw tooLarge(`the source's rows take more than ${limits.maxBytes} bytes, the most an export may have`)
+      throw tooLarge(
+        `the source's rows take more than ${limits.maxBytes} bytes, the most an export may have`,
+        { bytes: this.#bytes },
+      )
     this.#report()
   }
 
@@ -179,6 +182,6 @@ export class SpoolFetch implements RangeWatcher {
   }
 }
 
-export function tooLarge(message: string, details: { rows?: number } = {}): AppError {
+export function tooLarge(message: string, details: { rows: number } | { bytes: number }): AppError {
   return new AppError(ERRORS.SOURCE_TOO_LARGE, message, { retryable: false, details })
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { QUOTAS } from '../../engine/index.ts'
 import { ENCODINGS, LINE_ENDS, QUOTES } from '../../exports/index.ts'
 import { pageOf } from './paging.ts'
 import { Failure, nullable, Time, WaitingFor } from './schemas.ts'
@@ -128,7 +129,11 @@ export const Place = Type.Object({
   position: Type.Integer({ description: '0 when it runs or is about to; 1 is next' }),
   running: Type.Integer(),
   limit: nullable(Type.Integer()),
-  held_by: Type.Enum(['nothing', 'exports_at_once']),
+  held_by: Type.Enum(['nothing', 'exports_at_once', 'quota'], {
+    description:
+      'exports_at_once: the limit of the installation; quota: one of the project, named by `quota`',
+  }),
+  quota: nullable(Type.Enum([...QUOTAS])),
 })
 
 export const Preview = Type.Object({ tables: Type.Array(Anything) })

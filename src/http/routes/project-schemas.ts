@@ -29,7 +29,7 @@ function optionalLimit() {
 const Standing = Type.Object({
   quota: QuotaName,
   limit: nullable(Limit),
-  used: nullable(Type.Integer()),
+  used: Type.Integer(),
 })
 
 export const Usage = Type.Object({

@@ -23,12 +23,14 @@ const TICKET_MS = HOUR
 /** Business systems register here. The keys in an answer are shown this once. */
 export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
   const { engine, projects, quotas, transfers, tickets, idempotency, ledger } = deps
+  const usageOf = async (projectId: string) =>
+    quotas.of(projectId, { exportsAtOnce: await engine.lanes.held(EXPORT_LANE, projectId) })
   const detailsOf = async (projectId: string) => {
     const project = await projects.require(ledger, projectId)
     return {
       ...projectView(project),
       biz_ids: await transfers.businessesOf(projectId),
-      quotas: await quotas.of(projectId),
+      quotas: await usageOf(projectId),
     }
   }
 
@@ -99,6 +101,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         await ledger.transaction(async (tx) => {
           await projects.require(tx, project_id)
           if (given !== undefined) await quotas.set(tx, project_id, given)
+          if (given !== undefined) await engine.resumeInLane(tx, EXPORT_LANE, project_id, 'quota')
           if (given?.exports_at_once !== undefined)
             await engine.setLaneShare(tx, EXPORT_LANE, project_id, given.exports_at_once)
           if (biz_ids !== undefined) await transfers.setBusinesses(tx, project_id, biz_ids)
@@ -121,7 +124,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         requireProject(principal, project_id)
         await projects.require(ledger, project_id)
         const resets_at = new Date(quotas.resetsAt()).toISOString()
-        return { project_id, resets_at, quotas: await quotas.of(project_id) }
+        return { project_id, resets_at, quotas: await usageOf(project_id) }
       },
     )
 

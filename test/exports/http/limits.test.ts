@@ -117,9 +117,9 @@ test('an export in the queue knows its place, and what holds it', async () => {
     tasks.map(async ({ task_id }) => (await client.get(task_id, '/position')).json()),
   )
   expect(places).toEqual([
-    { position: 0, running: 1, limit: 1, held_by: 'nothing' },
-    { position: 1, running: 1, limit: 1, held_by: 'exports_at_once' },
-    { position: 2, running: 1, limit: 1, held_by: 'exports_at_once' },
+    { position: 0, running: 1, limit: 1, held_by: 'nothing', quota: null },
+    { position: 1, running: 1, limit: 1, held_by: 'exports_at_once', quota: null },
+    { position: 2, running: 1, limit: 1, held_by: 'exports_at_once', quota: null },
   ])
   expect((await client.task(tasks[2]?.task_id ?? '')).status).toBe('pending')
   await client.ask('DELETE', `/api/exports/${tasks[1]?.task_id}`, { key: client.project.key })

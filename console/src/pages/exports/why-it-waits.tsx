@@ -31,13 +31,15 @@ function Place({ taskId }: { taskId: string }) {
   if (!data) return null
   return (
     <p className="detail-waits">
-      {data.held_by === 'exports_at_once'
-        ? t('exports.waits_for_limit', {
-            position: data.position,
-            running: data.running,
-            limit: data.limit ?? '∞',
-          })
-        : t('exports.waits_for_nothing')}
+      {data.held_by === 'quota'
+        ? t('exports.waits_for.quota')
+        : data.held_by === 'exports_at_once'
+          ? t('exports.waits_for_limit', {
+              position: data.position,
+              running: data.running,
+              limit: data.limit ?? '∞',
+            })
+          : t('exports.waits_for_nothing')}
     </p>
   )
 }
