@@ -184,6 +184,11 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
       id: 'host-user',
       holds: 'Another user of the host reads nothing that Wharf keeps, except the folders that are shared.',
     },
+    {
+      id: 'sealed-files',
+      holds:
+        'Where files are encrypted, whoever reads the store sees none, and one that was changed there is refused.',
+    },
     { id: 'ledger-copy', holds: 'A copy of the ledger opens no secret when the seal key is kept apart.' },
   ],
 }

@@ -108,6 +108,7 @@ export const SETTINGS = {
   S3_ACCESS_KEY_ID: optional('a text'),
   S3_SECRET_ACCESS_KEY: hidden(optional('a text')),
   CDN_BASE_URL: url('http:', 'https:'),
+  WHARF_ENCRYPT_FILES: oneOf('off', 'off', 'on'),
   COLLECT_WINDOW_SECONDS: whole(15, 1, 3_600),
   JOB_TIMEOUT_SECONDS: whole(600, 1, 86_400),
   TRANSFER_TTL_SECONDS: whole(1800, 1, 2_592_000),
@@ -214,6 +215,13 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   requireTogether(values, ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
   if (values.TRANSFER_ENGINE === 'gse')
     requireAll(values, 'TRANSFER_ENGINE=gse', ['GSE_ENDPOINT', 'GSE_APP_CODE', 'GSE_APP_SECRET'])
+  if (values.WHARF_ENCRYPT_FILES === 'on') {
+    requireAll(values, 'WHARF_ENCRYPT_FILES=on', ['WHARF_SEAL_KEY'])
+    if (values.CDN_BASE_URL !== null)
+      throw invalid(
+        'CDN_BASE_URL cannot be used with WHARF_ENCRYPT_FILES=on: encrypted files are downloaded through Wharf',
+      )
+  }
   requireTogether(values, ['TASK_GRPC_TLS_CERT', 'TASK_GRPC_TLS_KEY'])
   if (!isLoopbackHost(values.TASK_GRPC_HOST) && values.TASK_GRPC_TOKEN === null) {
     throw invalid('TASK_GRPC_TOKEN must be set when TASK_GRPC_HOST is not a loopback address')

@@ -178,6 +178,7 @@ export const ERRORS = {
     'This is no name for a stored file',
   ),
   ARTIFACT_NOT_FOUND: kind('ARTIFACT_NOT_FOUND', 404, NOT_FOUND, 'There is no such file'),
+  ARTIFACT_DAMAGED: kind('ARTIFACT_DAMAGED', 500, INTERNAL, 'The stored file was changed or cut off'),
   RANGE_NOT_SATISFIABLE: kind('RANGE_NOT_SATISFIABLE', 416, OUT_OF_RANGE, 'The file has no such range'),
   STORAGE_FULL: kind('STORAGE_FULL', 507, RESOURCE_EXHAUSTED, 'There is no room left to keep files', {
     outage: 'disk',

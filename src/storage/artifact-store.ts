@@ -12,7 +12,7 @@ export interface ArtifactStore {
   /** Every artifact whose key starts with the prefix, in no particular order. */
   list(prefix: string): AsyncIterable<ListedArtifact>
   /** Where anyone can fetch it without Wharf, or null where there is no such address. */
-  publicUrl(key: string): string | null
+  publicUrl(key: string): Promise<string | null>
   healthy(signal?: AbortSignal): Promise<StoreHealth>
   /**
    * Removes what a crash left behind, once it is older than this. Returns how many. Where the age does not tell whether
@@ -74,7 +74,6 @@ export interface OpenedArtifact extends ArtifactStat {
 
 export interface ListedArtifact {
   key: string
-  size: number
   etag: string
   modifiedAt: number
 }

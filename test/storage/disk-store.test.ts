@@ -253,7 +253,7 @@ test('a deleted artifact leaves no empty folders', async () => {
 })
 
 test('a folder has no public address', async () => {
-  expect((await setup()).store.publicUrl('a')).toBeNull()
+  expect(await (await setup()).store.publicUrl('a')).toBeNull()
 })
 
 test('a root that is a file is an error in our words', async () => {

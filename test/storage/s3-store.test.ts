@@ -184,9 +184,9 @@ test('uploads that a crash left unfinished are swept once they are old enough', 
 })
 
 test('the public address is that of the CDN', async () => {
-  expect((await setup()).store.publicUrl('a')).toBeNull()
+  expect(await (await setup()).store.publicUrl('a')).toBeNull()
   const { store } = await setup({ cdnBaseUrl: 'https://cdn.example/files/' })
-  expect(store.publicUrl('a b/中?.csv')).toBe('https://cdn.example/files/a%20b/%E4%B8%AD%3F.csv')
+  expect(await store.publicUrl('a b/中?.csv')).toBe('https://cdn.example/files/a%20b/%E4%B8%AD%3F.csv')
 })
 
 test('browsers that come through the CDN are told the file name', async () => {

@@ -121,14 +121,14 @@ export class DiskStore implements ArtifactStore {
   async *list(prefix: string): AsyncGenerator<ListedArtifact> {
     try {
       for await (const { key, card } of listCards(this.#root, prefix))
-        yield { key, size: card.size, etag: etagOf(card), modifiedAt: card.modifiedAt }
+        yield { key, etag: etagOf(card), modifiedAt: card.modifiedAt }
     } catch (error) {
       throw toStorageError(error, 'list the file store')
     }
   }
 
   /** A folder has no address of its own; downloads go through Wharf. */
-  publicUrl(key: string): null {
+  async publicUrl(key: string): Promise<null> {
     checkKey(key)
     return null
   }

@@ -167,14 +167,14 @@ export class S3Store implements ArtifactStore {
         { Bucket: this.#options.bucket, Prefix: prefix },
       )
       for await (const page of pages)
-        for (const { Key = '', Size = 0, ETag = '', LastModified } of page.Contents ?? [])
-          yield { key: Key, size: Size, etag: ETag, modifiedAt: LastModified?.getTime() ?? 0 }
+        for (const { Key = '', ETag = '', LastModified } of page.Contents ?? [])
+          yield { key: Key, etag: ETag, modifiedAt: LastModified?.getTime() ?? 0 }
     } catch (error) {
       throw toStorageError(error, `list ${prefix}`)
     }
   }
 
-  publicUrl(key: string): string | null {
+  async publicUrl(key: string): Promise<string | null> {
     checkKey(key)
     const { cdnBaseUrl } = this.#options
     if (cdnBaseUrl === undefined) return null
