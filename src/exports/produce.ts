@@ -1,5 +1,5 @@
 import { link, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type Clock, copyFile, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ColumnCounts } from './column-facts.ts'
@@ -7,12 +7,14 @@ import { type CsvDialect, type CsvLayout, DEFAULT_DIALECT, layOutCsv, writeCsv }
 import type { ExportRequest, Table } from './export-request.ts'
 import { HttpPageSource } from './http-page-source.ts'
 import {
+  alignSegments,
   type FetchLimits,
   type FetchProgress,
   fetchToSpool,
   joinSegments,
   type Spool,
   type SpoolColumns,
+  type SpoolSegment,
   type StallOptions,
   type Trouble,
 } from './source/index.ts'
@@ -21,6 +23,7 @@ import {
   chooseContent,
   parseTemplate,
   planSheet,
+  ROW_HEAD_NAMES,
   rowDepth,
   rowLeaves,
   type SheetContent,
@@ -74,6 +77,10 @@ interface FetchedTable {
   spool: Spool
   template: Template
   content: Required<SheetContent>
+  /** Rows have brought columns that the first one lacked: records may be shorter, or in another order. */
+  grown: boolean
+  /** What the spooled file begins with. */
+  spooledHead: string
   /** Of a CSV file. */
   csv: CsvLayout | null
 }
@@ -131,7 +138,7 @@ function factsOf({ table, spool, template }: FetchedTable, counts: ColumnCounts[
     const { title, name, type } = leaves[index]!
     return name === null ? [] : [{ title, name, type, ...count }]
   })
-  return { name: table.name, asked: spool.probe.total, written: spool.rows, columns }
+  return { name: table.name, asked: spool.probe.total, written: spool.rows, columns, leftOut: spool.unwanted }
 }
 
 /** The limits are those of all tables together. */
@@ -168,9 +175,11 @@ async function fetchTable(
       columnsOf(probe) {
         content = chooseContent(table, probe)
         template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
-        if (request.type !== 'csv') return typedColumns(template)
-        csv = layOutCsv(template, { dialect: dialectOf(request), timezone: request.timezone })
-        return csv.spool
+        const except = template.rows.length > 0 ? [...ROW_HEAD_NAMES] : []
+        const growExcept = template.fromKeys && { growExcept: except }
+        if (request.type !== 'csv') return { ...typedColumns(template), ...growExcept }
+        csv = layoutOf(template, request)
+        return { ...csv.spool, ...growExcept }
       },
       pageSize: request.pageSize,
       limits,
@@ -180,12 +189,34 @@ async function fetchTable(
       ...(options.stall && { stall: options.stall }),
     },
   )
-  return { table, spool, template: template as Template, content: content as Required<SheetContent>, csv }
+  const fetched = {
+    table,
+    spool,
+    template: template as Template,
+    content: content as Required<SheetContent>,
+    csv,
+    grown: false,
+    spooledHead: (csv as CsvLayout | null)?.spool.csv?.head ?? '',
+  }
+  return withAllColumns(fetched, request)
+}
+
+/** Where the data decides on the columns, all of it does, not only the first row. */
+function withAllColumns(fetched: FetchedTable, request: ExportRequest): FetchedTable {
+  const { spool, content, csv } = fetched
+  const keys = spool.fields.filter((name) => name !== null)
+  if (!fetched.template.fromKeys || keys.length === fetched.template.fields.length) return fetched
+  const template = parseTemplate(content.template, { keys }) ?? templateFromKeys(keys)
+  return { ...fetched, template, csv: csv && layoutOf(template, request), grown: true }
 }
 
 function typedColumns({ fields, rows }: Template): SpoolColumns {
   const rowNames = rowLeaves(rows).map(({ name }) => name ?? '')
   return { fields, ...(rowNames.length > 0 && { rowNames }) }
+}
+
+function layoutOf(template: Template, request: ExportRequest): CsvLayout {
+  return layOutCsv(template, { dialect: dialectOf(request), timezone: request.timezone })
 }
 
 /** A job that was accepted by an earlier version has no dialect. */
@@ -199,12 +230,18 @@ async function buildCsv(
   tables: FetchedTable[],
   out: string,
 ) {
-  const { spool, csv } = tables[0] as FetchedTable
+  const { spool, csv, grown, spooledHead } = tables[0] as FetchedTable
   const path = join(out, 'file.csv')
   const warnings: string[] = []
   if (csv?.recipe) {
     const layout = { ...csv, recipe: csv.recipe }
-    warnings.push(...(await writeCsv({ pool }, { path, segments: spool.segments, layout, signal })))
+    const segments = await inOneOrder({ pool }, spool, out, signal)
+    warnings.push(...(await writeCsv({ pool }, { path, segments, layout, signal })))
+  } else if (csv && grown) {
+    const [labels = []] = csv.labels.values()
+    const { length: skip } = Buffer.from(spooledHead)
+    const layout = { head: csv.head, skip, fields: spool.fields.length, labels: labels.length }
+    await alignSegments({ pool }, spool.segments, { path, ...layout, signal })
   } else await shareFile(await joinSegments(spool.segments, signal), path)
   return {
     path,
@@ -215,6 +252,24 @@ async function buildCsv(
     warnings,
     counts: [] as ColumnCounts[][],
   }
+}
+
+/** Typed segments with their fields in the spool's order; most have them so. */
+async function inOneOrder(
+  deps: Pick<ProduceDeps, 'pool'>,
+  { segments, fields }: Spool,
+  out: string,
+  signal: AbortSignal,
+): Promise<SpoolSegment[]> {
+  const layout = { head: '', skip: 0, fields: fields.length, labels: 0, signal }
+  return Promise.all(
+    segments.map(async (segment, index) => {
+      if (!segment.places) return segment
+      const path = join(out, `${basename(segment.path)}-${index}`)
+      const aligned = await alignSegments(deps, [segment], { ...layout, path })
+      return segment.group === undefined ? aligned : { ...aligned, group: segment.group }
+    }),
+  )
 }
 
 /** The spool keeps the file too: should this worker die before the file is safe, another goes on from there. */
@@ -229,7 +284,12 @@ async function buildExcel(
   out: string,
 ) {
   const { request, excel, signal } = options
-  const sheets = tables.map(sheetInput)
+  const sheets: SheetInput[] = []
+  for (const [index, table] of tables.entries()) {
+    const folder = join(out, `table-${index}`)
+    await makeFolder(folder)
+    sheets.push(sheetInput(table, await inOneOrder({ pool }, table.spool, folder, signal)))
+  }
   const { files, warnings, counts } = await writeWorkbook(
     { pool },
     { sheets, directory: out, baseName: request.fileName, ...excel, timezone: request.timezone, signal },
@@ -261,7 +321,7 @@ async function buildExcel(
   }
 }
 
-function sheetInput({ table, spool, template, content }: FetchedTable): SheetInput {
+function sheetInput({ table, spool, template, content }: FetchedTable, segments: SpoolSegment[]): SheetInput {
   const plan = planSheet({
     name: table.name,
     template,
@@ -270,7 +330,7 @@ function sheetInput({ table, spool, template, content }: FetchedTable): SheetInp
     header: content.header,
     footer: content.footer,
   })
-  return { plan, segments: spool.segments, widths: spool.widths }
+  return { plan, segments, widths: spool.widths }
 }
 
 function textOf(value: unknown): string | null {

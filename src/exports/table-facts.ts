@@ -18,4 +18,6 @@ export interface TableFacts {
   written: number
   /** Columns that show values, from left to right. Empty where nothing was counted: CSV records are spooled as they come. */
   columns: ColumnFacts[]
+  /** Keys of the rows that the template leaves out, in the order of first sight; the first thousand. */
+  leftOut: string[]
 }

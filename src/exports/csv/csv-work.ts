@@ -66,6 +66,8 @@ export class RecordRenderer {
       if (column < this.#columns.length)
         fields.push(isText ? this.#text(value, column) : this.#plain(value, column))
       if (records[end] === '\n') {
+        // Rows from before a column was first seen are shorter.
+        while (fields.length < lead.length + this.#columns.length) fields.push(this.#fields.nothing)
         out.push(this.#fields.record(fields))
         fields = [...lead]
       } else if (records[end] !== ',') throw broken()

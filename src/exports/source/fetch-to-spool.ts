@@ -28,6 +28,8 @@ export interface SpoolColumns {
   fields: (string | null)[]
   /** Names of the row headers' leaves, in order, when the template has them. */
   rowNames?: string[]
+  /** The data decides on the fields: every key that turns up is one, but these. */
+  growExcept?: readonly string[]
   /** Records as a CSV file has them, instead of typed ones. */
   csv?: CsvRecords
 }
@@ -94,7 +96,7 @@ async function fetchWith(
 ): Promise<Spool> {
   const { pageSize, signal, limits = {} } = settings
   const probe = await askProbe(deps, getter, settings, signal)
-  const { fields, rowNames = null, csv = null } = settings.columnsOf(probe)
+  const { fields, rowNames = null, growExcept = null, csv = null } = settings.columnsOf(probe)
   if (limits.maxRows !== undefined && probe.total > limits.maxRows)
     throw tooLarge(`the source has ${probe.total} rows, an export may have ${limits.maxRows}`, {
       rows: probe.total,
@@ -106,6 +108,7 @@ async function fetchWith(
     pageSize,
     fields,
     rowNames,
+    growExcept: growExcept && [...growExcept],
     csv: csv && hashOfRecords(csv),
   }
   const { meta, resumed } = await openFolder({ folder, clock: deps.clock }, expected)
@@ -153,9 +156,11 @@ async function openFolder(
       next: first,
       segments: (expected.rowNames ?? ['']).map(() => ({ bytes: 0, rows: 0, crc: 0, slices: [] })),
       widths: expected.fields.map(() => 0),
+      added: [],
+      unwanted: [],
     }),
   )
-  const meta: SpoolMeta = { version: 2, ...expected, ranges, warnings: [], updated: deps.clock.now() }
+  const meta: SpoolMeta = { version: 3, ...expected, ranges, warnings: [], updated: deps.clock.now() }
   await deps.folder.checkpoint(meta)
   return { meta, resumed: { resumed: false, reason: found.reason } }
 }

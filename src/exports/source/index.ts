@@ -1,3 +1,4 @@
+export { type AlignOptions, alignSegments } from './align-segments.ts'
 export { isFormula } from './disarm.ts'
 export { type Diagnosis, type DoctorOptions, examineSource, type Finding } from './doctor.ts'
 export {

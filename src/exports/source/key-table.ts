@@ -5,29 +5,44 @@ export const ESCAPED = -2
 
 /**
  * Finds which of a few known keys a run of bytes is, without making a string of it. Open addressing over a table that
- * is at most a quarter full.
+ * is at most half full.
  */
 export class KeyTable {
   readonly #keys: (Buffer | null)[]
-  readonly #slots: Int32Array
-  readonly #mask: number
+  #slots = new Int32Array(0)
+  #mask = 0
   /** Place of the closing quote of the key that `scan` found or did not know. */
   end = 0
 
   /** The index of a key is its place in `keys`, where null is a place that no key has; of equal keys the first counts. */
   constructor(keys: readonly (string | null)[]) {
     this.#keys = keys.map((key) => (key === null ? null : Buffer.from(key)))
+    this.#rebuild()
+  }
+
+  /** One more key, with the next index. */
+  add(key: string): number {
+    const index = this.#keys.push(Buffer.from(key)) - 1
+    if (this.#keys.length * 2 > this.#slots.length) this.#rebuild()
+    else this.#insert(index)
+    return index
+  }
+
+  #rebuild(): void {
     let size = 16
-    while (size < keys.length * 4) size *= 2
+    while (size < this.#keys.length * 4) size *= 2
     this.#mask = size - 1
     this.#slots = new Int32Array(size).fill(-1)
-    this.#keys.forEach((key, index) => {
-      if (key === null || this.find(key, 0, key.length) >= 0) return
-      const hash = hashBytes(key, 0, key.length)
-      let slot = (hash ^ (hash >>> 15)) & this.#mask
-      while (this.#slots[slot]! >= 0) slot = (slot + 1) & this.#mask
-      this.#slots[slot] = index
-    })
+    for (let index = 0; index < this.#keys.length; index++) this.#insert(index)
+  }
+
+  #insert(index: number): void {
+    const key = this.#keys[index]!
+    if (key === null || this.find(key, 0, key.length) >= 0) return
+    const hash = hashBytes(key, 0, key.length)
+    let slot = (hash ^ (hash >>> 15)) & this.#mask
+    while (this.#slots[slot]! >= 0) slot = (slot + 1) & this.#mask
+    this.#slots[slot] = index
   }
 
   find(bytes: Uint8Array, at: number, end: number): number {

@@ -1,3 +1,11 @@
+/** Numbers of which the first `used` count, with one more behind them. The same memory while it has room. */
+export function withOneMore(numbers: Int32Array, used: number, last: number): Int32Array {
+  const room = used < numbers.length ? numbers : new Int32Array(Math.max(16, used * 2))
+  if (room !== numbers) room.set(numbers)
+  room[used] = last
+  return room
+}
+
 /** Bytes, and a view of the same bytes to go over them by words. */
 export class Memory {
   readonly bytes: Buffer

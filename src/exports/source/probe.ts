@@ -12,7 +12,7 @@ export interface Probe {
   template?: unknown
   header?: unknown
   footer?: unknown
-  /** Keys of the first row, in the source's order. */
+  /** Keys of the rows that came with it, in the order of first sight. */
   keys: string[]
   /** The answer is wrapped as `{status, msg, data: {…}}`. */
   wrapped: boolean
@@ -28,7 +28,7 @@ export function readProbe(input: Buffer, end: number): Probe {
   const data = members.get('data')
   if (total === undefined) throw new ShapeFault('it has no total')
   if (data === undefined) throw new ShapeFault('it has no data')
-  const probe: Probe = { total: countOf(valueAt(input, total)), ...firstRow(input, data), wrapped }
+  const probe: Probe = { total: countOf(valueAt(input, total)), ...keysOfRows(input, data), wrapped }
   for (const name of ['template', 'header', 'footer'] as const) {
     const at = members.get(name)
     const value = at === undefined ? null : valueAt(input, at)
@@ -71,14 +71,14 @@ function valueAt(input: Buffer, at: number): unknown {
   })
 }
 
-function firstRow(input: Buffer, data: number): { keys: string[]; rows: number } {
+function keysOfRows(input: Buffer, data: number): { keys: string[]; rows: number } {
   const keys = new Set<string>()
   let rows = 0
   const visitRows = (list: number): number => {
     if (input[list] !== OPEN_BRACKET) throw new ShapeFault('data is not a list of rows')
     return eachElement(input, list, (row) => {
       if (input[row] !== OPEN_BRACE) throw new ShapeFault('a row is not an object')
-      if (rows++ > 0) return skipValue(input, row)
+      rows++
       return eachMember(input, row, (key, at) => {
         keys.add(key)
         return skipValue(input, at)

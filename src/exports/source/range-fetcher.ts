@@ -100,10 +100,10 @@ export class RangeFetcher {
   async flush(): Promise<void> {
     const { folder, sink, clock } = this.#deps
     this.#lastFlush = clock.now()
-    const { written, segments, widths } = await sink.flush()
+    const { written, ...state } = await sink.flush()
     folder.wrote(written)
     this.#waiting = 0
-    this.#written = { ...this.#written, next: this.#next, segments, widths }
+    this.#written = { ...this.#written, next: this.#next, ...state }
   }
 
   #flushDue(): boolean {

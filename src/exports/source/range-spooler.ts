@@ -12,6 +12,8 @@ export interface RangeSpoolerOptions {
   directory: string
   fields: readonly (string | null)[]
   rowNames: readonly string[] | null
+  /** Every key that turns up is a field, but these. Null: the fields are all there is. */
+  growExcept: readonly string[] | null
   csv: CsvRecords | null
   wrapped: boolean
   /** Number of the range's first segment. */
@@ -29,8 +31,11 @@ export interface Taken {
   total: number | undefined
 }
 
+/** How far a range has come, without its pages. */
+export type RangeState = Pick<RangeMeta, 'segments' | 'widths' | 'added' | 'unwanted'>
+
 /** What the files hold, after a flush. */
-export interface Flushed extends Pick<RangeMeta, 'segments' | 'widths'> {
+export interface Flushed extends RangeState {
   /** Numbers of the segments that were written to. */
   written: number[]
 }
@@ -48,14 +53,16 @@ export interface PageSink {
 export class RangeSpooler implements PageSink {
   readonly #folder: SpoolFolder
   readonly #firstSegment: number
+  readonly #fields: number
   readonly #sinks: SegmentBuffer[]
   readonly #transcoder: RowTranscoder
   readonly #reader: PageReader
 
-  constructor(options: RangeSpoolerOptions, start: Pick<RangeMeta, 'segments' | 'widths'>) {
+  constructor(options: RangeSpoolerOptions, start: RangeState) {
     this.#folder = new SpoolFolder(options.directory)
     this.#firstSegment = options.firstSegment
-    const { fields, sliceBytes, csv } = options
+    const { fields, sliceBytes, csv, growExcept } = options
+    this.#fields = fields.length
     this.#sinks = start.segments.map(
       (state, place) =>
         new SegmentBuffer(state, {
@@ -66,15 +73,23 @@ export class RangeSpooler implements PageSink {
     )
     const rowNames = options.rowNames ? { rowNames: options.rowNames } : {}
     this.#transcoder = new RowTranscoder(
-      { fields, ...rowNames, csv: csv !== null, keepFormulas: csv?.formulas === 'keep' },
+      {
+        fields: [...fields, ...start.added],
+        ...rowNames,
+        ...(growExcept && { growExcept }),
+        csv: csv !== null,
+        keepFormulas: csv?.formulas === 'keep',
+      },
       this.#sinks,
       start.widths,
     )
+    this.#transcoder.leaveOut(start.unwanted)
     this.#reader = new PageReader(this.#transcoder, { wrapped: options.wrapped, ...rowNames })
   }
 
   async take({ bytes, length }: Pick<PageBody, 'bytes' | 'length'>, expected: ExpectedPage): Promise<Taken> {
     const marks = this.#sinks.map((sink) => sink.mark())
+    const keys = this.#keysSeen()
     try {
       const total = this.#reader.read(bytes, length, expected)
       return {
@@ -85,6 +100,7 @@ export class RangeSpooler implements PageSink {
       }
     } catch (error) {
       for (const [index, mark] of marks.entries()) this.#sinks[index]!.rollback(mark)
+      this.#transcoder.rollback(keys)
       throw pageError(error, expected.page)
     }
   }
@@ -103,11 +119,17 @@ export class RangeSpooler implements PageSink {
       written,
       segments: this.#sinks.map((sink) => sink.state()),
       widths: [...this.#transcoder.widths],
+      added: this.#transcoder.fields.slice(this.#fields) as string[],
+      unwanted: [...this.#transcoder.unwanted],
     }
   }
 
   close(): void {
     // Nothing is held open.
+  }
+
+  #keysSeen(): { fields: number; unwanted: number } {
+    return { fields: this.#transcoder.fields.length, unwanted: this.#transcoder.unwanted.length }
   }
 
   #sum(of: (sink: SegmentBuffer) => number): number {

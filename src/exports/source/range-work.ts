@@ -1,12 +1,17 @@
 import type { Made } from '../threads/index.ts'
 import type { ExpectedPage } from './page-reader.ts'
-import { type Flushed, RangeSpooler, type RangeSpoolerOptions, type Taken } from './range-spooler.ts'
-import type { RangeMeta } from './spool-meta.ts'
+import {
+  type Flushed,
+  RangeSpooler,
+  type RangeSpoolerOptions,
+  type RangeState,
+  type Taken,
+} from './range-spooler.ts'
 
 export interface OpenTask {
   range: number
   options: RangeSpoolerOptions
-  start: Pick<RangeMeta, 'segments' | 'widths'>
+  start: RangeState
 }
 
 export interface TakeTask {

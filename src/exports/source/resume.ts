@@ -9,7 +9,10 @@ const MAX_AGE_MS = 5 * 60_000
 export type Resumed = { resumed: true; fetched: number } | { resumed: false; reason: string }
 
 /** What a fresh probe says, to be held against the meta. */
-export type ExpectedSpool = Pick<SpoolMeta, 'total' | 'pageSize' | 'fields' | 'rowNames' | 'csv'>
+export type ExpectedSpool = Pick<
+  SpoolMeta,
+  'total' | 'pageSize' | 'fields' | 'rowNames' | 'growExcept' | 'csv'
+>
 
 /** Takes up what an earlier fetch left in the folder, or says why not and leaves the folder to be cleared. */
 export async function resumeSpool(
@@ -29,6 +32,6 @@ export async function resumeSpool(
   return { meta }
 }
 
-function columnsOf({ fields, rowNames, csv }: ExpectedSpool): string {
-  return JSON.stringify([fields, rowNames, csv])
+function columnsOf({ fields, rowNames, growExcept, csv }: ExpectedSpool): string {
+  return JSON.stringify([fields, rowNames, growExcept, csv])
 }

@@ -1,15 +1,22 @@
 import { KeyTable } from './key-table.ts'
+import { withOneMore } from './memory.ts'
 
 /** Key of a flat row that names the row header it belongs to. */
 export const ROW_HEAD = '_row_head_'
 
 /** Which keys of a row are wanted, each with a slot for its value, and which slot each column shows. */
 export class RowColumns {
-  readonly count: number
-  readonly slots: number
-  readonly slotOf: Int32Array
-  /** A row's keys, by slot. */
+  /** The columns: null is one that stays empty. */
+  readonly fields: (string | null)[]
+  /** Keys that rows have and no column shows. */
+  readonly unwanted: string[] = []
+  slots: number
+  /** By column; there may be room for more behind the last. */
+  slotOf: Int32Array
+  /** A row's keys. */
   readonly keys: KeyTable
+  /** By the key's index: its slot, or -1 for one that no column shows. */
+  readonly slotOfKey: number[]
   /** Of the value that names the row header, or -1. */
   readonly headSlot: number
   /** The row headers, looked up by what stands between the quotes of a typed record. */
@@ -26,12 +33,32 @@ export class RowColumns {
       if (name !== null) known.set(name, slot)
       return slot
     }
-    this.count = fields.length
+    this.fields = [...fields]
     this.slotOf = Int32Array.from(fields, slotOf)
     this.headSlot = rowNames ? slotOf(ROW_HEAD) : -1
     this.slots = names.length
     this.keys = new KeyTable(names)
+    this.slotOfKey = names.map((_, slot) => slot)
     this.heads = rowNames && new KeyTable(rowNames.map((name) => name.replaceAll('"', '""')))
     this.inOrder = !rowNames && this.slotOf.every((slot, column) => slot === column)
+  }
+
+  get count(): number {
+    return this.fields.length
+  }
+
+  /** One more column, for a key that is not known. Returns its slot. */
+  add(name: string): number {
+    const slot = this.slots++
+    this.slotOf = withOneMore(this.slotOf, this.count, slot)
+    this.slotOfKey[this.keys.add(name)] = slot
+    this.fields.push(name)
+    return slot
+  }
+
+  /** A key that is not known, and that no column is to show. */
+  leaveOut(name: string): void {
+    this.slotOfKey[this.keys.add(name)] = -1
+    this.unwanted.push(name)
   }
 }

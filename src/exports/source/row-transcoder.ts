@@ -1,3 +1,4 @@
+import { AppError, ERRORS } from '../../kernel/index.ts'
 import { copyLiteral, copyNumber, copyPlain, ValueCopier } from './copy-value.ts'
 import { disarm, FORMULA_START } from './disarm.ts'
 import {
@@ -13,7 +14,7 @@ import {
   skipValue,
 } from './json-scan.ts'
 import { ESCAPED } from './key-table.ts'
-import { Memory } from './memory.ts'
+import { Memory, withOneMore } from './memory.ts'
 import { fault, ShapeFault, UnknownRowHead } from './page-fault.ts'
 import { ROW_HEAD, RowColumns } from './row-columns.ts'
 import { RowShape } from './row-shape.ts'
@@ -30,12 +31,18 @@ const GIVE_UP = 16
 const PAUSE = 1_000
 /** For a record's end, and for what is copied by words. */
 const MARGIN = 8
+/** What a sheet has. */
+const MAX_FIELDS = 16_384
+/** Keys without a column that are remembered by name. */
+const MAX_UNWANTED = 1_000
 
 export interface RowTranscoderOptions {
   /** Null is a field that stays empty. */
   fields: readonly (string | null)[]
   /** Names of the row headers, when rows are spooled by them; one sink each. */
   rowNames?: readonly string[]
+  /** Every key that turns up is a column, but these. Without it, the fields are all there is. */
+  growExcept?: readonly string[]
   /** Write records as a CSV file has them, see `SPOOL.md`. */
   csv?: boolean
   /** In CSV records, leave texts that look like formulas as they are. */
@@ -55,11 +62,13 @@ export class RowTranscoder {
   readonly #sinks: readonly SegmentBuffer[]
   readonly #csv: boolean
   readonly #disarms: boolean
-  readonly #columns: RowColumns
+  readonly #rowNames: readonly string[] | undefined
+  readonly #growExcept: readonly string[] | undefined
+  #columns: RowColumns
   readonly #widths: WidthMeter
   /** Where in the scratch the values of a row are, by slot; -1 for one that the row lacks. */
-  readonly #starts: Int32Array
-  readonly #ends: Int32Array
+  #starts: Int32Array
+  #ends: Int32Array
   readonly #copier = new ValueCopier()
   readonly #shapes: RowShape[] = []
   #scratch = Memory.ofSize(0)
@@ -70,13 +79,15 @@ export class RowTranscoder {
   #pause = 0
 
   constructor(
-    { fields, rowNames, csv = false, keepFormulas = false }: RowTranscoderOptions,
+    { fields, rowNames, growExcept, csv = false, keepFormulas = false }: RowTranscoderOptions,
     sinks: readonly SegmentBuffer[],
     widths: readonly number[] = [],
   ) {
     this.#sinks = sinks
     this.#csv = csv
     this.#disarms = csv && !keepFormulas
+    this.#rowNames = rowNames
+    this.#growExcept = growExcept
     this.#columns = new RowColumns(fields, rowNames)
     this.#widths = new WidthMeter(this.#columns.slots, { off: csv })
     this.#starts = new Int32Array(this.#columns.slots)
@@ -86,7 +97,32 @@ export class RowTranscoder {
 
   /** Widest value so far, by field. */
   get widths(): number[] {
-    return Array.from(this.#columns.slotOf, (slot) => (this.#csv ? 0 : this.#widths.bySlot[slot]!))
+    const { fields, slotOf } = this.#columns
+    return fields.map((_, column) => (this.#csv ? 0 : this.#widths.bySlot[slotOf[column]!]!))
+  }
+
+  /** The columns, with those that have been added. */
+  get fields(): readonly (string | null)[] {
+    return this.#columns.fields
+  }
+
+  /** Keys that no column shows, in the order of first sight. */
+  get unwanted(): readonly string[] {
+    return this.#columns.unwanted
+  }
+
+  /** Keys that only a refused page had: as if they had not been seen. */
+  rollback(mark: { fields: number; unwanted: number }): void {
+    const { fields, unwanted } = this.#columns
+    if (fields.length === mark.fields && unwanted.length === mark.unwanted) return
+    this.#columns = new RowColumns(fields.slice(0, mark.fields), this.#rowNames)
+    this.leaveOut(unwanted.slice(0, mark.unwanted))
+    this.#shapes.length = 0
+  }
+
+  /** Keys that an earlier fetch saw. */
+  leaveOut(names: readonly string[]): void {
+    for (const name of names) this.#columns.leaveOut(name)
   }
 
   /** Rows beyond `limit` are checked and counted, but not kept. */
@@ -98,8 +134,8 @@ export class RowTranscoder {
   /** Reads the array at `at` into the sink of that number; without one, each row's own row header decides. */
   rows(input: Buffer, at: number, end: number, sink?: number): number {
     if (input[at] !== OPEN_BRACKET) fault('expected a list of rows', at)
-    const { count, heads } = this.#columns
-    const room = 2 * (end - at) + 2 * count + MARGIN
+    const { heads } = this.#columns
+    const room = 2 * (end - at) + 2 * this.#columns.count + MARGIN
     if (this.#scratch.bytes.length < room) this.#scratch = Memory.ofSize(Math.ceil(room * 1.25))
     if (this.#page.bytes !== input) this.#page = new Memory(input)
     const target = sink === undefined ? undefined : this.#sinks[sink]!
@@ -108,7 +144,7 @@ export class RowTranscoder {
     for (;;) {
       // A row's record is at most twice its bytes (a quote in nested JSON is doubled), its commas and its end. How long
       // the row is shows only there, which is too much to set aside where each row header has a sink of its own.
-      if (!heads) target?.reserve(2 * (end - p) + count + MARGIN)
+      if (!heads) target?.reserve(2 * (end - p) + this.#columns.count + MARGIN)
       p = this.#row(input, p, target)
       if (input[p] !== COMMA) p = skipSpace(input, p)
       if (input[p] === COMMA) {
@@ -212,7 +248,7 @@ export class RowTranscoder {
     if (input[at] !== OPEN_BRACE) this.#notARow(input, at)
     const learn = this.#pause === 0 && ++this.#misses <= GIVE_UP
     if (this.#misses > GIVE_UP && this.#pause === 0) this.#pause = PAUSE
-    const { keys } = this.#columns
+    const { keys, slotOfKey } = this.#columns
     const gaps: Buffer[] = []
     const slots: number[] = []
     this.#starts.fill(-1)
@@ -223,7 +259,8 @@ export class RowTranscoder {
       if (input[p] !== QUOTE) fault('expected a key', p)
       const known = keys.scan(input, p + 1)
       const keyEnd = known === ESCAPED ? skipString(input, p) : keys.end + 1
-      const slot = known === ESCAPED ? this.#escapedKey(input, p, keyEnd) : known
+      const index = known === ESCAPED ? this.#escapedKey(input, p, keyEnd) : known
+      const slot = index < 0 ? this.#newKey(input, p, keyEnd) : slotOfKey[index]!
       p = skipSpace(input, keyEnd)
       if (input[p] !== COLON) fault('expected ":"', p)
       p = skipSpace(input, p + 1)
@@ -265,6 +302,26 @@ export class RowTranscoder {
   #escapedKey(input: Buffer, at: number, end: number): number {
     const key = Buffer.from(String(JSON.parse(input.toString('utf8', at, end))))
     return this.#columns.keys.find(key, 0, key.length)
+  }
+
+  /** A key for the first time: a new column where the data decides on them. Returns its slot. */
+  #newKey(input: Buffer, at: number, end: number): number {
+    const columns = this.#columns
+    if (this.rowsRead >= this.#limit) return -1
+    const name = String(JSON.parse(input.toString('utf8', at, end)))
+    if (!this.#growExcept || this.#growExcept.includes(name)) {
+      if (columns.unwanted.length < MAX_UNWANTED) columns.leaveOut(name)
+      return -1
+    }
+    if (columns.count >= MAX_FIELDS)
+      throw new AppError(ERRORS.SOURCE_SHAPE, `its rows have more than ${MAX_FIELDS} different keys`, {
+        retryable: false,
+      })
+    const slot = columns.add(name)
+    this.#widths.add(slot)
+    this.#starts = withOneMore(this.#starts, slot, -1)
+    this.#ends = withOneMore(this.#ends, slot, -1)
+    return slot
   }
 
   /** Writes one value to the scratch at `o`; where it ended is left in the copier. */

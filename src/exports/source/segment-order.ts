@@ -4,6 +4,8 @@ import type { SpoolMeta } from './spool-meta.ts'
 export interface OrderedSegment {
   /** By which its file is named. */
   number: number
+  /** Position of its range. */
+  range: number
   state: SegmentState
   /** Its range has been read to the end. */
   complete: boolean
@@ -17,6 +19,7 @@ export function inFileOrder({ ranges, rowNames }: Pick<SpoolMeta, 'ranges' | 'ro
   return groups.flatMap((group, place) =>
     ranges.map(({ segments, next, end }, index) => ({
       number: index * groups.length + place,
+      range: index,
       state: segments[place]!,
       complete: next === end,
       group,

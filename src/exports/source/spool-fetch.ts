@@ -95,19 +95,32 @@ export class SpoolFetch implements RangeWatcher {
     const { meta, probe } = this.#options
     const { folder } = this.#deps
     const ranges = this.#fetchers.map((fetcher) => fetcher.written)
+    const fields = [...meta.fields, ...new Set(ranges.flatMap(({ added }) => added))]
+    const placesOf = ranges.map((range) => placesIn(fields, [...meta.fields, ...range.added]))
     const segments = inFileOrder({ ranges, rowNames: meta.rowNames }).map(
-      ({ number, state, group }): SpoolSegment => {
+      ({ number, range, state, group }): SpoolSegment => {
         const { rows, bytes } = state
-        const segment = { path: folder.whole(number), rows, bytes, slices: allSlices(state) }
-        return group === undefined ? segment : { ...segment, group }
+        const places = placesOf[range]
+        return {
+          path: folder.whole(number),
+          rows,
+          bytes,
+          slices: allSlices(state),
+          ...(group !== undefined && { group }),
+          ...(places && { places }),
+        }
       },
     )
-    const widths = meta.fields.map((_, column) =>
-      Math.max(...this.#fetchers.map((fetcher) => fetcher.written.widths[column] ?? 0)),
+    const widths = fields.map((_, field) =>
+      Math.max(
+        ...ranges.map(({ widths }, index) => widths[placesOf[index] ? placesOf[index][field]! : field] ?? 0),
+      ),
     )
     return {
       directory: folder.directory,
       segments,
+      fields,
+      unwanted: [...new Set(ranges.flatMap(({ unwanted }) => unwanted))],
       widths,
       rows: this.#rows,
       bytes: this.#bytes,
@@ -155,10 +168,20 @@ export class SpoolFetch implements RangeWatcher {
   #sink(range: RangeMeta, index: number): PageSink {
     const { folder, threads } = this.#deps
     const { meta, probe, csv, sliceBytes } = this.#options
-    const { fields, rowNames } = meta
+    const { fields, rowNames, growExcept } = meta
     const { directory } = folder
     const firstSegment = index * range.segments.length
-    const options = { directory, fields, rowNames, csv, wrapped: probe.wrapped, firstSegment, sliceBytes }
+    const { wrapped } = probe
+    const options = {
+      directory,
+      fields,
+      rowNames,
+      growExcept,
+      csv,
+      wrapped,
+      firstSegment,
+      sliceBytes,
+    }
     return threads && range.end - range.next >= PAGES_FOR_A_THREAD
       ? new ThreadedSpooler({ threads }, options, range)
       : new RangeSpooler(options, range)
@@ -180,6 +203,13 @@ export class SpoolFetch implements RangeWatcher {
     const ranges = this.#fetchers.map((fetcher) => fetcher.written)
     return { ...this.#options.meta, ranges, warnings: [...this.#warnings], updated: this.#deps.clock.now() }
   }
+}
+
+/** Where each of `fields` is in records that have `own`; nothing if these are the first of `fields`, in their order. */
+function placesIn(fields: (string | null)[], own: (string | null)[]): number[] | undefined {
+  if (own.every((name, place) => fields[place] === name)) return undefined
+  const placeOf = new Map(own.map((name, place) => [name, place]))
+  return fields.map((name) => placeOf.get(name) ?? -1)
 }
 
 export function tooLarge(message: string, details: { rows: number } | { bytes: number }): AppError {

@@ -7,17 +7,23 @@ export interface RangeMeta extends PageRange {
   next: number
   /** One by row header, or a single one. */
   segments: SegmentState[]
-  /** Widest value by field. */
+  /** Fields that its rows brought, behind the spool's own. */
+  added: string[]
+  /** Keys that no field shows. */
+  unwanted: string[]
+  /** Widest value by field, those that were added included. */
   widths: number[]
 }
 
 /** What is needed to go on after a crash. Everything it counts is on disk before it is. */
 export interface SpoolMeta {
-  version: 2
+  version: 3
   total: number
   pageSize: number
   fields: (string | null)[]
   rowNames: string[] | null
+  /** Every key that turns up is a field, but these. Null: the fields are all there is. */
+  growExcept: string[] | null
   /** Null: typed records. Of CSV records, what is written around the values, as a hash. */
   csv: string | null
   ranges: RangeMeta[]
@@ -36,5 +42,5 @@ export function decodeMeta(text: string): SpoolMeta | undefined {
   const found = /^\{"checksum":(\d+),"spool":(.*)\}\n$/s.exec(text)
   if (!found?.[1] || !found[2] || crc32(found[2]) !== Number(found[1])) return undefined
   const meta = JSON.parse(found[2]) as SpoolMeta
-  return meta.version === 2 ? meta : undefined
+  return meta.version === 3 ? meta : undefined
 }

@@ -8,6 +8,11 @@ export interface SpoolSegment {
   rows: number
   bytes: number
   slices: Slice[]
+  /**
+   * Where each of the spool's fields is in these records, -1 where it is not. Missing: at its own place, or behind the
+   * record's end.
+   */
+  places?: number[]
   /** Name of the row header's leaf that these rows belong to. */
   group?: string
 }
@@ -17,6 +22,10 @@ export interface Spool {
   directory: string
   /** With row headers: by leaf in the template's order, and within a leaf in the order of the rows. */
   segments: SpoolSegment[]
+  /** Keys of the rows in the order of the fields. Where the data decides on them: as asked, then in the order of first sight. */
+  fields: (string | null)[]
+  /** Keys that rows have and no field shows, in the order of first sight, the first thousand. */
+  unwanted: string[]
   /** Widest value by field, in characters, up to 60. */
   widths: number[]
   rows: number

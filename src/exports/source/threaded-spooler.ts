@@ -1,9 +1,8 @@
 import { craft, type PinnedThread, type ThreadPool } from '../threads/index.ts'
 import type { PageBody } from './page-body.ts'
 import type { ExpectedPage } from './page-reader.ts'
-import type { Flushed, PageSink, RangeSpoolerOptions, Taken } from './range-spooler.ts'
+import type { Flushed, PageSink, RangeSpoolerOptions, RangeState, Taken } from './range-spooler.ts'
 import type { OpenTask, TakeTask } from './range-work.ts'
-import type { RangeMeta } from './spool-meta.ts'
 
 const WORK = [import.meta.url, 'range-work'] as const
 const OPEN = craft<OpenTask, void>(...WORK, 'open')
@@ -23,10 +22,14 @@ export class ThreadedSpooler implements PageSink {
   constructor(
     { threads }: { threads: ThreadPool },
     options: RangeSpoolerOptions,
-    { segments, widths }: Pick<RangeMeta, 'segments' | 'widths'>,
+    { segments, widths, added, unwanted }: RangeState,
   ) {
     this.#thread = threads.pin()
-    this.#opened = this.#thread.run(OPEN, { range: this.#range, options, start: { segments, widths } })
+    this.#opened = this.#thread.run(OPEN, {
+      range: this.#range,
+      options,
+      start: { segments, widths, added, unwanted },
+    })
     this.#opened.catch(() => undefined)
   }
 

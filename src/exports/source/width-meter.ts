@@ -1,12 +1,20 @@
+import { withOneMore } from './memory.ts'
 import { spoolWidth, WIDTH_CAP } from './spool-width.ts'
 
 /** The widest value of each slot. */
 export class WidthMeter {
-  readonly bySlot: Int32Array
+  bySlot: Int32Array
+  readonly #first: number
 
   /** One that is off holds the cap from the start, so nothing is ever wider. */
   constructor(slots: number, { off }: { off: boolean }) {
-    this.bySlot = new Int32Array(slots).fill(off ? WIDTH_CAP : 0)
+    this.#first = off ? WIDTH_CAP : 0
+    this.bySlot = new Int32Array(slots).fill(this.#first)
+  }
+
+  /** A new slot, with that number. */
+  add(slot: number): void {
+    this.bySlot = withOneMore(this.bySlot, slot, this.#first)
   }
 
   widen(slot: number, width: number): void {

@@ -16,10 +16,12 @@ export interface Template {
   fields: string[]
   /** The tree of row headers, empty when there are none. */
   rows: RowNode[]
+  /** The columns are the data's keys: the template declares none. */
+  fromKeys: boolean
 }
 
 export interface TemplateOptions {
-  /** Keys of the data's first row: they are the columns where the template declares none. */
+  /** Keys of the data's rows: they are the columns where the template declares none. */
   keys?: readonly string[]
   /** What error messages call the template. */
   path?: string
@@ -36,7 +38,7 @@ export const ROW_HEAD_NAMES: ReadonlySet<string> = new Set(['__row__', '_row_hea
 
 /**
  * Reads a template in any of its shapes: a list of nodes, the short form `{name: title}`, or `{ceil | col, row}`. Null
- * when it declares nothing and no keys are known: then the first row's keys decide. They do as well where only row
+ * when it declares nothing and no keys are known: then the rows' keys decide. They do as well where only row
  * headers are declared: without keys such a template has no fields yet.
  */
 export function parseTemplate(input: unknown, options: TemplateOptions = {}): Template | null {
@@ -49,12 +51,13 @@ export function parseTemplate(input: unknown, options: TemplateOptions = {}): Te
   const columns = isNothing(parts.columns)
     ? keysToColumns(options.keys ?? [], path, reader)
     : readTrees(parts.columns, parts.columnsPath, COLUMN_LIMITS).map((raw) => columnOf(raw, reader))
-  return assemble(columns, rows, parts.columnsPath)
+  return { ...assemble(columns, rows, parts.columnsPath), fromKeys: isNothing(parts.columns) }
 }
 
 /** Each key is a column, and its title. */
 export function templateFromKeys(keys: readonly string[], path = 'template'): Template {
-  return assemble(keysToColumns(keys, path, { hasRows: false, budget: new ConditionBudget() }), [], path)
+  const columns = keysToColumns(keys, path, { hasRows: false, budget: new ConditionBudget() })
+  return { ...assemble(columns, [], path), fromKeys: true }
 }
 
 function splitParts(input: unknown, path: string): { columns: unknown; columnsPath: string; row: unknown } {
@@ -99,7 +102,7 @@ function columnOf(raw: RawNode, reader: ColumnReader): ColumnNode {
 
 const ROW_HEAD_STYLE: CellStyle = { align: 'center', vAlign: 'middle' }
 
-function assemble(declared: ColumnNode[], rows: RowNode[], path: string): Template {
+function assemble(declared: ColumnNode[], rows: RowNode[], path: string): Omit<Template, 'fromKeys'> {
   const columns = [...declared]
   const found = leavesOf(columns).filter((leaf) => leaf.rowHead).length
   if (found > 1) throw templateError(path, 'only one column can show the row headers')

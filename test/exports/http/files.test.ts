@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sha256, startExports } from '../../support/export-client.ts'
 import { temporaryFolder } from '../../support/wharf-process.ts'
-import { readArchive, readWorkbooks, unpack } from '../xlsx/foreign-reader.ts'
+import { readArchive, readWorkbooks, type SeenSheet, unpack } from '../xlsx/foreign-reader.ts'
 
 test('a CSV file is exactly what was promised: mark, header, quotes, guarded formulas, every digit', async () => {
   const { business, client } = await startExports()
@@ -35,6 +35,40 @@ test('a CSV file is exactly what was promised: mark, header, quotes, guarded for
   })
   const bare = await client.run({ source_url: source.url, template, bom: false })
   expect((await client.bytes(bare.task_id)).subarray(0, 5).toString()).toBe('"No."')
+})
+
+test('without a template no key is lost, whichever row has it first', async () => {
+  const { business, client } = await startExports()
+  const source = business.source({
+    total: 250,
+    row: (n) => ({ id: n, ...(n === 120 && { b: 'x' }), ...(n > 200 && { _row_head_: 'r' }), last: 1 }),
+  })
+  const body = { source_url: source.url, page_size: 100 }
+  const csv = await client.run({ ...body, bom: false })
+  const lines = (await client.bytes(csv.task_id)).toString().split('\r\n')
+  expect([lines[0], lines[1], lines[121], lines[250]]).toEqual([
+    '"id","last","b","_row_head_"',
+    '0,1,,',
+    '120,1,"x",',
+    '249,1,,"r"',
+  ])
+  const key = client.project.key
+  const sync = await client.ask('POST', '/api/exports?mode=sync', { key, body: { ...body, bom: false } })
+  expect(await sync.text()).toBe(lines.join('\r\n'))
+  const other = await client.run({ ...body, csv: { delimiter: ';', bom: false } })
+  expect((await client.bytes(other.task_id)).toString()).toBe(lines.join('\r\n').replaceAll(',', ';'))
+
+  const path = join(temporaryFolder(), 'all.xlsx')
+  const excel = await client.run({ ...body, type: 'excel' })
+  writeFileSync(path, await client.bytes(excel.task_id))
+  const [[sheet]] = readWorkbooks([path]) as [[SeenSheet]]
+  const row = (n: number) => ['A', 'B', 'C', 'D'].map((letter) => sheet.cells[`${letter}${n}`]?.value ?? null)
+  expect([row(1), row(2), row(122), row(251)]).toEqual([
+    ['id', 'last', 'b', '_row_head_'],
+    [0, 1, null, null],
+    [120, 1, 'x', null],
+    [249, 1, null, 'r'],
+  ])
 })
 
 test('a CSV file comes in the dialect that was asked for, and says which characters it lacks', async () => {

@@ -69,7 +69,10 @@ describe('a killed fetch', () => {
     expect(textOf(spool)).toBe(spoolText(sampleRows(1_000)))
   })
 
-  const CSV = { fields: ['id', 'name', 'amount'], csv: { head: '', leads: [''] } }
+  const CSV = {
+    fields: ['id', 'name', 'amount'],
+    csv: { head: '', leads: [''], formulas: 'escape' as const },
+  }
   test.each([
     ['total', 1_001, {}, "the source's total changed from 1000 to 1001"],
     ['page size', 1_000, { pageSize: 200 }, 'the page size changed'],
