@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readAddress } from './compose/address-file.ts'
 import { ledgerAdmin } from './compose/ledger-admin.ts'
 import type { ProjectAdmin } from './compose/project-admin.ts'
 import { serverAdmin } from './compose/server-admin.ts'
 import type { Config } from './config.ts'
 import { openBackend, openSealer, readSecret, SettingsStore } from './engine/index.ts'
-import { AppError, createLog, ERRORS, isAppError, systemClock } from './kernel/index.ts'
+import { AppError, createLog, ERRORS, isAppError, readAddress, systemClock } from './kernel/index.ts'
 
 export type { KeyWish, ProjectAdmin, RotationWish } from './compose/project-admin.ts'
 export { SCOPES, type Scope } from './engine/index.ts'

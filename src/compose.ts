@@ -1,12 +1,13 @@
 import { join } from 'node:path'
-import { forgetAddress, keepAddress } from './compose/address-file.ts'
 import { engineOptions } from './compose/engine.ts'
 import { exportJobOptions, exportsOptions } from './compose/exports.ts'
 import { openFolders, warnOfLooseFiles } from './compose/folders.ts'
 import { metricsAccess } from './compose/metrics.ts'
 import { openGseHttpClient, openHttpClient } from './compose/outgoing.ts'
 import { processingOptions } from './compose/processing.ts'
+import { linkBase, warnOfUnknownAddress } from './compose/public-address.ts'
 import { defaultQuotas } from './compose/quotas.ts'
+import { openRateCounts } from './compose/rate-counts.ts'
 import { openScanner } from './compose/scanner.ts'
 import { openStore } from './compose/store.ts'
 import { openSwarm } from './compose/swarm.ts'
@@ -36,7 +37,16 @@ import {
   ThreadPool,
 } from './exports/index.ts'
 import { DiskRoom, HttpServer } from './http/index.ts'
-import { type Clock, createLog, DutyLoop, Lifecycle, type Log, systemClock } from './kernel/index.ts'
+import {
+  type Clock,
+  createLog,
+  DutyLoop,
+  forgetAddress,
+  keepAddress,
+  Lifecycle,
+  type Log,
+  systemClock,
+} from './kernel/index.ts'
 import { Callbacks, type TaskViews } from './notify/index.ts'
 import { Processing } from './processing/index.ts'
 import { Runs } from './runs/index.ts'
@@ -104,6 +114,7 @@ async function startOn(
   })
   log.info(installation.sealedBy)
   await warnOfLooseFiles(config, log)
+  warnOfUnknownAddress(config, log)
   const { sealer } = installation
   const projects = new ProjectStore({ ledger, sealer, signal: backend.signal })
   const engine = new Engine({ ...backend, clock, log }, engineOptions(config, backend.sole))
@@ -143,7 +154,7 @@ async function startOn(
     log,
   }
   const exports = new Exports(
-    { ...shared, publicUrl: () => config.WHARF_PUBLIC_URL?.replace(/\/$/, '') ?? knownAddress() },
+    { ...shared, publicUrl: (asked) => linkBase(config, knownAddress, asked) },
     exportsOptions(config),
   )
   views.export = async (taskId, issuer) => ({ ...(await exports.get(taskId, issuer)) })
@@ -198,6 +209,7 @@ async function startOn(
   const owners = [new ExportArtifacts({ ledger }), repository]
   engine.addLeaderDuty(new OrphanSweeper({ store, owners, log }), HOUR)
   views.transfer = async (taskId) => ({ ...(await transfers.task(taskId)) })
+  const rates = await openRateCounts(config, log)
   const http: HttpServer = new HttpServer(
     {
       ...shared,
@@ -223,6 +235,9 @@ async function startOn(
       port: config.WHARF_PORT,
       version: VERSION,
       rateLimit: config.WHARF_RATE_LIMIT,
+      rateCounts: rates?.counts,
+      trustProxy: config.WHARF_TRUST_PROXY,
+      corsOrigins: config.WHARF_CORS_ORIGINS,
       bodies: {
         smallMs: config.WHARF_BODY_TIMEOUT_SECONDS * 1000,
         paceMs: config.WHARF_UPLOAD_IDLE_SECONDS * 1000,
@@ -236,6 +251,7 @@ async function startOn(
   )
   await lifecycle.start([
     { name: 'store', stop: () => store.close() },
+    { name: 'rate counts', stop: () => rates?.close() },
     { name: 'outgoing http', stop: () => outgoing.close() },
     { name: 'export threads', stop: () => pool.close() },
     { name: 'spool sweeper', start: () => spools.start(), stop: () => spools.stop() },

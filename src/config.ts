@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
 import { AppError, ERRORS } from './kernel/index.ts'
 
 /**
@@ -51,6 +52,20 @@ function url(...protocols: string[]): Setting<string | null> {
   )
 }
 
+/** Names that are separated by commas; each must be good. */
+const names = (takes: string, isGood: (name: string) => boolean) =>
+  setting<readonly string[]>([], `${takes}, separated by commas`, (value) => {
+    const all = value.split(',').map((name) => name.trim())
+    return all.every(isGood) ? all : undefined
+  })
+
+function isAddressRange(name: string): boolean {
+  const [address = '', prefix, ...more] = name.split('/')
+  const bits = isIP(address) === 6 ? 128 : 32
+  const short = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits)
+  return isIP(address) !== 0 && short && more.length === 0
+}
+
 const rateLimit = setting(
   { perSecond: 100, burst: 300 },
   "a rate like '100/s' or '100/s,burst=300'",
@@ -67,6 +82,15 @@ export const SETTINGS = {
   WHARF_HOST: text('127.0.0.1'),
   WHARF_PORT: whole(8080, 0, 65_535),
   WHARF_PUBLIC_URL: url('http:', 'https:'),
+  WHARF_TRUST_PROXY: names(
+    "addresses and CIDRs of proxies, 'loopback' or 'private'",
+    (name) => name === 'loopback' || name === 'private' || isAddressRange(name),
+  ),
+  WHARF_CORS_ORIGINS: names(
+    "origins like https://shop.example.com, or '*'",
+    (name) => name === '*' || (/^https?:/.test(name) && URL.parse(name)?.origin === name),
+  ),
+  WHARF_CONFIG: optional('a file'),
   WHARF_DATA_DIR: text('./data'),
   WHARF_SHARED_DIR: optional('a folder'),
   WHARF_ADMIN_TOKEN: secret(),
@@ -188,9 +212,85 @@ export interface Config extends Readonly<Values> {
   readonly commandEnvironment: Readonly<Record<string, string>>
 }
 
-/** Settings from a `.env` file beside the process; what is set already stays. */
-export function loadDotEnv(): void {
-  if (existsSync('.env')) process.loadEnvFile('.env')
+/** Which file a setting came from; what is missing was set in the environment. */
+export type SettingFiles = ReadonlyMap<string, string>
+
+/**
+ * Adds the settings of files to the environment, and says which came from where. What is set already stays, and
+ * `WHARF_CONFIG` wins over a `.env` beside the process.
+ */
+export function loadSettingFiles(env: NodeJS.ProcessEnv): SettingFiles {
+  const files = new Map<string, string>()
+  const add = (file: string, settings: NodeJS.Dict<string>) => {
+    for (const [name, value] of Object.entries(settings)) {
+      if (env[name] !== undefined || isSetAsFile(name, env)) continue
+      env[name] = value
+      files.set(name, file)
+    }
+  }
+  const beside = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}
+  const named = (env.WHARF_CONFIG ?? beside.WHARF_CONFIG)?.trim()
+  if (named !== undefined && named !== '') add(named, readConfigFile(named))
+  add('.env', beside)
+  return files
+}
+
+/** Only settings may be in it: anything else is a typing error. */
+function readConfigFile(file: string): NodeJS.Dict<string> {
+  let settings: NodeJS.Dict<string>
+  try {
+    settings = parseEnv(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    throw invalid(`WHARF_CONFIG takes a file that can be read, not '${shown(file)}'`, cause)
+  }
+  const odd = Object.keys(settings).find((name) => !isKnown(name) || name === 'WHARF_CONFIG')
+  if (odd === undefined) return settings
+  throw invalid(`${file} sets ${odd}, which is not a setting that may be there; see .env.example`)
+}
+
+/** A secret of the environment, given as NAME or NAME_FILE, is not joined by the other form from a file. */
+function isSetAsFile(name: string, env: NodeJS.ProcessEnv): boolean {
+  const other = name.endsWith('_FILE') ? name.slice(0, -5) : `${name}_FILE`
+  return isKnown(other) && env[other] !== undefined
+}
+
+export interface ShownSetting {
+  name: string
+  /** Null: not set, and there is no default. */
+  value: string | null
+  from: string
+}
+
+/** What is in force, for people: secrets are hidden. */
+export function describeSettings(
+  env: Record<string, string | undefined>,
+  files: SettingFiles = new Map(),
+): ShownSetting[] {
+  const config: Record<string, unknown> = { ...loadConfig(env) }
+  return Object.entries<Setting<unknown>>(SETTINGS).map(([name, known]) => {
+    const asFile = known.secret && env[`${name}_FILE`] !== undefined
+    const given = asFile ? `${name}_FILE` : name
+    const place = files.get(given) ?? 'environment'
+    const value = config[name]
+    const isNone = value === null || (Array.isArray(value) && value.length === 0)
+    return {
+      name,
+      value: isNone
+        ? null
+        : known.secret
+          ? '(hidden)'
+          : env[name] === undefined
+            ? textOf(value)
+            : env[name].trim(),
+      from: env[given] === undefined ? 'default' : asFile ? `${place}, in ${env[given]}` : place,
+    }
+  })
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  const { perSecond, burst } = value as { perSecond: number; burst: number }
+  return `${perSecond}/s,burst=${burst}`
 }
 
 /** Settings of earlier versions that must not be passed over in silence. */

@@ -3,7 +3,7 @@ import { addDoctorCommand } from './cli/doctor.ts'
 import { addExportCommand } from './cli/export.ts'
 import { Interrupted } from './cli/interrupt.ts'
 import { addKeyCommands, addProjectCommands } from './cli/project.ts'
-import { loadDotEnv } from './config.ts'
+import { loadSettingFiles, type SettingFiles } from './config.ts'
 import { isAppError } from './kernel/index.ts'
 import { VERSION } from './version.ts'
 
@@ -21,6 +21,21 @@ addExportCommand(program)
 addDoctorCommand(program)
 addProjectCommands(program)
 addKeyCommands(program)
+
+program
+  .command('health')
+  .description(
+    'ask the server of these settings whether it can take requests; ends with 0 if so, else with 1',
+  )
+  .option('--server <url>', 'another server')
+  .action(async (options) => (await import('./cli/health.ts')).health(options))
+
+let files: SettingFiles = new Map()
+program
+  .command('config')
+  .description('print the settings that are in force and where each came from; secrets are hidden')
+  .option('--json', 'print them as JSON')
+  .action(async (options) => (await import('./cli/config.ts')).printConfig(files, options))
 
 program
   .command('process')
@@ -59,7 +74,7 @@ program
   .action(async (options) => (await import('./cli/agent.ts')).agent(options))
 
 try {
-  loadDotEnv()
+  files = loadSettingFiles(process.env)
   await program.parseAsync()
   process.exit(process.exitCode ?? 0)
 } catch (error) {

@@ -1,10 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { health } from '../src/cli/health.ts'
 import { openHttpClient } from '../src/compose/outgoing.ts'
-import { loadConfig, SETTINGS } from '../src/config.ts'
+import { describeSettings, loadConfig, loadSettingFiles, SETTINGS } from '../src/config.ts'
 import { systemClock } from '../src/kernel/index.ts'
+import { startHttp } from './support/http.ts'
 
 test('without settings Wharf is embedded and listens on loopback', () => {
   const config = loadConfig({})
@@ -122,4 +124,77 @@ test('.env.example lists every setting, and nothing else', () => {
   const text = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
   const listed = [...text.matchAll(/^#? ?([A-Z][A-Z0-9_]+)=/gm)].map((match) => match[1] as string)
   expect(listed.sort()).toEqual(Object.keys(SETTINGS).sort())
+})
+
+test('settings may be in a file: the environment wins over it, and it wins over .env', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'wharf-config-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  const file = join(dir, 'wharf.conf')
+  writeFileSync(
+    file,
+    '# a comment\nWHARF_PORT=81\nWHARF_HOST="0.0.0.0"\nWHARF_ADMIN_TOKEN=sixteen-characters-or-more\n',
+  )
+  const token = join(dir, 'token')
+  writeFileSync(token, 'another-token-of-sixteen')
+  const env: Record<string, string> = { WHARF_CONFIG: file, WHARF_PORT: '82' }
+  const files = loadSettingFiles(env)
+  const shown = Object.fromEntries(
+    describeSettings(env, files).map(({ name, value, from }) => [name, [value, from]]),
+  )
+  expect(shown).toMatchObject({
+    WHARF_PORT: ['82', 'environment'],
+    WHARF_HOST: ['0.0.0.0', file],
+    WHARF_ADMIN_TOKEN: ['(hidden)', file],
+    WHARF_RATE_LIMIT: ['100/s,burst=300', 'default'],
+    DATABASE_URL: [null, 'default'],
+  })
+  const secret: Record<string, string> = { WHARF_CONFIG: file, WHARF_ADMIN_TOKEN_FILE: token }
+  const given = describeSettings(secret, loadSettingFiles(secret))
+  expect(given.find(({ name }) => name === 'WHARF_ADMIN_TOKEN')).toMatchObject({
+    from: `environment, in ${token}`,
+  })
+  expect(JSON.stringify([shown, given])).not.toMatch(/sixteen/)
+  writeFileSync(file, 'WHARF_PROT=81')
+  expect(() => loadSettingFiles({ WHARF_CONFIG: file })).toThrow(/sets WHARF_PROT, which is not a setting/)
+  expect(() => loadSettingFiles({ WHARF_CONFIG: join(dir, 'none') })).toThrow(/^WHARF_CONFIG takes a file/)
+})
+
+test('every secret may be in a file', () => {
+  const secrets = Object.entries(SETTINGS).filter(([name]) =>
+    /TOKEN|SECRET|PASSWORD|SEAL_KEY|DATABASE_URL|REDIS_URL/.test(name),
+  )
+  expect(secrets.length).toBeGreaterThan(5)
+  for (const [name, known] of secrets) expect([name, 'secret' in known && known.secret]).toEqual([name, true])
+})
+
+test.each([
+  [{ WHARF_TRUST_PROXY: '10.0.0.0/33' }],
+  [{ WHARF_TRUST_PROXY: 'nginx' }],
+  [{ WHARF_CORS_ORIGINS: 'https://shop.example.com/' }],
+  [{ WHARF_CORS_ORIGINS: 'shop.example.com' }],
+])('a bad list %o stops with one line that names it', (env) => {
+  expect(() => loadConfig(env)).toThrow(new RegExp(`^${Object.keys(env)[0]} takes [^\\n]+$`))
+})
+
+test('wharf health asks the server of the settings, whatever its port', async () => {
+  const print = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+  onTestFinished(() => {
+    print.mockRestore()
+    vi.unstubAllEnvs()
+    process.exitCode = undefined
+  })
+  const { backend, stop } = await startHttp()
+  vi.stubEnv('WHARF_DATA_DIR', backend.env.WHARF_DATA_DIR ?? '')
+  vi.stubEnv('WHARF_PORT', '1')
+  await health({})
+  expect([process.exitCode, print.mock.lastCall?.[0]]).toEqual([
+    undefined,
+    expect.stringContaining('"status":"ready"'),
+  ])
+  await stop()
+  await health({})
+  expect([process.exitCode, print.mock.lastCall?.[0]]).toEqual([
+    1,
+    expect.stringContaining('127.0.0.1:1: no answer'),
+  ])
 })

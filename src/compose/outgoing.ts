@@ -9,6 +9,7 @@ import {
   parseAllowHosts,
 } from '../net/index.ts'
 import { VERSION } from '../version.ts'
+import { ownOrigins } from './public-address.ts'
 
 export function openHttpClient(
   config: Config,
@@ -26,15 +27,15 @@ export function openHttpClient(
     {
       userAgent: `wharf/${VERSION}`,
       connectionsPerOrigin: 64,
-      alwaysAllowed: (url) => isOwnSample(url, ownAddress),
+      alwaysAllowed: (url) => isOwnSample(url, config, ownAddress),
     },
   )
 }
 
 /** Work that goes on after a restart asks before the server listens; then nothing is its own yet. */
-function isOwnSample(url: URL, ownAddress: () => string | undefined): boolean {
+function isOwnSample(url: URL, config: Config, ownAddress: () => string | undefined): boolean {
   const own = ownAddress()
-  return own !== undefined && ownSamples(own)(url)
+  return own !== undefined && ownSamples(ownOrigins(config, own))(url)
 }
 
 /** The operator chose this one address, so it may be a private one; nothing else is reached through this client. */

@@ -27,6 +27,7 @@ export { type Ledger, now, type Tx } from './ledger/ledger.ts'
 export type { JobState, Schema, TransferStatus } from './ledger/schema.ts'
 export { type ListCursor, readCursor, writeCursor } from './list-cursor.ts'
 export { type Backend, type BackendOptions, openBackend } from './open-backend.ts'
+export { openRedis } from './open-redis.ts'
 export {
   type Depth,
   type DomainOverview,

@@ -14,6 +14,8 @@ export interface TicketFor {
 export interface LinkIssuer {
   ticket?: string
   keyId?: string
+  /** The address that the caller used, like `https://wharf.example.com`. */
+  origin?: string | undefined
 }
 
 export interface Ticket extends TicketFor {

@@ -66,7 +66,7 @@ export function statusOf({ state, cancelled_at }: Pick<ExportRow, 'state' | 'can
   return state === 'running' ? 'processing' : state
 }
 
-export function toExportView(row: ExportRow, downloadUrl: (taskId: string) => string): ExportView {
+export function toExportView(row: ExportRow, downloadUrl: (taskId: string) => string | null): ExportView {
   const status = statusOf(row)
   const progress = row.progress === null ? null : (JSON.parse(row.progress) as ExportProgress)
   const result =

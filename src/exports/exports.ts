@@ -39,7 +39,8 @@ export interface ExportsDeps {
   clock: Clock
   log: Log
   /** The address under which callers reach this Wharf. */
-  publicUrl(): string
+  /** Where links lead, for a caller who asked under `origin`; null: nobody knows. */
+  publicUrl(origin?: string): string | null
 }
 
 export interface ExportsOptions {
@@ -304,7 +305,8 @@ export class Exports {
       const { project_id: projectId } = row
       const fresh = { taskId, projectId, keyId: issuer.keyId ?? null }
       const ticket = issuer.ticket ?? this.#deps.tickets.issue(fresh, DOWNLOAD_URL_MS).ticket
-      return `${this.#deps.publicUrl()}/api/exports/${taskId}/file?ticket=${ticket}`
+      const base = this.#deps.publicUrl(issuer.origin)
+      return base === null ? null : `${base}/api/exports/${taskId}/file?ticket=${ticket}`
     })
   }
 }

@@ -11,6 +11,7 @@ import {
 } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import { mayUse } from './scopes.ts'
+import type { TrustedProxies } from './trusted-proxies.ts'
 
 /** Who asks. A ticket speaks for one task, or for the events of one project. */
 export type Principal =
@@ -143,6 +144,11 @@ export function requireTask(
 ): void {
   if (principal?.role === 'ticket' && principal.taskId === task.id) return
   requireOwn(principal, task.projectId, missing)
+}
+
+/** For answers with links: they lead to where the caller asked. */
+export function linkIssuerOf(request: FastifyRequest, proxies: TrustedProxies): LinkIssuer {
+  return { ...issuerOf(request.principal), origin: proxies.originOf(request.raw) }
 }
 
 export function issuerOf(principal: Principal | null): LinkIssuer {

@@ -19,6 +19,7 @@ import type { Transfers } from '../transfers/index.ts'
 import type { DiskRoom } from './disk-room.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Metrics } from './metrics.ts'
+import type { TrustedProxies } from './trusted-proxies.ts'
 import type { Watchers } from './watchers.ts'
 
 /** What the server is given. */
@@ -53,6 +54,7 @@ export interface HttpDeps extends HttpServerDeps {
   idempotency: Idempotency
   metrics: Metrics
   watchers: Watchers
+  proxies: TrustedProxies
   /** Aborts when the server stops: streams that would never end do then. */
   stopping: AbortSignal
   /** True from the first moment of a stop on. */

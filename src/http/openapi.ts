@@ -48,8 +48,18 @@ export async function registerOpenApi(
     },
   })
   if (!docs) return
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, logLevel: 'silent' })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    transformStaticCSP,
+    logLevel: 'silent',
+  })
   app.get('/openapi.json', { config: { access: 'open' }, schema: { hide: true } }, async () => app.swagger())
+}
+
+/** The plugin's policy without what turns every address of the page into https: over plain HTTP it would stay blank. */
+function transformStaticCSP(policy: string): string {
+  return policy.replace(/;\s*upgrade-insecure-requests\b/, '')
 }
 
 /** Whatever goes wrong is told in the same way by every route. */

@@ -14,6 +14,7 @@ import { refuseBytes } from './bad-request.ts'
 import { type BodyLimits, watchBody } from './body-watch.ts'
 import { Connections } from './connections.ts'
 import { sendConsolePage, wantsPage } from './console/index.ts'
+import { CrossOrigin } from './cross-origin.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
 import { Idempotency } from './idempotency.ts'
 import { Metrics } from './metrics.ts'
@@ -21,7 +22,7 @@ import { type MetricsAccess, MetricsServer } from './metrics-server.ts'
 import { registerOpenApi } from './openapi.ts'
 import { requirePlain } from './plain-input.ts'
 import { PROBLEM_TYPE, sendProblem, toAppError, toProblem } from './problem.ts'
-import { callerOf, type RateLimit, RequestLimiter } from './rate-limit.ts'
+import { callerOf, type RateLimit, RequestLimiter, type SharedCounts } from './rate-limit.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/exports.ts'
@@ -33,6 +34,7 @@ import { runRoutes } from './routes/runs.ts'
 import { sampleRoutes } from './routes/samples.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { transferRoutes } from './routes/transfers.ts'
+import { TrustedProxies } from './trusted-proxies.ts'
 import { validators } from './validators.ts'
 import { Watchers } from './watchers.ts'
 import { EventSockets } from './web-socket.ts'
@@ -55,6 +57,12 @@ export interface HttpServerOptions {
   port: number
   version: string
   rateLimit: RateLimit
+  /** Where instances count requests together; each for itself when missing. */
+  rateCounts?: SharedCounts | undefined
+  /** Proxies whose `X-Forwarded-*` headers count. */
+  trustProxy: readonly string[]
+  /** Origins whose pages may read answers. */
+  corsOrigins: readonly string[]
   bodies: BodyLimits
   /** How long a server that stops goes on letting clients in, at least, after `/readyz` has turned 503. */
   unreadyMs: number
@@ -78,6 +86,7 @@ export class HttpServer implements Part {
   readonly #options: HttpServerOptions
   readonly #limiter: RequestLimiter
   readonly #authenticator: Authenticator
+  readonly #crossOrigin: CrossOrigin
   readonly #connections = new Connections()
   readonly #stop = new AbortController()
   #app: FastifyInstance | undefined
@@ -96,10 +105,12 @@ export class HttpServer implements Part {
       metrics,
       stopping,
       watchers: new Watchers({ ...deps, metrics, stopping }),
+      proxies: new TrustedProxies(options.trustProxy),
       isDraining: () => this.#draining,
     }
     this.#options = options
-    this.#limiter = new RequestLimiter(options.rateLimit)
+    this.#limiter = new RequestLimiter(options.rateLimit, options.rateCounts)
+    this.#crossOrigin = new CrossOrigin(options.corsOrigins)
     this.#authenticator = new Authenticator(deps)
   }
 
@@ -169,6 +180,7 @@ export class HttpServer implements Part {
       loggerInstance: this.#deps.log,
       logController: new LogController({ disableRequestLogging: true }),
       genReqId: () => randomUUID(),
+      trustProxy: (address) => this.#deps.proxies.trusts(address),
       bodyLimit: MAX_BODY_BYTES,
       forceCloseConnections: 'idle',
       // It would answer without a problem document.
@@ -222,6 +234,7 @@ export class HttpServer implements Part {
         'Content-Security-Policy': PAGE_POLICY,
       })
       watchBody(request, reply, this.#options.bodies)
+      if (this.#crossOrigin.allow(request, reply)) return reply
       if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
         throw new AppError(ERRORS.REQUEST_INVALID, 'the request names no host')
       if (namesTypeOfNothing(request)) delete request.headers['content-type']

@@ -11,6 +11,7 @@ import type { HttpServerDeps } from './http-deps.ts'
 import { toAppError } from './problem.ts'
 import { callerOf, type RequestLimiter } from './rate-limit.ts'
 import { filterFor } from './routes/events.ts'
+import type { TrustedProxies } from './trusted-proxies.ts'
 import type { Watch, Watchers } from './watchers.ts'
 import { WebSocketLine } from './web-socket-line.ts'
 
@@ -21,7 +22,15 @@ export interface WebSocketDeps {
   views: TaskViews
   watchers: Watchers
   stopping: AbortSignal
+  proxies: TrustedProxies
   sockets?: HttpServerDeps['sockets']
+}
+
+/** A task that is watched, as its caller sees it. */
+interface Found {
+  kind: string
+  projectId: string | null
+  view: Record<string, unknown> | undefined
 }
 
 /** For the answer to the close frame of a server that stops. */
@@ -57,7 +66,7 @@ export class EventSockets {
       })
     const url = URL.parse(request.url ?? '/', 'http://localhost')
     if (!url || !isHandshake(request)) throw badHandshake()
-    const address = request.socket.remoteAddress ?? ''
+    const address = this.#deps.proxies.addressOf(request)
     const own = this.#deps.sockets?.[url.pathname]
     if (own) {
       await this.#deps.limiter.count(callerOf(null, address))
@@ -85,7 +94,8 @@ export class EventSockets {
     const watch = await watchers.open(after, filter, grantOf(principal))
     socket.once('close', () => watch.cancel())
     if (socket.destroyed) return watch.cancel()
-    const state = await this.#first(watch, principal, taskId)
+    const issuer = { ...issuerOf(principal), origin: this.#deps.proxies.originOf(request) }
+    const state = await this.#first(watch, principal, { taskId, issuer })
     this.#server.handleUpgrade(request, socket, head, (client) => {
       client.on('error', () => client.terminate())
       if (state) client.send(JSON.stringify(state))
@@ -97,18 +107,25 @@ export class EventSockets {
   }
 
   /** Read after the watch was opened: an event that falls in between is then sent twice rather than never. */
-  async #first(watch: Watch, principal: Principal | null, taskId: string | undefined) {
+  async #first(
+    watch: Watch,
+    principal: Principal | null,
+    { taskId, issuer }: { taskId: string | undefined; issuer: LinkIssuer },
+  ) {
     if (taskId === undefined) return undefined
     try {
-      return await this.#state(principal, taskId, watch.logEnd)
+      return await this.#state(principal, await this.#find(taskId, issuer), { taskId, seq: watch.logEnd })
     } catch (error) {
       watch.cancel()
       throw error
     }
   }
 
-  async #state(principal: Principal | null, taskId: string, seq: number): Promise<object> {
-    const { kind, projectId, view } = await this.#find(taskId, issuerOf(principal))
+  async #state(
+    principal: Principal | null,
+    { kind, projectId, view }: Found,
+    { taskId, seq }: { taskId: string; seq: number },
+  ): Promise<object> {
     const watched = principal?.role === 'ticket' && principal.taskId === null
     if (!watched || principal.projectId !== projectId)
       requireTask(principal, { id: taskId, projectId }, () => noWatched(kind, taskId))
@@ -124,7 +141,7 @@ export class EventSockets {
   }
 
   /** Transfers name their tasks themselves, so the engine does not know them by that name. */
-  async #find(taskId: string, issuer: LinkIssuer) {
+  async #find(taskId: string, issuer: LinkIssuer): Promise<Found> {
     const { engine, views } = this.#deps
     if (views.transfer && parseTaskKey(taskId)) {
       const view = await views.transfer(taskId)

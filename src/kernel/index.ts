@@ -1,4 +1,5 @@
 export { endsBefore, endsWithin, follow, orAborted, within } from './abort.ts'
+export { forgetAddress, keepAddress, loopbackOf, readAddress } from './address-file.ts'
 export { background } from './background.ts'
 export { type Backoff, backoffDelay, DEFAULT_BACKOFF } from './backoff.ts'
 export { type Clock, systemClock } from './clock.ts'

@@ -43,8 +43,8 @@ export function refuseLiteral(guard: Pick<AddressGuard, 'decide'>, url: URL): vo
 }
 
 /** The one source that is always reachable: this Wharf's own samples, and nothing else of its own. */
-export function ownSamples(origin: string): (url: URL) => boolean {
-  return (url) => url.origin === origin && url.pathname.startsWith('/samples/')
+export function ownSamples(origins: ReadonlySet<string>): (url: URL) => boolean {
+  return (url) => origins.has(url.origin) && url.pathname.startsWith('/samples/')
 }
 
 function setHeader(headers: Headers, name: string, value: string): void {

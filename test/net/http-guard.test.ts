@@ -95,7 +95,7 @@ test("Wharf's own samples are reachable whatever the guard says, and nothing els
     if (request.url === '/samples/away') response.writeHead(302, { location: '/api/projects' })
     response.end(`saw ${request.url}`)
   })
-  const client = setup({ allow: NOTHING_PRIVATE, alwaysAllowed: ownSamples(server.origin) })
+  const client = setup({ allow: NOTHING_PRIVATE, alwaysAllowed: ownSamples(new Set([server.origin])) })
   expect(await text(client, `${server.origin}/samples/orders?rows=3`)).toBe('saw /samples/orders?rows=3')
   // The connection of the samples is open and idle by now: it must not carry these.
   for (const path of [

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type ExportBody, type ExportView, noExport, parseKeepingOrder } from '../../exports/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { issuerOf, type Principal, requireProject, requireTask } from '../auth.ts'
+import { linkIssuerOf, type Principal, requireProject, requireTask } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { contentDisposition } from '../send-artifact.ts'
 import { exportDetailRoutes } from './export-details.ts'
@@ -22,7 +22,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
 
   const find = async (request: FastifyRequest): Promise<ExportView> => {
     const { task_id } = request.params as { task_id: string }
-    const view = await exports.get(task_id, issuerOf(request.principal))
+    const view = await exports.get(task_id, linkIssuerOf(request, deps.proxies))
     requireTask(request.principal, { id: task_id, projectId: view.project_id }, () => noExport(task_id))
     return view
   }
@@ -112,7 +112,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
             ...filters,
             ...(operator_id !== undefined && { operatorId: operator_id }),
           },
-          issuerOf(request.principal),
+          linkIssuerOf(request, deps.proxies),
         )
       },
     )
@@ -130,7 +130,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { task_id } = await find(request)
         await exports.cancel(task_id)
-        return reply.code(202).send(await exports.get(task_id, issuerOf(request.principal)))
+        return reply.code(202).send(await exports.get(task_id, linkIssuerOf(request, deps.proxies)))
       },
     )
 

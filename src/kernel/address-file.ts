@@ -1,7 +1,6 @@
-import { rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { readSecret } from '../engine/index.ts'
-import { writeFileSync } from '../kernel/index.ts'
+import { writeFileSync } from './files.ts'
 
 const fileIn = (dataDir: string) => join(dataDir, 'address')
 
@@ -12,7 +11,8 @@ export function keepAddress(dataDir: string, address: string): void {
 
 /** Undefined when no server runs. One that was killed may have left its address. */
 export function readAddress(dataDir: string): string | undefined {
-  return readSecret(fileIn(dataDir))
+  const file = fileIn(dataDir)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
 export function forgetAddress(dataDir: string): void {

@@ -1,0 +1,15 @@
+import { describeSettings, type SettingFiles } from '../config.ts'
+
+export function printConfig(files: SettingFiles, { json = false }: { json?: boolean }): void {
+  const settings = describeSettings(process.env, files)
+  if (json) {
+    console.log(JSON.stringify(settings, null, 2))
+    return
+  }
+  const lines = settings.map(({ name, value, from }) => ({
+    text: value === null ? `# ${name} is not set` : `${name}=${value}`,
+    from,
+  }))
+  const width = Math.min(60, Math.max(...lines.map(({ text }) => text.length)))
+  for (const { text, from } of lines) console.log(`${text.padEnd(width)}  # ${from}`)
+}

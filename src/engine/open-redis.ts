@@ -1,0 +1,8 @@
+import type { Redis } from 'ioredis'
+import type { Log } from '../kernel/index.ts'
+
+/** A connection whose commands fail at once while Redis is away. The library is loaded only when there is a Redis. */
+export async function openRedis(log: Log, url: string, answerMs: number): Promise<Redis> {
+  const { connectRedis } = await import('./redis-connection.ts')
+  return connectRedis(log, url, answerMs)
+}
