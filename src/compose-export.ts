@@ -26,7 +26,16 @@ export interface SourceAccess {
 
 export type ExportWishes = Pick<
   ExportBody,
-  'type' | 'title' | 'summary' | 'template' | 'page_size' | 'timezone' | 'bom' | 'csv' | 'file_name'
+  | 'type'
+  | 'compress'
+  | 'title'
+  | 'summary'
+  | 'template'
+  | 'page_size'
+  | 'timezone'
+  | 'bom'
+  | 'csv'
+  | 'file_name'
 >
 
 export interface LocalExport {

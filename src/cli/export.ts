@@ -13,7 +13,8 @@ type CsvWishes = NonNullable<ExportWishes['csv']>
 
 interface ExportOptions extends SourceOptions {
   output: string
-  type?: 'csv' | 'excel'
+  type?: FileType
+  compress?: 'gzip' | 'zstd'
   pageSize?: number
   title?: string
   summary?: string
@@ -48,9 +49,12 @@ export function addExportCommand(program: Command): void {
     .argument('<source-url>', 'answers page=P&page_size=N with {total, data}; see docs/exports.md')
     .requiredOption(
       '-o, --output <file>',
-      'the file to write; its ending (.csv, .xlsx, .zip) decides the type',
+      'the file to write; its ending (.csv, .xlsx, .zip, .jsonl, .parquet; .csv.gz, .jsonl.zst …) decides the type',
     )
-    .addOption(new Option('--type <type>', 'what to write, whatever the ending').choices(['csv', 'excel']))
+    .addOption(new Option('--type <type>', 'what to write, whatever the ending').choices([...TYPES]))
+    .addOption(
+      new Option('--compress <how>', 'CSV and JSON lines, whatever the ending').choices(['gzip', 'zstd']),
+    )
     .option('--page-size <rows>', 'rows a request (default: 500)', wholeNumber(100, 1_000))
     .option('--title <text>', 'Excel: a line above the table')
     .option('--summary <html>', 'Excel: a text below the title (b, i, u, br, font color)')
@@ -97,7 +101,7 @@ async function runExport(url: string, options: ExportOptions): Promise<void> {
   const { excelLimits, exportToFolder, readTemplate } = await import('../compose-export.ts')
   const { openProgress } = await import('./progress.ts')
   const file = resolve(options.output)
-  const type = options.type ?? typeByEnding(options.output)
+  const { type, compress } = typeOf(options)
   const template = options.template && readTemplate(await templateText(options.template), options.template)
   const source = sourceAccess(url, options)
   const folder = await PartFolder.open(file, { url, headers: source.headers, template })
@@ -113,9 +117,10 @@ async function runExport(url: string, options: ExportOptions): Promise<void> {
       source,
       wishes: {
         type,
+        ...(compress && { compress }),
         template,
         csv: csvWishes(options),
-        file_name: basename(file, extname(file)),
+        file_name: basename(file),
         ...(options.title !== undefined && { title: options.title }),
         ...(options.summary !== undefined && { summary: options.summary }),
         ...(options.pageSize !== undefined && { page_size: options.pageSize }),
@@ -167,20 +172,37 @@ function csvWishes({
   } as CsvWishes
 }
 
-function typeByEnding(file: string): 'csv' | 'excel' {
-  const ending = extname(file).toLowerCase()
-  if (ending === '.csv') return 'csv'
-  if (ending === '.xlsx' || ending === '.zip') return 'excel'
-  throw new AppError(
-    ERRORS.REQUEST_INVALID,
-    `'${file}' does not say what to write; end it in .csv, .xlsx or .zip, or add --type`,
-  )
+const TYPES = ['csv', 'excel', 'jsonl', 'parquet'] as const
+type FileType = (typeof TYPES)[number]
+
+const TYPE_BY_ENDING: Record<string, FileType> = {
+  '.csv': 'csv',
+  '.xlsx': 'excel',
+  '.zip': 'excel',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.parquet': 'parquet',
+}
+const COMPRESSION_BY_ENDING: Record<string, 'gzip' | 'zstd'> = { '.gz': 'gzip', '.zst': 'zstd' }
+
+function typeOf({ output, type, compress }: ExportOptions): { type: FileType; compress?: 'gzip' | 'zstd' } {
+  const file = output.toLowerCase()
+  const last = extname(file)
+  const packed = COMPRESSION_BY_ENDING[last]
+  const found = type ?? TYPE_BY_ENDING[packed ? extname(file.slice(0, -last.length)) : last]
+  if (found === undefined)
+    throw new AppError(
+      ERRORS.REQUEST_INVALID,
+      `'${output}' does not say what to write; end it in .csv, .xlsx, .zip, .jsonl or .parquet, or add --type`,
+    )
+  const how = compress ?? packed
+  return how ? { type: found, compress: how } : { type: found }
 }
 
 /** A workbook and a zip of workbooks must not pass for one another; any other ending is the caller's affair. */
 function targetFor(file: string, made: string): string {
   const ending = extname(file)
-  if (made === '.csv' || ending.toLowerCase() === made) return file
+  if (!/^\.(?:xlsx|zip)$/.test(made) || ending.toLowerCase() === made) return file
   if (/^\.(?:xlsx|zip)$/i.test(ending)) return `${file.slice(0, -ending.length)}${made}`
   return made === '.zip' ? `${file}.zip` : file
 }

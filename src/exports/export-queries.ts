@@ -12,6 +12,7 @@ import {
 } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import { EXPORT_KIND } from './export-job.ts'
+import type { ExportType } from './export-type.ts'
 import type { ExportRow, ExportStatus } from './export-view.ts'
 
 export interface ListOptions {
@@ -191,7 +192,7 @@ export class ExportQueries {
       'export_files.removed_at',
       'export_files.artifact_key',
       this.#asked('fileName').as('file_name'),
-      this.#asked<'csv' | 'excel'>('type').as('type'),
+      this.#asked<ExportType>('type').as('type'),
       // 1: told. 2: given up. Nothing while it is still to be told.
       sql<
         number | null

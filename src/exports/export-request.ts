@@ -1,5 +1,7 @@
 import { AppError, ERRORS } from '../kernel/index.ts'
+import { COMPRESSIONS, type Compression } from './compress.ts'
 import { type CsvDialect, type CsvWishes, readDialect } from './csv/index.ts'
+import type { ExportType } from './export-type.ts'
 import { fileNameFor } from './file-name.ts'
 import { parseHeader, parseTemplate } from './template/index.ts'
 
@@ -10,7 +12,8 @@ export interface ExportBody {
   file_name?: string
   title?: string
   summary?: string
-  type?: 'csv' | 'excel'
+  type?: ExportType
+  compress?: Compression
   operator_id?: string
   template?: unknown
   header?: unknown
@@ -37,7 +40,9 @@ export interface Table {
 
 /** What an export is made from. Two requests with equal ones are the same export. */
 export interface ExportRequest {
-  type: 'csv' | 'excel'
+  type: ExportType
+  /** Of a CSV or JSON lines file; requests of earlier versions lack it. */
+  compress?: Compression | null
   /** Without its ending. */
   fileName: string
   tables: Table[]
@@ -57,6 +62,7 @@ export function readRequest(
 ): ExportRequest {
   const type = body.type ?? 'csv'
   const tables = readTables(body, type)
+  checkCompression(body.compress, type)
   for (const [index, table] of tables.entries()) {
     const path = body.sheets ? `sheets[${index}].` : ''
     checkAddress(table.sourceUrl, `${path}source_url`, checkUrl)
@@ -69,6 +75,7 @@ export function readRequest(
   checkTimezone(body.timezone)
   return {
     type,
+    compress: body.compress ?? null,
     fileName: fileNameFor(body.file_name, { extension: 'csv', now }).replace(/\.csv$/, ''),
     tables,
     pageSize: body.page_size ?? DEFAULT_PAGE_SIZE,
@@ -77,14 +84,14 @@ export function readRequest(
   }
 }
 
-function readTables(body: ExportBody, type: 'csv' | 'excel'): Table[] {
+function readTables(body: ExportBody, type: ExportType): Table[] {
   const { header, footer } = body
   if (!body.sheets) {
     if (body.source_url === undefined) throw invalid('source_url', 'is missing')
     const { title, summary, template } = body
     return [{ name: 'Sheet1', sourceUrl: body.source_url, title, summary, template, header, footer }]
   }
-  if (type !== 'excel') throw invalid('sheets', "needs type 'excel': a CSV file holds one table")
+  if (type !== 'excel') throw invalid('sheets', "needs type 'excel': any other file holds one table")
   if (body.source_url !== undefined)
     throw invalid('sheets', 'stands in place of source_url; send one of them')
   if (body.sheets.length === 0) throw invalid('sheets', 'is empty')
@@ -98,6 +105,14 @@ function readTables(body: ExportBody, type: 'csv' | 'excel'): Table[] {
     header,
     footer,
   }))
+}
+
+function checkCompression(compress: Compression | undefined, type: ExportType): void {
+  if (compress === undefined || type === 'csv' || type === 'jsonl') return
+  throw invalid(
+    'compress',
+    `(${COMPRESSIONS.join(', ')}) is for csv and jsonl: the type ${type} is compressed already`,
+  )
 }
 
 function checkAddress(url: string, path: string, checkUrl: (url: string) => void): void {

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import { type JobState, type Schema, type WaitingFor, waitingFor } from '../engine/index.ts'
 import type { ExportProgress, ExportResult } from './export-job.ts'
 import { fileOf, troubleOf } from './export-job.ts'
+import type { ExportType } from './export-type.ts'
 
 export type ExportStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'cancelled'
 export type ExportStage = 'queued' | 'fetching' | 'building' | 'uploading' | 'notifying' | 'done'
@@ -15,7 +16,7 @@ export interface ExportView {
   operator_id: string | null
   /** As it was asked for: without its ending, and before there is a file. */
   file_name: string
-  type: 'csv' | 'excel'
+  type: ExportType
   status: ExportStatus
   stage: ExportStage
   progress: { fetched: number; total: number | null }
@@ -56,7 +57,7 @@ export type ExportRow = Selectable<{
   removed_at: number | null
   artifact_key: string | null
   file_name: string
-  type: 'csv' | 'excel'
+  type: ExportType
   told: number | null
 }>
 

@@ -15,7 +15,8 @@ const MAX_BYTES = 200
 const MAX_CHARACTERS = 1_000
 const RANDOM_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 /** Extensions that say what a file holds: they are put right, not added to. Any other dot belongs to the name. */
-const KNOWN_EXTENSION = /\.(?:csv|tsv|txt|xls|xlsx|xlsm|zip|gz)$/i
+const KNOWN_EXTENSION =
+  /\.(?:csv|jsonl|ndjson)\.(?:gz|zst)$|\.(?:csv|tsv|txt|xls|xlsx|xlsm|jsonl|ndjson|parquet|zip|gz|zst)$/i
 /** Devices that Windows finds in every folder, whatever stands behind their dot. */
 const RESERVED = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\s*(?:\.|$)/i
 

@@ -1,3 +1,4 @@
+export { COMPRESSIONS, type Compression } from './compress.ts'
 export { ENCODINGS, LINE_ENDS, QUOTES } from './csv/index.ts'
 export { ExpirySweeper } from './expiry.ts'
 export { ExportArtifacts } from './export-artifacts.ts'
@@ -10,6 +11,7 @@ export {
 } from './export-job.ts'
 export { type Download, noExport } from './export-queries.ts'
 export { type ExportBody, type ExportRequest, readRequest } from './export-request.ts'
+export { EXPORT_TYPES, type ExportType } from './export-type.ts'
 export type { ExportStatus, ExportView } from './export-view.ts'
 export { Exports, type ExportsDeps, type ExportsOptions, type Position } from './exports.ts'
 export { HttpPageSource } from './http-page-source.ts'

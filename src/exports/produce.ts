@@ -1,11 +1,16 @@
+import { createReadStream } from 'node:fs'
 import { link, rm } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type Clock, copyFile, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ColumnCounts } from './column-facts.ts'
+import { COMPRESSED, writeCompressed } from './compress.ts'
 import { type CsvDialect, type CsvLayout, DEFAULT_DIALECT, layOutCsv, writeCsv } from './csv/index.ts'
 import type { ExportRequest, Table } from './export-request.ts'
+import type { ExportType } from './export-type.ts'
 import { HttpPageSource } from './http-page-source.ts'
+import { jsonLines } from './jsonl/index.ts'
+import { writeParquet } from './parquet/index.ts'
 import {
   alignSegments,
   type FetchLimits,
@@ -72,6 +77,8 @@ export interface Produced {
   facts: TableFacts[]
 }
 
+type Built = Omit<Produced, 'facts'> & { counts: ColumnCounts[][] }
+
 interface FetchedTable {
   table: Table
   spool: Spool
@@ -88,6 +95,8 @@ interface FetchedTable {
 const CONTENT_TYPES = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   zip: 'application/zip',
+  jsonl: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
 }
 
 /** The whole way from a request to its file. Called again with the same directory, it goes on where it was broken off. */
@@ -114,10 +123,7 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   const out = join(options.directory, 'out')
   await rm(out, { recursive: true, force: true })
   await makeFolder(out)
-  const built =
-    options.request.type === 'csv'
-      ? await buildCsv(deps, options, tables, out)
-      : await buildExcel(deps, options, tables, out)
+  const built = await BUILDERS[options.request.type](deps, options, tables, out)
   const warnings = tables.flatMap(({ spool, table }) =>
     spool.warnings.map((text) => prefixed(text, table, tables.length)),
   )
@@ -177,7 +183,8 @@ async function fetchTable(
         template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
         const except = template.rows.length > 0 ? [...ROW_HEAD_NAMES] : []
         const growExcept = template.fromKeys && { growExcept: except }
-        if (request.type !== 'csv') return { ...typedColumns(template), ...growExcept }
+        const marked = request.type !== 'excel' && { marked: true }
+        if (request.type !== 'csv') return { ...typedColumns(template), ...growExcept, ...marked }
         csv = layoutOf(template, request)
         return { ...csv.spool, ...growExcept }
       },
@@ -224,34 +231,91 @@ function dialectOf({ csv }: Partial<Pick<ExportRequest, 'csv'>>): CsvDialect {
   return csv ?? DEFAULT_DIALECT
 }
 
-async function buildCsv(
+async function buildCsv(deps: ProduceDeps, options: ProduceOptions, tables: FetchedTable[], out: string) {
+  const { spool } = tables[0] as FetchedTable
+  const { request, signal } = options
+  const { compress } = request
+  const path = join(out, 'file.csv')
+  const { plain, warnings } = await plainCsv(
+    deps,
+    options,
+    tables[0] as FetchedTable,
+    compress ? `${path}.plain` : path,
+  )
+  if (compress) {
+    await writeCompressed(createReadStream(plain), { path, compress, signal })
+    if (plain.startsWith(out)) await rm(plain)
+  } else if (plain !== path) await shareFile(plain, path)
+  return builtFile(path, options, spool, compressedAs(request, 'csv'), warnings)
+}
+
+/** The uncompressed file: the spool itself where it has all columns and the dialect's form, else written to `path`. */
+async function plainCsv(
   { pool }: ProduceDeps,
-  { request, signal }: ProduceOptions,
+  { signal }: ProduceOptions,
+  { spool, csv, grown, spooledHead }: FetchedTable,
+  path: string,
+): Promise<{ plain: string; warnings: string[] }> {
+  if (csv?.recipe) {
+    const layout = { ...csv, recipe: csv.recipe }
+    const segments = await inOneOrder({ pool }, spool, dirname(path), signal)
+    return { plain: path, warnings: await writeCsv({ pool }, { path, segments, layout, signal }) }
+  }
+  if (!csv || !grown) return { plain: await joinSegments(spool.segments, signal), warnings: [] }
+  const [labels = []] = csv.labels.values()
+  const { length: skip } = Buffer.from(spooledHead)
+  const layout = { head: csv.head, skip, fields: spool.fields.length, labels: labels.length }
+  await alignSegments({ pool }, spool.segments, { path, ...layout, signal })
+  return { plain: path, warnings: [] }
+}
+
+async function buildJsonLines(
+  deps: ProduceDeps,
+  options: ProduceOptions,
   tables: FetchedTable[],
   out: string,
 ) {
-  const { spool, csv, grown, spooledHead } = tables[0] as FetchedTable
-  const path = join(out, 'file.csv')
-  const warnings: string[] = []
-  if (csv?.recipe) {
-    const layout = { ...csv, recipe: csv.recipe }
-    const segments = await inOneOrder({ pool }, spool, out, signal)
-    warnings.push(...(await writeCsv({ pool }, { path, segments, layout, signal })))
-  } else if (csv && grown) {
-    const [labels = []] = csv.labels.values()
-    const { length: skip } = Buffer.from(spooledHead)
-    const layout = { head: csv.head, skip, fields: spool.fields.length, labels: labels.length }
-    await alignSegments({ pool }, spool.segments, { path, ...layout, signal })
-  } else await shareFile(await joinSegments(spool.segments, signal), path)
-  return {
-    path,
-    fileName: `${request.fileName}.csv`,
-    contentType: `text/csv; charset=${dialectOf(request).encoding}`,
-    rows: spool.rows,
-    parts: 1,
-    warnings,
-    counts: [] as ColumnCounts[][],
-  }
+  const { spool, template } = tables[0] as FetchedTable
+  const { signal, request } = options
+  const path = join(out, 'file.jsonl')
+  const segments = await inOneOrder(deps, spool, out, signal)
+  const lines = jsonLines(deps, { segments, fields: template.fields, signal })
+  await writeCompressed(lines, { path, compress: request.compress ?? null, signal })
+  return builtFile(path, options, spool, compressedAs(request, 'jsonl'))
+}
+
+async function buildParquet(deps: ProduceDeps, options: ProduceOptions, tables: FetchedTable[], out: string) {
+  const { spool, template } = tables[0] as FetchedTable
+  const path = join(out, 'file.parquet')
+  const fields = template.fields.map((name) => ({
+    name,
+    type: template.leaves.find((leaf) => leaf.name === name)?.type ?? 'auto',
+  }))
+  const grouped = template.rows.length > 0
+  const segments = await inOneOrder(deps, spool, out, options.signal)
+  const warnings = await writeParquet(deps, { segments, fields, grouped, path, signal: options.signal })
+  return builtFile(path, options, spool, { ending: '.parquet', contentType: CONTENT_TYPES.parquet }, warnings)
+}
+
+function compressedAs(
+  request: ExportRequest,
+  type: 'csv' | 'jsonl',
+): { ending: string; contentType: string } {
+  const plain = type === 'csv' ? `text/csv; charset=${dialectOf(request).encoding}` : CONTENT_TYPES.jsonl
+  if (!request.compress) return { ending: `.${type}`, contentType: plain }
+  const { ending, contentType } = COMPRESSED[request.compress]
+  return { ending: `.${type}${ending}`, contentType }
+}
+
+function builtFile(
+  path: string,
+  { request }: ProduceOptions,
+  { rows }: Spool,
+  { ending, contentType }: { ending: string; contentType: string },
+  warnings: string[] = [],
+): Built {
+  const fileName = `${request.fileName}${ending}`
+  return { path, fileName, contentType, rows, parts: 1, warnings, counts: [] }
 }
 
 /** Typed segments with their fields in the spool's order; most have them so. */
@@ -320,6 +384,11 @@ async function buildExcel(
     counts,
   }
 }
+
+const BUILDERS: Record<
+  ExportType,
+  (deps: ProduceDeps, options: ProduceOptions, tables: FetchedTable[], out: string) => Promise<Built>
+> = { csv: buildCsv, excel: buildExcel, jsonl: buildJsonLines, parquet: buildParquet }
 
 function sheetInput({ table, spool, template, content }: FetchedTable, segments: SpoolSegment[]): SheetInput {
   const plan = planSheet({

@@ -13,6 +13,8 @@ test('a good name stays as it is, and gets the extension that fits', () => {
   expect(name('report.xlsx')).toBe('report.xlsx')
   expect(name('report.CSV')).toBe('report.xlsx')
   expect(name('report.xlsx', 'csv')).toBe('report.csv')
+  expect(name('report.csv.gz', 'jsonl')).toBe('report.jsonl')
+  expect(name('report.parquet', 'jsonl.zst')).toBe('report.jsonl.zst')
   expect(name('v1.2 final')).toBe('v1.2 final.xlsx')
 })
 

@@ -4,7 +4,7 @@ import { ask } from './client.ts'
 /** What a person fills in; the template is the text they typed. */
 export interface ExportDraft {
   source_url: string
-  type: 'csv' | 'excel'
+  type: ExportTask['type']
   file_name?: string | undefined
   title?: string | undefined
   summary?: string | undefined

@@ -1,6 +1,7 @@
 import { closeSync, readSync } from 'node:fs'
 import { AppError, ERRORS, openFileSync } from '../../kernel/index.ts'
 import type { Made } from '../threads/index.ts'
+import { NESTED } from './nested-mark.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -46,7 +47,7 @@ export function aligned(
     ends.length = 0
     for (;;) {
       starts.push(p)
-      p = input[p] === QUOTE ? textEnd(input, p + 1) : plainEnd(input, p)
+      p = fieldEnd(input, p)
       ends.push(p)
       if (input[p] !== COMMA) break
       p += 1
@@ -65,6 +66,11 @@ export function aligned(
     p += 1
   }
   return out.slice(0, o)
+}
+
+function fieldEnd(input: Uint8Array, at: number): number {
+  if (input[at] === QUOTE) return textEnd(input, at + 1)
+  return input[at] === NESTED ? textEnd(input, at + 2) : plainEnd(input, at)
 }
 
 /** Behind the closing quote of the text that begins at `at`. */

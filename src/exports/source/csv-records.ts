@@ -10,6 +10,9 @@ export interface CsvRecords {
   formulas: 'escape' | 'keep'
 }
 
+/** What stands in place of a hash for typed records that are marked. */
+export const MARKED = 'marked'
+
 /** Equal for equal records; the leads of many row headers are too long to be noted with every checkpoint. */
 export function hashOfRecords({ head, leads, formulas }: CsvRecords): string {
   const hash = createHash('sha256')

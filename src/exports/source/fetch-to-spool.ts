@@ -1,6 +1,6 @@
 import { AppError, type Backoff, type Clock, DEFAULT_BACKOFF, ERRORS, type Log } from '../../kernel/index.ts'
 import type { ThreadPool } from '../threads/index.ts'
-import { type CsvRecords, hashOfRecords } from './csv-records.ts'
+import { type CsvRecords, hashOfRecords, MARKED } from './csv-records.ts'
 import { planFetch } from './fetch-plan.ts'
 import { PageBody } from './page-body.ts'
 import { MIN_BYTES_PER_SECOND, PageGetter } from './page-getter.ts'
@@ -32,6 +32,8 @@ export interface SpoolColumns {
   growExcept?: readonly string[]
   /** Records as a CSV file has them, instead of typed ones. */
   csv?: CsvRecords
+  /** Typed records in which objects and arrays are told apart from texts, see `SPOOL.md`. */
+  marked?: boolean
 }
 
 export interface FetchLimits {
@@ -96,7 +98,7 @@ async function fetchWith(
 ): Promise<Spool> {
   const { pageSize, signal, limits = {} } = settings
   const probe = await askProbe(deps, getter, settings, signal)
-  const { fields, rowNames = null, growExcept = null, csv = null } = settings.columnsOf(probe)
+  const { fields, rowNames = null, growExcept = null, csv = null, marked = false } = settings.columnsOf(probe)
   if (limits.maxRows !== undefined && probe.total > limits.maxRows)
     throw tooLarge(`the source has ${probe.total} rows, an export may have ${limits.maxRows}`, {
       rows: probe.total,
@@ -109,11 +111,11 @@ async function fetchWith(
     fields,
     rowNames,
     growExcept: growExcept && [...growExcept],
-    csv: csv && hashOfRecords(csv),
+    csv: csv ? hashOfRecords(csv) : marked ? MARKED : null,
   }
   const { meta, resumed } = await openFolder({ folder, clock: deps.clock }, expected)
   deps.log?.info({ total: probe.total, fetchers: meta.ranges.length, ...resumed }, 'fetching pages')
-  const fetch = new SpoolFetch({ ...deps, getter, folder }, { ...settings, probe, meta, csv })
+  const fetch = new SpoolFetch({ ...deps, getter, folder }, { ...settings, probe, meta, csv, marked })
   await fetch.run(signal)
   return fetch.spool(resumed)
 }

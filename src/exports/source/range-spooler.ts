@@ -15,6 +15,7 @@ export interface RangeSpoolerOptions {
   /** Every key that turns up is a field, but these. Null: the fields are all there is. */
   growExcept: readonly string[] | null
   csv: CsvRecords | null
+  marked?: boolean
   wrapped: boolean
   /** Number of the range's first segment. */
   firstSegment: number
@@ -79,6 +80,7 @@ export class RangeSpooler implements PageSink {
         ...(growExcept && { growExcept }),
         csv: csv !== null,
         keepFormulas: csv?.formulas === 'keep',
+        marked: options.marked ?? false,
       },
       this.#sinks,
       start.widths,

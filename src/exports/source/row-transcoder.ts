@@ -15,6 +15,7 @@ import {
 } from './json-scan.ts'
 import { ESCAPED } from './key-table.ts'
 import { Memory, withOneMore } from './memory.ts'
+import { NESTED } from './nested-mark.ts'
 import { fault, ShapeFault, UnknownRowHead } from './page-fault.ts'
 import { ROW_HEAD, RowColumns } from './row-columns.ts'
 import { RowShape } from './row-shape.ts'
@@ -47,6 +48,8 @@ export interface RowTranscoderOptions {
   csv?: boolean
   /** In CSV records, leave texts that look like formulas as they are. */
   keepFormulas?: boolean
+  /** Put a mark before objects and arrays, so that a reader can tell them from texts. */
+  marked?: boolean
 }
 
 /**
@@ -62,6 +65,7 @@ export class RowTranscoder {
   readonly #sinks: readonly SegmentBuffer[]
   readonly #csv: boolean
   readonly #disarms: boolean
+  readonly #marked: boolean
   readonly #rowNames: readonly string[] | undefined
   readonly #growExcept: readonly string[] | undefined
   #columns: RowColumns
@@ -79,7 +83,7 @@ export class RowTranscoder {
   #pause = 0
 
   constructor(
-    { fields, rowNames, growExcept, csv = false, keepFormulas = false }: RowTranscoderOptions,
+    { fields, rowNames, growExcept, csv = false, keepFormulas = false, marked = false }: RowTranscoderOptions,
     sinks: readonly SegmentBuffer[],
     widths: readonly number[] = [],
   ) {
@@ -88,6 +92,7 @@ export class RowTranscoder {
     this.#disarms = csv && !keepFormulas
     this.#rowNames = rowNames
     this.#growExcept = growExcept
+    this.#marked = marked
     this.#columns = new RowColumns(fields, rowNames)
     this.#widths = new WidthMeter(this.#columns.slots, { off: csv })
     this.#starts = new Int32Array(this.#columns.slots)
@@ -350,8 +355,10 @@ export class RowTranscoder {
   #rareValue(input: Buffer, at: number, out: Uint8Array, o: number, slot: number): number {
     const copier = this.#copier
     if (input[at] === OPEN_BRACE || input[at] === OPEN_BRACKET) {
-      copier.nested(input, at, out, o)
-      this.#widths.text(slot, out, o + 1, copier.written - 1)
+      if (this.#marked) out[o] = NESTED
+      const start = this.#marked ? o + 1 : o
+      copier.nested(input, at, out, start)
+      this.#widths.text(slot, out, start + 1, copier.written - 1)
       return copier.read
     }
     const stop = copyLiteral(input, at, out, o)

@@ -39,6 +39,7 @@ export interface SpoolFetchOptions extends RetryOptions {
   /** Where to start: a fresh plan, or what an earlier fetch left. */
   meta: SpoolMeta
   csv: CsvRecords | null
+  marked: boolean
   checkpointEveryMs: number
   sliceBytes: number
   limits?: { maxBytes?: number }
@@ -167,7 +168,7 @@ export class SpoolFetch implements RangeWatcher {
 
   #sink(range: RangeMeta, index: number): PageSink {
     const { folder, threads } = this.#deps
-    const { meta, probe, csv, sliceBytes } = this.#options
+    const { meta, probe, csv, marked, sliceBytes } = this.#options
     const { fields, rowNames, growExcept } = meta
     const { directory } = folder
     const firstSegment = index * range.segments.length
@@ -178,6 +179,7 @@ export class SpoolFetch implements RangeWatcher {
       rowNames,
       growExcept,
       csv,
+      marked,
       wrapped,
       firstSegment,
       sliceBytes,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { QUOTAS } from '../../engine/index.ts'
-import { ENCODINGS, LINE_ENDS, QUOTES } from '../../exports/index.ts'
+import { COMPRESSIONS, ENCODINGS, EXPORT_TYPES, LINE_ENDS, QUOTES } from '../../exports/index.ts'
 import { pageOf } from './paging.ts'
 import { Failure, nullable, Time, WaitingFor } from './schemas.ts'
 
@@ -47,7 +47,8 @@ export const ExportRequestBody = Type.Object(
     summary: Type.Optional(
       Type.String({ maxLength: 32_767, description: 'HTML subset: b, i, u, br, font color' }),
     ),
-    type: Type.Optional(Type.Enum(['csv', 'excel'])),
+    type: Type.Optional(Type.Enum([...EXPORT_TYPES])),
+    compress: Type.Optional(Type.Enum([...COMPRESSIONS], { description: 'csv and jsonl only' })),
     operator_id: Type.Optional(Type.String({ maxLength: 200 })),
     template: Type.Optional(Anything),
     header: Type.Optional(Anything),
@@ -73,7 +74,7 @@ export const ExportTask = Type.Object({
   project_id: Type.String(),
   operator_id: nullable(Type.String()),
   file_name: Type.String({ description: 'as it was asked for, without its ending' }),
-  type: Type.Enum(['csv', 'excel']),
+  type: Type.Enum([...EXPORT_TYPES]),
   status: ExportState,
   stage: Type.Enum(['queued', 'fetching', 'building', 'uploading', 'notifying', 'done']),
   progress: Type.Object({ fetched: Type.Integer(), total: nullable(Type.Integer()) }),

@@ -42,7 +42,7 @@ export function DraftForm({ draft }: { draft: Draft }) {
           <Form.Item name="type" label={t('exports.form.type')}>
             <Segmented
               aria-label={t('exports.form.type')}
-              options={(['excel', 'csv'] as const).map((value) => ({
+              options={(['excel', 'csv', 'jsonl', 'parquet'] as const).map((value) => ({
                 value,
                 label: t(`exports.type.${value}`),
               }))}

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 /** What may be left empty. */
 export function MoreFields() {
   const { t } = useTranslation()
-  const isExcel = Form.useWatch('type') !== 'csv'
+  const isExcel = Form.useWatch('type') === 'excel'
   return (
     <>
       <div className="draft-form-pair">

@@ -19,7 +19,7 @@ export function PreviewPanel({ draft: { shown } }: { draft: Draft }) {
         </span>
       }
     >
-      <Sheet preview={table} plain={shown.data.type === 'csv'} />
+      <Sheet preview={table} plain={shown.data.type !== 'excel'} />
     </Panel>
   ))
 }

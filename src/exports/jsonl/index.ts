@@ -1,0 +1,1 @@
+export { jsonLines } from './write-jsonl.ts'

@@ -1,0 +1,74 @@
+import type { CellType } from '../xlsx/sheet-plan.ts'
+import { type ColumnScan, NUMERIC } from './column-scan.ts'
+
+/** What a column of the file is. Plain data: it travels to other threads. */
+export type ColumnKind =
+  | { is: 'text' | 'json' | 'boolean' | 'int64' | 'double' | 'date' }
+  | { is: 'decimal'; precision: number; scale: number }
+  | { is: 'timestamp'; utc: boolean }
+
+export interface ColumnDecision {
+  kind: ColumnKind
+  /** Why the column is text, though that is not what was asked for. */
+  reason?: string
+}
+
+const MAX_DECIMAL_DIGITS = 38
+
+/**
+ * The type of a column: the template's, as far as every value has it, else the one that all values have. A column in which values
+ * of different types meet is text, and no value is changed or lost.
+ */
+export function decideKind(type: CellType, scan: ColumnScan): ColumnDecision {
+  const { booleans, numbers, texts, nested, zoned, local, days } = scan
+  const times = zoned + local + days
+  const found = booleans + numbers + texts + nested + times
+  if (found === 0) return { kind: emptyKind(type) }
+  if (type === 'date' || type === 'datetime') return timeKind(type, scan, found)
+  if (type === 'string' || found === texts) return text(type, type === 'auto' || type === 'string')
+  if (found === booleans) return booleansOnly(type)
+  if (found === nested)
+    return { kind: { is: type === 'auto' ? 'json' : 'text' }, ...(type !== 'auto' && mismatch(type)) }
+  if (found === numbers) return type === 'boolean' ? text(type, false) : numberKind(type, scan)
+  if (type === 'auto') return { kind: { is: 'text' }, reason: 'holds values of different types' }
+  return text(type, false)
+}
+
+function emptyKind(type: CellType): ColumnKind {
+  if (type === 'boolean' || type === 'date') return { is: type }
+  if (type === 'integer') return { is: 'int64' }
+  if (type === 'datetime') return { is: 'timestamp', utc: true }
+  return { is: NUMERIC.has(type) ? 'double' : 'text' }
+}
+
+function text(type: CellType, asked: boolean): ColumnDecision {
+  return { kind: { is: 'text' }, ...(!asked && mismatch(type)) }
+}
+
+function mismatch(type: CellType): { reason: string } {
+  return { reason: `holds values that are not of the type ${type}` }
+}
+
+function booleansOnly(type: CellType): ColumnDecision {
+  return type === 'auto' || type === 'boolean' ? { kind: { is: 'boolean' } } : text(type, false)
+}
+
+function numberKind(type: CellType, scan: ColumnScan): ColumnDecision {
+  const { fractions, exponents, exact, intDigits, scale } = scan
+  const whole = fractions === 0 && exponents === 0
+  if (whole && (type === 'auto' || type === 'integer')) return { kind: { is: 'int64' } }
+  if (exact) return { kind: { is: 'double' } }
+  const precision = intDigits + scale
+  if (exponents === 0 && precision <= MAX_DECIMAL_DIGITS) return { kind: { is: 'decimal', precision, scale } }
+  return { kind: { is: 'text' }, reason: 'holds numbers with more digits than a Parquet number has' }
+}
+
+function timeKind(type: 'date' | 'datetime', scan: ColumnScan, found: number): ColumnDecision {
+  const { zoned, local, days } = scan
+  if (zoned + local + days < found) return text(type, false)
+  if (type === 'date' && days === found) return { kind: { is: 'date' } }
+  // A date in a column of times is its midnight, on whichever clock.
+  if (zoned === found) return { kind: { is: 'timestamp', utc: true } }
+  if (zoned === 0) return { kind: { is: 'timestamp', utc: false } }
+  return { kind: { is: 'text' }, reason: 'holds times with an offset from UTC and times without one' }
+}

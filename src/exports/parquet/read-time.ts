@@ -1,0 +1,34 @@
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
+
+export interface ReadTime {
+  /** Microseconds since 1970, of the instant or, without an offset, of the wall clock counted like UTC. */
+  micros: bigint
+  /** The text has an offset from UTC. */
+  zoned: boolean
+  /** The text has a time of day. */
+  timed: boolean
+}
+
+/** ISO 8601 as far as dates and times go. Digits beyond microseconds make it none: they would be lost. */
+export function readTime(text: string): ReadTime | undefined {
+  const found = ISO.exec(text)
+  if (!found) return undefined
+  const [, year, month, day, hour, minute, second = '0', fraction = '', zone] = found
+  const numbers = [year, month, day, hour ?? '0', minute ?? '0', second].map(Number)
+  const [y, mo, d, h, mi, s] = numbers as [number, number, number, number, number, number]
+  if (/[1-9]/.test(fraction.slice(6)) || h > 23 || mi > 59 || s > 59) return undefined
+  const date = new Date(0)
+  date.setUTCFullYear(y, mo - 1, d)
+  if (date.getUTCMonth() !== mo - 1 || date.getUTCDate() !== d) return undefined
+  const millis = date.getTime() + ((h * 60 + mi) * 60 + s) * 1_000 - offsetOf(zone)
+  const micros = BigInt(millis) * 1_000n + BigInt(fraction.slice(0, 6).padEnd(6, '0') || '0')
+  return { micros, zoned: zone !== undefined, timed: hour !== undefined }
+}
+
+function offsetOf(zone: string | undefined): number {
+  if (zone === undefined || zone.toUpperCase() === 'Z') return 0
+  const digits = zone.slice(1).replace(':', '').padEnd(4, '0')
+  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2))
+  return minutes * (zone[0] === '-' ? -60_000 : 60_000)
+}

@@ -1,0 +1,111 @@
+import { zstdCompressSync } from 'node:zlib'
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import { RecordReader, type RecordSlice, readSlice } from '../records/index.ts'
+import type { Made } from '../threads/index.ts'
+import type { CellType } from '../xlsx/sheet-plan.ts'
+import { type ColumnScan, emptyScan, scanField } from './column-scan.ts'
+import { parquetValue, type Value } from './column-value.ts'
+import { type ParquetColumn, schemaOf } from './parquet-schema.ts'
+
+export interface ScanTask {
+  slices: RecordSlice[]
+  types: CellType[]
+}
+
+export interface GroupTask {
+  slices: RecordSlice[]
+  /** The spool's fields in their order. */
+  columns: ParquetColumn[]
+  /** Column before them that shows the row header. */
+  head: ParquetColumn | null
+}
+
+export type RowGroup = ParquetWriter['row_groups'][number]
+
+/** A row group as bytes, and its entry of the footer with offsets that count from 0. */
+export interface EncodedGroup {
+  bytes: Uint8Array
+  group: RowGroup
+}
+
+/** What the file begins with; the library writes it before the first row group. */
+const MAGIC_BYTES = 4
+
+export function scan({ slices, types }: ScanTask): Made<ColumnScan[]> {
+  const scans = types.map(emptyScan)
+  eachRecord(slices, (reader) => {
+    for (let column = 0; column < types.length; column++) {
+      reader.next()
+      scanField(scans[column]!, types[column]!, reader)
+    }
+  })
+  return { result: scans }
+}
+
+export async function encode({ slices, columns, head }: GroupTask): Promise<Made<EncodedGroup>> {
+  const values: Value[][] = columns.map(() => [])
+  const heads: Value[] = []
+  eachRecord(slices, (reader, { group = '' }) => {
+    if (head) heads.push(Buffer.from(group))
+    for (let column = 0; column < columns.length; column++) {
+      reader.next()
+      values[column]!.push(parquetValue(columns[column]!.kind, reader))
+    }
+  })
+  const all = head ? [head, ...columns] : columns
+  const data = head ? [heads, ...values] : values
+  const writer = new ByteWriter(1 << 20)
+  const parquet = new ParquetWriter({
+    writer,
+    schema: schemaOf(all),
+    codec: 'ZSTD',
+    compressors: { ZSTD: (bytes: Uint8Array) => zstdCompressSync(bytes) },
+  })
+  await parquet.write({
+    columnData: all.map(({ name }, n) => ({ name, data: data[n]!, offsetIndex: false })),
+    rowGroupSize: Number.MAX_SAFE_INTEGER,
+  })
+  const bytes = new Uint8Array(writer.buffer, MAGIC_BYTES, writer.index - MAGIC_BYTES)
+  const group = moved(parquet.row_groups[0]!, -BigInt(MAGIC_BYTES))
+  return { result: { bytes, group: ownBytes(group) }, transfer: [writer.buffer] }
+}
+
+function eachRecord(slices: RecordSlice[], take: (reader: RecordReader, slice: RecordSlice) => void): void {
+  for (const slice of slices) {
+    const reader = new RecordReader(readSlice(slice))
+    while (reader.begin()) take(reader, slice)
+  }
+}
+
+/** The same group at another place of the file. */
+export function moved(group: RowGroup, by: bigint): RowGroup {
+  return {
+    ...group,
+    columns: group.columns.map((chunk) => {
+      const meta = chunk.meta_data!
+      const { dictionary_page_offset: dictionary } = meta
+      return {
+        ...chunk,
+        file_offset: chunk.file_offset + by,
+        meta_data: {
+          ...meta,
+          data_page_offset: meta.data_page_offset + by,
+          ...(dictionary !== undefined && { dictionary_page_offset: dictionary + by }),
+        },
+      }
+    }),
+  }
+}
+
+/** Statistics point into whole slices, which would go to the other thread with them. */
+function ownBytes(group: RowGroup): RowGroup {
+  for (const { meta_data: meta } of group.columns) {
+    const { statistics } = meta!
+    if (!statistics) continue
+    for (const name of ['min_value', 'max_value'] as const) {
+      const value = statistics[name]
+      if (value instanceof Uint8Array) statistics[name] = new Uint8Array(value)
+    }
+  }
+  return group
+}

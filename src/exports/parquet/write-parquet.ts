@@ -1,0 +1,122 @@
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import { openFile } from '../../kernel/index.ts'
+import { inOrder, type RecordSlice, slicesOf } from '../records/index.ts'
+import { ROW_HEAD, type SpoolSegment } from '../source/index.ts'
+import { templateError } from '../template/index.ts'
+import { craft, type ThreadPool } from '../threads/index.ts'
+import type { CellType } from '../xlsx/index.ts'
+import { decideKind } from './column-kind.ts'
+import { addScans, type ColumnScan, emptyScan } from './column-scan.ts'
+import { footerSchemaOf, type ParquetColumn } from './parquet-schema.ts'
+import { type EncodedGroup, type GroupTask, moved, type RowGroup, type ScanTask } from './row-group-work.ts'
+
+const WORK = [import.meta.url, 'row-group-work'] as const
+const SCAN = craft<ScanTask, ColumnScan[]>(...WORK, 'scan')
+const ENCODE = craft<GroupTask, EncodedGroup>(...WORK, 'encode')
+
+/** Spool bytes and rows of a row group: it is held in memory as values, several times as large, once per thread. */
+const GROUP_BYTES = 5 * 1024 * 1024
+const GROUP_ROWS = 131_072
+
+export interface ParquetInput {
+  segments: SpoolSegment[]
+  /** The spool's fields with the types that the template gives them. */
+  fields: { name: string; type: CellType }[]
+  /** The rows belong to row headers. */
+  grouped: boolean
+  path: string
+  signal: AbortSignal
+}
+
+/**
+ * The rows of a marked spool as a Parquet file. Types come first: all records are looked at, then written group by group, both in
+ * threads; this one only appends. Pages are compressed with zstd.
+ */
+export async function writeParquet({ pool }: { pool: ThreadPool }, input: ParquetInput): Promise<string[]> {
+  const { segments, fields, grouped, path, signal } = input
+  if (fields.length === 0 && !grouped)
+    throw templateError('template', 'a Parquet file needs a column, and the source has no rows to tell any')
+  const batches = batchesOf(slicesOf(segments))
+  const types = fields.map(({ type }) => type)
+  let scans = types.map(emptyScan)
+  const ahead = pool.size
+  for await (const more of inOrder(batches, ahead, (slices) => pool.run(SCAN, { slices, types }, { signal })))
+    scans = scans.map((scan, column) => addScans(scan, more[column]!))
+  const decisions = fields.map(({ name, type }, column) => ({ name, ...decideKind(type, scans[column]!) }))
+  const columns = decisions.map(({ name, kind }): ParquetColumn => ({ name, kind }))
+  const head: ParquetColumn | null = grouped ? { name: ROW_HEAD, kind: { is: 'text' } } : null
+  const groups = inOrder(batches, ahead, (slices) => pool.run(ENCODE, { slices, columns, head }, { signal }))
+  await writeFile(path, head ? [head, ...columns] : columns, groups)
+  return decisions.flatMap(({ name, reason }) =>
+    reason === undefined ? [] : [`column "${name}" ${reason}, so it is text in the Parquet file`],
+  )
+}
+
+async function writeFile(
+  path: string,
+  columns: ParquetColumn[],
+  groups: AsyncIterable<EncodedGroup>,
+): Promise<void> {
+  const writer = new ByteWriter()
+  const parquet = new ParquetWriter({ writer, schema: footerSchemaOf(columns) })
+  const magic = writer.getBytes().slice()
+  const file = await openFile(path, 'w')
+  try {
+    let end = 0
+    const append = async (bytes: Uint8Array) => {
+      await file.writeFile(bytes)
+      end += bytes.length
+    }
+    await append(magic)
+    const placed: RowGroup[] = []
+    for await (const { bytes, group } of groups) {
+      placed.push(moved(group, BigInt(end)))
+      await append(bytes)
+    }
+    parquet.row_groups.push(...(placed.length === 0 ? [emptyGroup(parquet.schema, end)] : placed))
+    parquet.num_rows = placed.reduce((sum, { num_rows }) => sum + num_rows, 0n)
+    await parquet.finish()
+    await append(writer.getBytes().subarray(magic.length))
+  } finally {
+    await file.close()
+  }
+}
+
+/** A file without rows has one group without values: of an empty list of groups, the library writes a type that readers refuse. */
+function emptyGroup([, ...elements]: ParquetWriter['schema'], at: number): RowGroup {
+  return {
+    columns: elements.map(({ name, type }) => ({
+      file_offset: BigInt(at),
+      meta_data: {
+        type: type!,
+        encodings: ['PLAIN'],
+        path_in_schema: [name],
+        codec: 'ZSTD',
+        num_values: 0n,
+        total_uncompressed_size: 0n,
+        total_compressed_size: 0n,
+        data_page_offset: BigInt(at),
+      },
+    })),
+    total_byte_size: 0n,
+    num_rows: 0n,
+  }
+}
+
+function batchesOf(slices: readonly RecordSlice[]): RecordSlice[][] {
+  const batches: RecordSlice[][] = []
+  let bytes = 0
+  let rows = 0
+  for (const slice of slices) {
+    const last = batches.at(-1)
+    if (last && bytes + slice.bytes <= GROUP_BYTES && rows + slice.rows <= GROUP_ROWS) last.push(slice)
+    else {
+      batches.push([slice])
+      bytes = 0
+      rows = 0
+    }
+    bytes += slice.bytes
+    rows += slice.rows
+  }
+  return batches
+}

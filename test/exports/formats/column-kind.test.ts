@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { decideKind } from '../../../src/exports/parquet/column-kind.ts'
+import { addScans, emptyScan, scanField } from '../../../src/exports/parquet/column-scan.ts'
+import { readTime } from '../../../src/exports/parquet/read-time.ts'
+import { RecordReader } from '../../../src/exports/records/index.ts'
+import type { CellType } from '../../../src/exports/xlsx/index.ts'
+
+function kindOf(type: CellType, ...fields: string[]) {
+  const scans = fields.map((field) => {
+    const scan = emptyScan()
+    const reader = new RecordReader(Buffer.from(`${field}\n`))
+    reader.begin()
+    reader.next()
+    scanField(scan, type, reader)
+    return scan
+  })
+  return decideKind(type, scans.reduce(addScans, emptyScan())).kind
+}
+
+test('the type of numbers is the smallest that keeps all of their digits', () => {
+  expect(kindOf('auto', '1', '-9223372036854775807')).toEqual({ is: 'int64' })
+  expect(kindOf('auto', '9223372036854775808')).toEqual({ is: 'decimal', precision: 19, scale: 0 })
+  expect(kindOf('auto', '1', '0.25', '1e3')).toEqual({ is: 'double' })
+  expect(kindOf('auto', '0.1', '12345678901234567.5')).toEqual({ is: 'decimal', precision: 18, scale: 1 })
+  expect(kindOf('auto', '1'.repeat(39))).toEqual({ is: 'text' })
+  expect(kindOf('auto', '1e400')).toEqual({ is: 'text' })
+  expect(kindOf('auto', '1e-400')).toEqual({ is: 'text' })
+  expect(kindOf('auto', '0e-400')).toEqual({ is: 'double' })
+  expect(kindOf('integer', '1', '"2"')).toEqual({ is: 'int64' })
+  expect(kindOf('integer', '1', '"02"')).toEqual({ is: 'text' })
+  expect(kindOf('money', '1')).toEqual({ is: 'double' })
+})
+
+test('values of one type have it, different ones are text, and nothing at all is what the template says', () => {
+  expect(kindOf('auto', 'true', 'null', '')).toEqual({ is: 'boolean' })
+  expect(kindOf('auto', 'j"{""a"":1}"')).toEqual({ is: 'json' })
+  expect(kindOf('auto', '"{}"', 'j"{}"')).toEqual({ is: 'text' })
+  expect(kindOf('auto', 'true', '1')).toEqual({ is: 'text' })
+  expect(kindOf('string', '1')).toEqual({ is: 'text' })
+  expect(kindOf('boolean', '1')).toEqual({ is: 'text' })
+  expect(kindOf('auto', 'null')).toEqual({ is: 'text' })
+  expect(kindOf('integer')).toEqual({ is: 'int64' })
+  expect(kindOf('datetime')).toEqual({ is: 'timestamp', utc: true })
+})
+
+test('times with and without an offset are not mixed up', () => {
+  expect(kindOf('datetime', '"2024-01-01T00:00:00Z"', '"2024-01-01 00:00:00+08"')).toEqual({
+    is: 'timestamp',
+    utc: true,
+  })
+  expect(kindOf('datetime', '"2024-01-01T00:00:00"', '"2024-01-01"')).toEqual({ is: 'timestamp', utc: false })
+  expect(kindOf('datetime', '"2024-01-01T00:00:00"', '"2024-01-01T00:00:00Z"')).toEqual({ is: 'text' })
+  expect(kindOf('date', '"2024-01-01"', '"2024-02-30"')).toEqual({ is: 'text' })
+})
+
+test('a time is read to the microsecond, and not at all if it has more', () => {
+  expect(readTime('1970-01-01T00:00:00.000001Z')?.micros).toBe(1n)
+  expect(readTime('1970-01-01T08:00:00+08:00')?.micros).toBe(0n)
+  expect(readTime('1969-12-31T23:59:59.999999Z')?.micros).toBe(-1n)
+  expect(readTime('0099-01-01')?.micros).toBe(BigInt(Date.parse('0099-01-01')) * 1000n)
+  expect(readTime('1970-01-01T00:00:00.0000001Z')).toBeUndefined()
+  expect(readTime('1970-01-01T24:00:00Z')).toBeUndefined()
+  expect(readTime('2023-02-29')).toBeUndefined()
+})

@@ -1,0 +1,205 @@
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { problemOf, startExports } from '../../support/export-client.ts'
+import { readWithArrow, readWithHyparquet } from './parquet-readers.ts'
+
+const ODD = 'quote " slash \\ tab \t line\n\u0000\u001f 汉 😀'
+
+function row(n: number) {
+  return {
+    id: n,
+    name: n === 1 ? ODD : `name ${n}`,
+    flag: n % 2 === 0,
+    nothing: null,
+    tags: { list: [n, 'a "b"'], deep: { x: null } },
+    text: '{"looks":"like json"}',
+    ...(n === 2 && { late: 'here' }),
+  }
+}
+const KEYS = ['id', 'name', 'flag', 'nothing', 'tags', 'text', 'late']
+const template = KEYS.map((name) => ({ name }))
+
+async function setup() {
+  const { business, client } = await startExports()
+  const sync = async (body: unknown) => {
+    const answer = await client.ask('POST', '/api/exports?mode=sync', { key: client.project.key, body })
+    expect(answer.status).toBe(200)
+    return { answer, bytes: Buffer.from(await answer.arrayBuffer()) }
+  }
+  return { business, client, sync }
+}
+
+const lines = (bytes: Buffer) =>
+  bytes
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown)
+
+test('JSON lines hold the source’s own values: nested ones as they were, absent keys left out', async () => {
+  const { business, client, sync } = await setup()
+  const { url: source_url } = business.source({ total: 120, row })
+  const { answer, bytes } = await sync({ source_url, type: 'jsonl', template, file_name: 'a.jsonl' })
+  expect(answer.headers.get('content-type')).toContain('application/x-ndjson')
+  expect(answer.headers.get('content-disposition')).toContain('"a.jsonl"')
+  expect(lines(bytes)).toEqual(Array.from({ length: 120 }, (_, n) => row(n)))
+  const asked = { source_url, type: 'jsonl', template, file_name: 'orders.jsonl.gz' }
+  const gzip = await client.run({ ...asked, compress: 'gzip' })
+  expect(gzip.type).toBe('jsonl')
+  expect(gzip.file?.name).toBe('orders.jsonl.gz')
+  const stored = await client.bytes(gzip.task_id)
+  expect(gunzipSync(stored)).toEqual(bytes)
+  const zstd = await sync({ ...asked, compress: 'zstd' })
+  expect(zstd.answer.headers.get('content-type')).toContain('application/zstd')
+  expect(zstdDecompressSync(zstd.bytes)).toEqual(bytes)
+})
+
+test('numbers in JSON lines keep every digit, and rows of row headers carry its name', async () => {
+  const { business, sync } = await setup()
+  const text =
+    '{"total":2,"data":[{"_row_head_":"b","n":12345678901234567890},{"_row_head_":"a","n":1.10e3}]}'
+  const source_url = business.at('/grouped', (_, response) => response.end(text))
+  const asked = {
+    source_url,
+    type: 'jsonl',
+    template: { ceil: [{ name: 'n' }], row: [{ name: 'a' }, { name: 'b' }] },
+  }
+  const { bytes } = await sync(asked)
+  expect(bytes.toString()).toBe(
+    '{"_row_head_":"a","n":1.10e3}\n{"_row_head_":"b","n":12345678901234567890}\n',
+  )
+})
+
+test('a compressed CSV file is the plain one, compressed', async () => {
+  const { business, sync } = await setup()
+  const { url: source_url } = business.source({ total: 30, row })
+  const plain = await sync({ source_url, template })
+  const gzip = await sync({ source_url, template, compress: 'gzip', file_name: 'x' })
+  expect(gzip.answer.headers.get('content-disposition')).toContain('"x.csv.gz"')
+  expect(gunzipSync(gzip.bytes)).toEqual(plain.bytes)
+  expect(zstdDecompressSync((await sync({ source_url, template, compress: 'zstd' })).bytes)).toEqual(
+    plain.bytes,
+  )
+})
+
+test('without a template, keys that only later rows have are columns too', async () => {
+  const { business, sync } = await setup()
+  const { url: source_url } = business.source({
+    total: 3,
+    row: (n) => (n === 2 ? { b: [1, 'x,y'], a: n } : { a: n }),
+  })
+  const { bytes } = await sync({ source_url, type: 'jsonl' })
+  expect(bytes.toString()).toBe('{"a":0}\n{"a":1}\n{"a":2,"b":[1,"x,y"]}\n')
+  const parquet = await sync({ source_url, type: 'parquet' })
+  expect((await readWithHyparquet(parquet.bytes)).rows).toEqual([
+    { a: 0n, b: null },
+    { a: 1n, b: null },
+    { a: 2n, b: [1, 'x,y'] },
+  ])
+})
+
+test('compression and sheets are refused where they have no place', async () => {
+  const { business, client } = await setup()
+  const { url: source_url } = business.source()
+  for (const type of ['excel', 'parquet'])
+    expect(await problemOf(client.post({ source_url, type, compress: 'gzip' }))).toMatchObject({
+      code: 'REQUEST_INVALID',
+      detail: expect.stringMatching(/compress.*csv and jsonl/),
+    })
+  const sheets = [{ name: 'a', source_url }]
+  expect(await problemOf(client.post({ type: 'jsonl', sheets }))).toMatchObject({ code: 'REQUEST_INVALID' })
+})
+
+test('a Parquet file has the types of its content, and two readers find the same values', async () => {
+  const { business, client } = await setup()
+  const { url: source_url } = business.source({ total: 150, row })
+  const view = await client.run({ source_url, type: 'parquet', template, file_name: 'p' })
+  expect(view.file).toMatchObject({ name: 'p.parquet', rows: 150 })
+  expect(view.warnings).toEqual([])
+  const bytes = await client.bytes(view.task_id)
+  const { rows } = await readWithHyparquet(bytes)
+  expect(rows).toHaveLength(150)
+  expect(rows[1]).toEqual({ ...row(1), id: 1n, late: null })
+  expect(rows[2]).toMatchObject({ late: 'here', text: '{"looks":"like json"}' })
+  const arrow = readWithArrow(bytes)
+  expect(arrow.rows).toBe(150)
+  expect(arrow.columns).toMatchObject({ id: 'Int64', name: 'Utf8', flag: 'Bool', text: 'Utf8' })
+  expect(arrow.value('name', 1)).toBe(ODD)
+  expect(JSON.parse(String(arrow.value('tags', 3)))).toEqual(row(3).tags)
+})
+
+test('a Parquet file has the types of its template, and tells where a column had to become text', async () => {
+  const { business, client } = await setup()
+  const columns = [
+    { name: 'amount', type: 'money' },
+    { name: 'exact', type: 'number' },
+    { name: 'count', type: 'integer' },
+    { name: 'day', type: 'date' },
+    { name: 'at', type: 'datetime' },
+    { name: 'local', type: 'datetime' },
+    { name: 'ok', type: 'boolean' },
+    { name: 'code', type: 'string' },
+    { name: 'mixed' },
+    { name: 'odd', type: 'number' },
+  ]
+  const { url: source_url } = business.source({
+    total: 3,
+    row: (n) => ({
+      amount: n === 0 ? '12.50' : n,
+      exact: '1234567890123456789.25',
+      count: `${n}`,
+      day: '2024-02-29',
+      at: '2024-02-29T08:30:15.123456+08:00',
+      local: '1969-12-31 23:59:59.5',
+      ok: n === 0 ? 'true' : false,
+      code: n === 0 ? 7 : 'x',
+      mixed: n === 0 ? 7 : 'x',
+      odd: n === 0 ? 7 : 'n/a',
+    }),
+  })
+  const view = await client.run({ source_url, type: 'parquet', template: columns })
+  expect(view.warnings).toEqual([
+    'column "mixed" holds values of different types, so it is text in the Parquet file',
+    'column "odd" holds values that are not of the type number, so it is text in the Parquet file',
+  ])
+  const arrow = readWithArrow(await client.bytes(view.task_id))
+  expect(arrow.columns).toEqual({
+    amount: 'Float64',
+    exact: 'Decimal[21e+2]',
+    count: 'Int64',
+    day: 'Date32<DAY>',
+    at: 'Timestamp<MICROSECOND, UTC>',
+    local: 'Timestamp<MICROSECOND>',
+    ok: 'Bool',
+    code: 'Utf8',
+    mixed: 'Utf8',
+    odd: 'Utf8',
+  })
+  expect(['amount', 'count', 'code', 'mixed', 'odd'].map((name) => arrow.value(name, 0))).toEqual([
+    12.5,
+    0n,
+    '7',
+    '7',
+    '7',
+  ])
+  expect(arrow.value('odd', 1)).toBe('n/a')
+  const { rows } = await readWithHyparquet(await client.bytes(view.task_id))
+  expect(rows[0]).toMatchObject({ day: new Date('2024-02-29'), ok: true })
+  expect(arrow.value('at', 0)).toBe(Date.parse('2024-02-29T00:30:15.123Z') + 0.456)
+  expect(arrow.value('local', 0)).toBe(-500)
+})
+
+test('a Parquet file without rows has its columns, and one of row headers their names', async () => {
+  const { business, sync } = await setup()
+  const none = business.source({ total: 0 })
+  const empty = await sync({ source_url: none.url, type: 'parquet', template: [{ name: 'a', type: 'date' }] })
+  expect(readWithArrow(empty.bytes)).toMatchObject({ rows: 0, columns: { a: 'Date32<DAY>' } })
+  const text = '{"total":2,"data":{"b":[{"n":1}],"a":[{"n":2.5}]}}'
+  const source_url = business.at('/grouped', (_, response) => response.end(text))
+  const grouped = { ceil: [{ name: 'n' }], row: [{ name: 'a' }, { name: 'b' }] }
+  const { bytes } = await sync({ source_url, type: 'parquet', template: grouped })
+  expect((await readWithHyparquet(bytes)).rows).toEqual([
+    { _row_head_: 'a', n: 2.5 },
+    { _row_head_: 'b', n: 1 },
+  ])
+})
