@@ -51,7 +51,7 @@ async function openEngine(backend: Backend, done: () => void, after: () => Promi
   await engine.start()
   return {
     async enqueue() {
-      await ledger.transaction((tx) => engine.enqueue(tx, { kind: 'noop', payload: null, tasks: [{}] }))
+      await engine.submit({ kind: 'noop', payload: null, tasks: [{}] })
     },
     work: async () => held.release(),
     async settled() {

@@ -1,4 +1,5 @@
 import {
+  type AppError,
   background,
   type Clock,
   DutyLoop,
@@ -14,6 +15,7 @@ import { OverdueDuty } from './duties/overdue.ts'
 import { RetentionDuty } from './duties/retention.ts'
 import { EventFeed } from './events/event-feed.ts'
 import { EventLog } from './events/event-log.ts'
+import { Gather } from './gather.ts'
 import { newId } from './id.ts'
 import { type Enqueued, JobStore, type NewJob } from './job-store.ts'
 import { type JobKind, KindRegistry } from './kind.ts'
@@ -91,6 +93,7 @@ export class Engine implements Part {
     duty: { name: string; runOnce(signal: AbortSignal): Promise<unknown> }
     everyMs: number
   }[]
+  readonly #submits = new Gather<NewJob, Enqueued>((jobs) => this.#submitAll(jobs))
   #leaderLoops: DutyLoop[] = []
   #consumers: Consumer[] = []
   #unsubscribe: (() => void)[] = []
@@ -224,6 +227,11 @@ export class Engine implements Part {
     return this.jobs.enqueue(tx, job, this.#woken)
   }
 
+  /** Enqueues in a transaction that it shares with others of this process. Committed when it resolves. */
+  submit<P>(job: NewJob<P>): Promise<Enqueued> {
+    return this.#submits.add(job)
+  }
+
   async cancelTask(tx: Tx, taskId: string): Promise<void> {
     this.#afterCancel(tx, await this.jobs.cancelTask(tx, taskId, this.#woken))
   }
@@ -251,6 +259,13 @@ export class Engine implements Part {
     tx.afterCommit(() => {
       this.feed.notify()
       this.#deps.signal.publish('settings', { key: `lane:${lane}` })
+    })
+  }
+
+  #submitAll(jobs: NewJob[]): Promise<(Enqueued | AppError)[]> {
+    return this.ledger.transaction((tx) => {
+      tx.afterCommit(() => this.feed.notify())
+      return this.jobs.enqueueAll(tx, jobs, this.#woken)
     })
   }
 

@@ -23,6 +23,7 @@ export {
   type JobKind,
   type Lane,
 } from './kind.ts'
+export { jsonRows } from './ledger/json-rows.ts'
 export { type Ledger, now, type Tx } from './ledger/ledger.ts'
 export type { JobState, Schema, TransferStatus } from './ledger/schema.ts'
 export { type ListCursor, readCursor, writeCursor } from './list-cursor.ts'

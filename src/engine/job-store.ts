@@ -1,10 +1,12 @@
-import { type Selectable, sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import { AppError, ERRORS } from '../kernel/index.ts'
+import type { Wake } from './dispatch/dispatcher.ts'
 import { type Telling, telling } from './events/telling.ts'
 import { newId } from './id.ts'
 import { activeIn, isActive, type Job, toJob } from './job.ts'
 import type { KindRegistry } from './kind.ts'
-import { type Lanes, type Woken, wakeAt } from './lanes.ts'
+import { type Lanes, WAKE_GRACE_MS, type Woken } from './lanes.ts'
+import { jsonRows } from './ledger/json-rows.ts'
 import { type Ledger, now, type Tx } from './ledger/ledger.ts'
 import type { JobsTable, TasksTable } from './ledger/schema.ts'
 
@@ -61,30 +63,30 @@ export class JobStore {
 
   /** Task, job and event in the caller's transaction; `woken` hears after its commit of what is to be published. */
   async enqueue(tx: Tx, job: NewJob, woken: Woken = ignored): Promise<Enqueued> {
-    const tasks = (job.tasks ?? []).map((task) => ({ ...task, id: task.id ?? newId() }))
-    const taskIds = tasks.map(({ id }) => id)
-    const joinedOrNew = await this.#joinOrInsert(tx, job, tasks.length)
-    const { jobId } = joinedOrNew
-    if (tasks.length > 0) {
-      await tx.db
-        .insertInto('tasks')
-        .values(
-          tasks.map((task) => ({
-            id: task.id,
-            job_id: jobId,
-            kind: job.kind,
-            project_id: task.projectId ?? null,
-            label: task.label ?? null,
-            details: JSON.stringify(task.details ?? null),
-            created_at: now,
-            cancelled_at: null,
-            callback: task.callback ?? null,
-            ...this.#pending(job),
-          })),
-        )
-        .execute()
-    }
-    return this.#enqueued(tx, job, { ...joinedOrNew, taskIds }, woken)
+    const [enqueued] = await this.enqueueAll(tx, [job], woken)
+    if (enqueued instanceof AppError) throw enqueued
+    return enqueued as Enqueued
+  }
+
+  /** The same for several. The statements do not grow with their number; one that is refused is left out. */
+  async enqueueAll(
+    tx: Tx,
+    jobs: readonly NewJob[],
+    woken: Woken = ignored,
+  ): Promise<(Enqueued | AppError)[]> {
+    const orders = jobs.map((job) => {
+      const tasks = (job.tasks ?? []).map((task) => ({ ...task, id: task.id ?? newId() }))
+      return { id: newId(), job, tasks, live: tasks.length }
+    })
+    const written = await this.#joinOrInsert(tx, orders)
+    return this.#enqueued(
+      tx,
+      orders.map((order) => {
+        const taskIds = order.tasks.map(({ id }) => id)
+        return { job: order.job, taskIds, ...(written.get(order) ?? refused(order.job)) }
+      }),
+      woken,
+    )
   }
 
   async job<P>(id: string): Promise<Job<P> | undefined> {
@@ -155,84 +157,125 @@ export class JobStore {
       ...(old.owner !== null && { owner: old.owner }),
       ...(old.share_key !== null && { shareKey: old.share_key }),
     }
-    const joinedOrNew = await this.#joinOrInsert(tx, job, 1)
+    const order = { id: newId(), job, tasks: [], live: 1 }
+    const written = (await this.#joinOrInsert(tx, [order])).get(order)
+    if (!written) throw refused(job).error
     await tx.db
       .updateTable('tasks')
-      .set({ job_id: joinedOrNew.jobId, cancelled_at: null, ...this.#pending(job) })
+      .set({ job_id: written.jobId, cancelled_at: null, ...this.#pending(job) })
       .where('id', '=', id)
       .execute()
-    return this.#enqueued(tx, job, { ...joinedOrNew, taskIds: [id] }, woken)
+    const [enqueued] = this.#enqueued(tx, [{ job, taskIds: [id], ...written }], woken)
+    return enqueued as Enqueued
   }
 
-  async #joinOrInsert(tx: Tx, job: NewJob, taskCount: number): Promise<{ jobId: string; joined: boolean }> {
-    for (;;) {
-      const shared = job.shareKey === undefined ? undefined : await this.#join(tx, job.shareKey, taskCount)
-      if (shared) return { jobId: shared, joined: true }
-      const inserted = await this.#insert(tx, job, taskCount)
-      if (inserted) return { jobId: inserted, joined: false }
+  /** Each order's job; one without is refused. */
+  async #joinOrInsert(tx: Tx, orders: readonly Order[]): Promise<Map<Order, Written>> {
+    const written = new Map<Order, Written>()
+    for (let open = orders; open.length > 0; ) {
+      const shared = await this.#join(tx, open)
+      const joined = open.map((order) => shared.get(order.job.shareKey ?? ''))
+      const made = await this.#insert(tx, open, joined)
+      for (const [index, order] of open.entries()) {
+        const jobId = joined[index] ?? order.id
+        const delayMs = made.get(order.id)
+        if (joined[index] !== undefined || delayMs !== undefined)
+          written.set(order, { jobId, joined: delayMs === undefined, delayMs: delayMs ?? 0 })
+      }
       // Nothing inserted: somebody else with the same key was faster, so there is a job to join now. Without a key it
       // was a rule of the kind's own (a unique index), and waiting would not change that.
-      if (job.shareKey === undefined)
-        throw new AppError(
-          ERRORS.JOB_REFUSED,
-          `the ledger takes no further '${job.kind}' job of this owner now`,
-        )
+      open = open.filter((order) => order.job.shareKey !== undefined && !written.has(order))
+    }
+    return written
+  }
+
+  /** The jobs under way by the keys that these share. */
+  async #join(tx: Tx, orders: readonly Order[]): Promise<Map<string, string>> {
+    const live = new Map<string, number>()
+    for (const { job, live: tasks } of orders)
+      if (job.shareKey !== undefined) live.set(job.shareKey, (live.get(job.shareKey) ?? 0) + tasks)
+    if (live.size === 0) return new Map()
+    const rows = jsonRows(
+      this.#deps.ledger.dialect,
+      JOIN_COLUMNS,
+      [...live].map(([share_key, tasks]) => ({ share_key, tasks })),
+    )
+    const { rows: joined } = await sql<{ id: string; share_key: string }>`update jobs
+      set live_tasks = live_tasks + r.tasks from ${rows}
+      where jobs.share_key = r.share_key and ${activeIn()} and jobs.cancel_requested = 0
+      returning jobs.id as id, jobs.share_key as share_key`.execute(tx.db)
+    return new Map(joined.map(({ id, share_key }) => [share_key, id]))
+  }
+
+  /** The jobs of those that joined none, and the tasks of all: one statement, where the ledger can write two tables with one. */
+  async #insert(
+    tx: Tx,
+    orders: readonly Order[],
+    joined: readonly (string | undefined)[],
+  ): Promise<Map<string, number>> {
+    const { dialect } = this.#deps.ledger
+    const jobs = orders.filter((_, index) => joined[index] === undefined).map((order) => this.#jobRow(order))
+    const tasks = orders.flatMap((order, index) => this.#taskRows(order, joined[index]))
+    const insertJobs = INSERT_JOBS(jsonRows(dialect, JOB_COLUMNS, jobs))
+    const insertTasks = (those: typeof tasks, which = sql``) =>
+      sql`${INSERT_TASKS} from ${jsonRows(dialect, TASK_COLUMNS, those)} ${which}`
+    if (dialect === 'postgres') {
+      const wanted = sql`where r.joined = 1 or r.job_id in (select id from made)`
+      const { rows } = await sql<{ id: string; delay: number }>`with made as (${insertJobs}),
+        wanted as (${insertTasks(tasks, wanted)}) select * from made`.execute(tx.db)
+      return delays(rows)
+    }
+    const made = delays(jobs.length === 0 ? [] : (await insertJobs.execute(tx.db)).rows)
+    const those = tasks.filter((task) => task.joined === 1 || made.has(task.job_id))
+    if (those.length > 0) await insertTasks(those).execute(tx.db)
+    return made
+  }
+
+  #jobRow({ id, job, live }: Order) {
+    const { lane } = this.#deps.kinds.get(job.kind)
+    return {
+      id,
+      kind: job.kind,
+      lane: lane?.name ?? null,
+      owner: job.owner ?? null,
+      share_key: job.shareKey ?? null,
+      state: lane ? 'waiting' : 'pending',
+      payload: JSON.stringify(job.payload ?? null),
+      due_at: job.dueAt ?? null,
+      live_tasks: live,
     }
   }
 
-  async #join(tx: Tx, shareKey: string, taskCount: number): Promise<string | undefined> {
-    const row = await tx.db
-      .updateTable('jobs')
-      .set({ live_tasks: sql<number>`live_tasks + ${taskCount}` })
-      .where('share_key', '=', shareKey)
-      .where(activeIn())
-      .where('cancel_requested', '=', 0)
-      .returning('id')
-      .executeTakeFirst()
-    return row?.id
-  }
-
-  async #insert(tx: Tx, job: NewJob, taskCount: number): Promise<string | undefined> {
-    const { lane } = this.#deps.kinds.get(job.kind)
-    const row = await tx.db
-      .insertInto('jobs')
-      .values({
-        id: newId(),
-        kind: job.kind,
-        lane: lane?.name ?? null,
-        owner: job.owner ?? null,
-        share_key: job.shareKey ?? null,
-        state: lane ? 'waiting' : 'pending',
-        payload: JSON.stringify(job.payload ?? null),
-        due_at: job.dueAt ?? now,
-        wake_at: wakeAt(job.dueAt ?? null),
-        live_tasks: taskCount,
-        created_at: now,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('id')
-      .executeTakeFirst()
-    return row?.id
+  #taskRows({ id, job, tasks }: Order, joined: string | undefined) {
+    return tasks.map((task) => ({
+      id: task.id,
+      job_id: joined ?? id,
+      joined: joined === undefined ? 0 : 1,
+      kind: job.kind,
+      project_id: task.projectId ?? null,
+      label: task.label ?? null,
+      details: JSON.stringify(task.details ?? null),
+      callback: task.callback ?? null,
+      ...this.#pending(job),
+    }))
   }
 
   /** A joined job's lane admits as well: the job may have been passed over because its row was held here. */
-  async #enqueued(
-    tx: Tx,
-    job: NewJob,
-    written: Pick<Enqueued, 'jobId' | 'taskIds' | 'joined'>,
-    woken: Woken,
-  ): Promise<Enqueued> {
-    const kind = this.#deps.kinds.get(job.kind)
-    const enqueued: Enqueued = { ...written, admitted: !kind.lane }
-    const { jobId, joined } = written
-    if (kind.lane) {
-      this.#deps.lanes.admit(tx, kind.lane.name, woken, (wakes) => {
-        enqueued.admitted = wakes.some(({ id }) => id === jobId)
-      })
-    } else if (!joined) {
-      const delayMs = job.dueAt === undefined ? 0 : job.dueAt - (await tx.now())
-      tx.afterCommit(() => woken([{ id: jobId, pool: kind.pool, delayMs }]))
-    }
+  #enqueued(tx: Tx, jobs: readonly EnqueuedOrRefused[], woken: Woken): (Enqueued | AppError)[] {
+    const wakes: Wake[] = []
+    const enqueued = jobs.map((one) => {
+      if ('error' in one) return one.error
+      const { job, jobId, joined, taskIds, delayMs } = one
+      const kind = this.#deps.kinds.get(job.kind)
+      const answer: Enqueued = { jobId, taskIds, joined, admitted: !kind.lane }
+      if (kind.lane)
+        this.#deps.lanes.admit(tx, kind.lane.name, woken, (admitted) => {
+          answer.admitted = admitted.some(({ id }) => id === jobId)
+        })
+      else if (!joined) wakes.push({ id: jobId, pool: kind.pool, delayMs })
+      return answer
+    })
+    if (wakes.length > 0) tx.afterCommit(() => woken(wakes))
     return enqueued
   }
 
@@ -276,6 +319,71 @@ export class JobStore {
 }
 
 const ignored: Woken = () => undefined
+
+interface Order {
+  /** Of its job, unless it joins another. */
+  id: string
+  job: NewJob
+  tasks: (NewTask & { id: string })[]
+  /** How many tasks the job has of it. */
+  live: number
+}
+
+interface Written {
+  jobId: string
+  joined: boolean
+  delayMs: number
+}
+
+type EnqueuedOrRefused = { job: NewJob; taskIds: string[] } & (Written | { error: AppError })
+
+const JOIN_COLUMNS = { share_key: 'text', tasks: 'integer' } as const
+
+const JOB_COLUMNS = {
+  id: 'text',
+  kind: 'text',
+  lane: 'text',
+  owner: 'text',
+  share_key: 'text',
+  state: 'text',
+  payload: 'text',
+  due_at: 'bigint',
+  live_tasks: 'integer',
+} as const
+
+const TASK_COLUMNS = {
+  id: 'text',
+  job_id: 'text',
+  joined: 'integer',
+  kind: 'text',
+  project_id: 'text',
+  label: 'text',
+  details: 'text',
+  callback: 'text',
+  event_type: 'text',
+  event_data: 'text',
+} as const
+
+/** In the order of keys: two transactions with the same ones must not wait for each other in a circle. */
+const INSERT_JOBS = (rows: RawBuilder<unknown>) => sql<{ id: string; delay: number }>`insert into jobs
+    (id, kind, lane, owner, share_key, state, payload, due_at, wake_at, live_tasks, created_at)
+  select id, kind, lane, owner, share_key, state, payload, coalesce(due_at, wharf_now()),
+    coalesce(due_at, wharf_now()) + ${WAKE_GRACE_MS}, live_tasks, wharf_now()
+  from ${rows} where true order by share_key, id
+  on conflict do nothing returning id, due_at - wharf_now() as delay`
+
+const INSERT_TASKS = sql`insert into tasks
+    (id, job_id, kind, project_id, label, details, created_at, callback, event_type, event_data)
+  select id, job_id, kind, project_id, label, details, wharf_now(), callback, event_type, event_data`
+
+function delays(rows: readonly { id: string; delay: number }[]): Map<string, number> {
+  return new Map(rows.map(({ id, delay }) => [id, Math.max(0, Number(delay))]))
+}
+
+function refused({ kind }: NewJob): { error: AppError } {
+  const message = `the ledger takes no further '${kind}' job of this owner now`
+  return { error: new AppError(ERRORS.JOB_REFUSED, message) }
+}
 
 function toTask(row: Selectable<TasksTable>): Task {
   return {

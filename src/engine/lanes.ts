@@ -88,7 +88,7 @@ export class Lanes {
   async resume(tx: Tx, name: string, owner: string, outage: WaitsOn, woken: Woken): Promise<void> {
     await tx.db
       .updateTable('jobs')
-      .set({ paused_until: null, due_at: now, wake_at: wakeAt(null) })
+      .set({ paused_until: null, due_at: now, wake_at: sql<number>`wharf_now() + ${WAKE_GRACE_MS}` })
       .where(sql<boolean>`${inLane(name)} and jobs.state = 'waiting'`)
       .where('owner', '=', owner)
       .where('outage', '=', outage)
@@ -224,13 +224,6 @@ function admitWhere(which: RawBuilder<unknown>) {
   return sql<Admitted>`update jobs set state = 'pending', paused_until = null,
       wake_at = (case when due_at > wharf_now() then due_at else wharf_now() end) + ${WAKE_GRACE_MS}
     where ${which} returning id, kind, owner, created_at, due_at - wharf_now() as delay`
-}
-
-/** The time at which a job that is due at `dueAt` counts as overdue. */
-export function wakeAt(dueAt: number | null) {
-  return dueAt === null
-    ? sql<number>`${now} + ${WAKE_GRACE_MS}`
-    : sql<number>`cast(${dueAt + WAKE_GRACE_MS} as bigint)`
 }
 
 /** Only unfinished jobs of a lane are ever looked at, however many have ended. */

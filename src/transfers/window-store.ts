@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { type Engine, type Ledger, now, type TransferStatus, type Tx } from '../engine/index.ts'
-import { jsonRows } from './json-rows.ts'
+import { type Engine, jsonRows, type Ledger, now, type TransferStatus, type Tx } from '../engine/index.ts'
+
 import { TRANSFER_KIND, taskPrefix } from './transfer-keys.ts'
 import { type TransferWindow, toTarget, toWindow, type WindowTarget } from './transfer-window.ts'
 

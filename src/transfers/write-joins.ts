@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Ledger, Tx } from '../engine/index.ts'
-import { jsonRows } from './json-rows.ts'
+import { jsonRows, type Ledger, type Tx } from '../engine/index.ts'
+
 import { hashOf, TRANSFER_KIND } from './transfer-keys.ts'
 import type { JoinRequest } from './transfer-request.ts'
 
