@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type Backend,
   type Consumer,
@@ -60,7 +61,8 @@ async function openEngine(backend: Backend, done: () => void, after: () => Promi
         .select('id')
         .where('state', 'in', ['pending', 'running'])
         .limit(1)
-      while ((await open.execute()).length > 0);
+      // SQLite answers within the turn: whoever still writes must get one, too.
+      while ((await open.execute()).length > 0) await nextTurn()
     },
     async close() {
       await engine.stop()

@@ -5,8 +5,6 @@ export interface GatherOptions {
   batches?: number
   /** Calls that may share a batch. */
   maxBatch?: number
-  /** A call does not wait for the others of its turn of the event loop. */
-  atOnce?: boolean
 }
 
 interface Waiting<T, R> {
@@ -16,8 +14,9 @@ interface Waiting<T, R> {
 }
 
 /**
- * Gathers what concurrent callers ask for into few transactions. Nobody waits for company: a lone call goes out by
- * itself, and whoever comes while enough batches are under way goes with the next one. Each caller is answered for
+ * Gathers what concurrent callers ask for into few transactions. The calls of one turn of the event loop go out together.
+ * Nobody waits for company: a lone call goes out by itself, and whoever comes while enough batches are under way goes
+ * with the next one. Each caller is answered for
  * itself after the commit: when a batch fails its calls are carried out one by one, so that one which the ledger cannot
  * take does not fail the others.
  */
@@ -25,26 +24,23 @@ export class Gather<T, R> {
   readonly #work: (items: T[]) => Promise<(R | AppError)[]>
   readonly #batches: number
   readonly #maxBatch: number
-  readonly #atOnce: boolean
   readonly #waiting: Waiting<T, R>[] = []
   #underWay = 0
 
   /** `work` answers each item in their order; it rejects only if nothing of the batch was written. */
   constructor(
     work: (items: T[]) => Promise<(R | AppError)[]>,
-    { batches = 2, maxBatch = 64, atOnce = false }: GatherOptions = {},
+    { batches = 1, maxBatch = 64 }: GatherOptions = {},
   ) {
     this.#work = work
     this.#batches = batches
     this.#maxBatch = maxBatch
-    this.#atOnce = atOnce
   }
 
   add(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      if (this.#atOnce) this.#pump()
-      else if (this.#waiting.length === 1) setImmediate(() => this.#pump())
+      if (this.#waiting.length === 1) setImmediate(() => this.#pump())
     })
   }
 

@@ -272,7 +272,8 @@ export class JobStore {
         this.#deps.lanes.admit(tx, kind.lane.name, woken, (admitted) => {
           answer.admitted = admitted.some(({ id }) => id === jobId)
         })
-      else if (!joined) wakes.push({ id: jobId, pool: kind.pool, delayMs })
+      else if (!joined)
+        wakes.push({ id: jobId, pool: kind.pool, delayMs, ...(delayMs <= 0 && { light: true }) })
       return answer
     })
     if (wakes.length > 0) tx.afterCommit(() => woken(wakes))

@@ -1,11 +1,12 @@
 import { sql, type UpdateObject } from 'kysely'
 import { AppError, backoffDelay, ERRORS, isAppError } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
-import { telling } from './events/telling.ts'
+import { telling, tellTasks } from './events/telling.ts'
 import { Gather } from './gather.ts'
 import { type Job, toJob } from './job.ts'
 import type { Change, DefinedKind, KindRegistry } from './kind.ts'
 import { type Lanes, WAKE_GRACE_MS } from './lanes.ts'
+import { jsonRows } from './ledger/json-rows.ts'
 import { type Ledger, now, type Tx } from './ledger/ledger.ts'
 import type { Schema } from './ledger/schema.ts'
 import { endsJob, type Outcome } from './outcome.ts'
@@ -29,6 +30,9 @@ interface Move {
   delayMs: number | undefined
 }
 
+const FREED_COLUMNS = { id: 'text', fence: 'bigint', event_type: 'text', event_data: 'text' } as const
+const ENDED_COLUMNS = { ...FREED_COLUMNS, result: 'text', keep_ms: 'bigint' } as const
+
 /** A part that says when it is back is believed up to here: it may well be back before. */
 const LONGEST_ASKED_MS = 10 * 60_000
 
@@ -36,7 +40,7 @@ const LONGEST_ASKED_MS = 10 * 60_000
 export class Leases {
   readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }
   readonly #leaseMs: number
-  readonly #successes = new Gather<Success, boolean>((ends) => this.#succeed(ends), { atOnce: true })
+  readonly #successes = new Gather<Success, boolean>((ends) => this.#succeed(ends))
 
   constructor(deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }, leaseMs: number) {
     this.#deps = deps
@@ -69,7 +73,8 @@ export class Leases {
         .returningAll()
         .execute()
       const jobs = rows.map((row) => toJob(row))
-      if (jobs.length > 0) this.#tellRunning(tx, jobs)
+      const watched = jobs.filter((_, index) => (rows[index]?.live_tasks ?? 0) > 0)
+      if (watched.length > 0) this.#tellRunning(tx, watched)
       return new Map(jobs.map((job) => [job.id, job]))
     })
     return ids.map((id) => {
@@ -81,12 +86,11 @@ export class Leases {
 
   /** A statement of its own, sent with the commit: what a claim has to tell is known only once the row is. */
   #tellRunning(tx: Tx, jobs: Job[]): void {
-    const values = jobs.map((job) => {
-      const { event_type, event_data } = telling(this.#deps.kinds.get(job.kind), job, { what: 'running' })
-      return sql`(cast(${job.id} as text), cast(${event_type} as text), cast(${event_data} as text))`
-    })
-    const tell = sql`update jobs set event_type = told.column2, event_data = told.column3
-      from (values ${sql.join(values)}) as told where jobs.id = told.column1`
+    const told = jobs.map((job) => ({
+      id: job.id,
+      ...telling(this.#deps.kinds.get(job.kind), job, { what: 'running' }),
+    }))
+    const tell = tellTasks(this.#deps.ledger.dialect, told)
     tx.atCommit({
       name: 'claim',
       statements: () => [tell.compile(tx.db)],
@@ -213,15 +217,16 @@ export class Leases {
 
   async #freeAll(jobs: readonly Job[]): Promise<Set<string>> {
     if (jobs.length === 0) return new Set()
-    const values = jobs.map((job) => {
-      const { event_type, event_data } = telling(this.#deps.kinds.get(job.kind), job, { what: 'pending' })
-      return sql`(cast(${job.id} as text), cast(${job.fence} as bigint), cast(${event_type} as text), cast(${event_data} as text))`
-    })
+    const freed = jobs.map((job) => ({
+      id: job.id,
+      fence: job.fence,
+      ...telling(this.#deps.kinds.get(job.kind), job, { what: 'pending' }),
+    }))
     const { rows } = await sql<{ id: string }>`update jobs set state = 'pending', attempts = attempts - 1,
         crashes = crashes + 1, wakes = 0, worker = null, lease_until = null, due_at = wharf_now(),
-        wake_at = wharf_now() + ${WAKE_GRACE_MS}, event_type = freed.column3, event_data = freed.column4
-      from (values ${sql.join(values)}) as freed
-      where jobs.id = freed.column1 and jobs.fence = freed.column2 and jobs.state = 'running'
+        wake_at = wharf_now() + ${WAKE_GRACE_MS}, event_type = r.event_type, event_data = r.event_data
+      from ${jsonRows(this.#deps.ledger.dialect, FREED_COLUMNS, freed)}
+      where jobs.id = r.id and jobs.fence = r.fence and jobs.state = 'running'
         and jobs.cancel_requested = 0 and jobs.lease_until <= wharf_now()
       returning jobs.id as id`.execute(this.#deps.ledger.db)
     return new Set(rows.map(({ id }) => id))
@@ -229,16 +234,18 @@ export class Leases {
 
   /** Ends several claims with one statement; answers for each whether it went through. */
   async #succeed(ends: readonly Success[]): Promise<boolean[]> {
-    const values = ends.map(({ job, kind, result }) => {
-      const { event_type, event_data } = telling(kind, job, { what: 'succeeded', result })
-      return sql`(cast(${job.id} as text), cast(${job.fence} as bigint), cast(${JSON.stringify(result ?? null)} as text),
-        cast(${kind.keepMs} as bigint), cast(${event_type} as text), cast(${event_data} as text))`
-    })
-    const { rows } = await sql<{ id: string }>`update jobs set state = 'succeeded', result = ended.column3,
+    const values = ends.map(({ job, kind, result }) => ({
+      id: job.id,
+      fence: job.fence,
+      result: JSON.stringify(result ?? null),
+      keep_ms: kind.keepMs,
+      ...telling(kind, job, { what: 'succeeded', result }),
+    }))
+    const { rows } = await sql<{ id: string }>`update jobs set state = 'succeeded', result = r.result,
         error_code = null, error_message = null, worker = null, lease_until = null, finished_at = wharf_now(),
-        delete_after = wharf_now() + ended.column4, event_type = ended.column5, event_data = ended.column6
-      from (values ${sql.join(values)}) as ended
-      where jobs.id = ended.column1 and jobs.fence = ended.column2
+        delete_after = wharf_now() + r.keep_ms, event_type = r.event_type, event_data = r.event_data
+      from ${jsonRows(this.#deps.ledger.dialect, ENDED_COLUMNS, values)}
+      where jobs.id = r.id and jobs.fence = r.fence
         and jobs.state = 'running' and jobs.cancel_requested = 0
       returning jobs.id as id`.execute(this.#deps.ledger.db)
     const ended = new Set(rows.map(({ id }) => id))

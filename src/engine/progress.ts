@@ -1,6 +1,8 @@
 import type { Clock } from '../kernel/index.ts'
 
 const PROGRESS_INTERVAL_MS = 500
+/** A reason of its own: without one, each abort makes an error with a stack. */
+const CLOSED = Symbol('progress is closed')
 
 /** Lets the latest value through at most once per interval: a busy job reports often and writes seldom. */
 export class ProgressThrottle {
@@ -24,7 +26,7 @@ export class ProgressThrottle {
 
   /** Ends reporting and hands back what was not written yet: the end of the job writes it along. */
   async close(): Promise<unknown> {
-    this.#closed.abort()
+    this.#closed.abort(CLOSED)
     await this.#pump
     return this.#latest?.value
   }

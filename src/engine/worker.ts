@@ -47,6 +47,8 @@ interface Running {
 const SHUTDOWN_GRACE_MS = 1_000
 /** An outage that a job meets after it has worked for this long is a new one: its pauses begin anew. */
 const NEW_OUTAGE_MS = 5 * 60_000
+/** A reason of its own: without one, each abort makes an error with a stack. */
+const FINISHED = Symbol('the handler has finished')
 const NEVER_SETTLED = Symbol('the handler did not stop')
 
 /** Works on the jobs of one process: claims by id, keeps the leases alive, and settles how each one ended. */
@@ -70,7 +72,7 @@ export class Worker implements Duty {
 
   constructor(deps: WorkerDeps, { leaseMs, abortGraceMs = 5_000 }: WorkerOptions) {
     this.#deps = deps
-    this.#claims = new Gather((ids) => deps.leases.claimAll(ids, deps.id), { atOnce: true })
+    this.#claims = new Gather((ids) => deps.leases.claimAll(ids, deps.id))
     this.#leaseMs = leaseMs
     this.#abortGraceMs = abortGraceMs
     this.#renewedAt = deps.clock.now()
@@ -251,7 +253,7 @@ export class Worker implements Duty {
       const anew = this.#deps.clock.now() - started > NEW_OUTAGE_MS
       return outcome !== 'lost' && outcome.what === 'waiting' ? { ...outcome, anew } : outcome
     } finally {
-      finished.abort()
+      finished.abort(FINISHED)
     }
   }
 
@@ -269,8 +271,8 @@ export class Worker implements Duty {
     const giveUp = () => {
       if (!finished.aborted) stuck.abort(NEVER_SETTLED)
     }
-    const over = AbortSignal.any([finished, this.#hurry.signal])
     const grace = () => {
+      const over = AbortSignal.any([finished, this.#hurry.signal])
       this.#deps.clock.sleep(this.#abortGraceMs, over).then(giveUp, giveUp)
     }
     signal.addEventListener('abort', grace, { once: true })

@@ -112,6 +112,23 @@ export function dispatcherContract(name: string, open: () => Promise<DispatcherG
       expect(most).toBe(3)
     })
 
+    test('of light ids that are published together, those without a slot here go elsewhere, in their order', async () => {
+      const [first, second] = await setup(2)
+      const stuck = gate()
+      onTestFinished(() => stuck.open())
+      const here: string[] = []
+      const there: string[] = []
+      first.consume('default', 3, (id) => {
+        here.push(id)
+        return stuck.passed
+      })
+      await first.publish(ids(40).map((id) => ({ ...now(id), light: true })))
+      await until('its slots are taken', () => here.length === 3)
+      ;(second as Dispatcher).consume('default', 1, async (id) => void there.push(id))
+      await until('the others have arrived', () => there.length === 37)
+      expect([...here, ...there]).toEqual(ids(40))
+    })
+
     test('pools do not share slots', async () => {
       const [dispatcher] = await setup(1)
       const stuck = gate()

@@ -15,17 +15,34 @@ function setup(options: GatherOptions = {}) {
   return { batches, gather }
 }
 
-test('a single call goes out at once and alone', async () => {
-  const { batches, gather } = setup({ atOnce: true })
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+test('a single call goes out alone, in the same turn of the event loop', async () => {
+  const { batches, gather } = setup()
   const result = gather.add(1)
+  await nextTurn()
   expect(batches).toEqual([[1]])
   expect(await result).toBe(10)
 })
 
 test('calls that come while enough are under way go out together, each with its own result', async () => {
-  const { batches, gather } = setup({ batches: 1, maxBatch: 2, atOnce: true })
-  const results = [1, 2, 3, 4].map((item) => gather.add(item))
+  const { open, passed } = gate()
+  const batches: number[][] = []
+  const gather = new Gather<number, number>(
+    async (items) => {
+      batches.push(items)
+      await passed
+      return items.map((item) => item * 10)
+    },
+    { batches: 1, maxBatch: 2 },
+  )
+  const results: Promise<number>[] = []
+  for (const item of [1, 2, 3, 4]) {
+    results.push(gather.add(item))
+    await nextTurn()
+  }
   expect(batches).toEqual([[1]])
+  open()
   expect(await Promise.all(results)).toEqual([10, 20, 30, 40])
   expect(batches).toEqual([[1], [2, 3], [4]])
 })
@@ -39,9 +56,10 @@ test('no more batches are under way than were asked for', async () => {
       await passed
       return items
     },
-    { batches: 2, maxBatch: 1, atOnce: true },
+    { batches: 2, maxBatch: 1 },
   )
   const results = [1, 2, 3].map((item) => gather.add(item))
+  await nextTurn()
   expect(underWay).toBe(2)
   open()
   expect(await Promise.all(results)).toEqual([1, 2, 3])

@@ -183,7 +183,7 @@ describe.each(availableBackends())('workers on %s', (name) => {
       const state = jobId === odd ? 'failed' : 'succeeded'
       await eventually(
         a.engine,
-        (event) => event.taskId === taskId && event.type !== 'work.pending' && event.type !== 'work.running',
+        (event) => event.taskId === taskId && ['work.succeeded', 'work.failed'].includes(event.type),
       )
       expect(await a.engine.jobs.job(jobId)).toMatchObject({ state })
     }

@@ -17,6 +17,7 @@ export interface BullMqOptions {
 /** How long an idle consumer blocks before it asks again: the only commands that an idle instance sends to BullMQ. */
 const IDLE_BLOCK_SECONDS = 30
 const RETRY_MS = 1_000
+const MOST_IN_BUNDLE = 32
 /** How long a stopping consumer waits for the answer to a fetch that is under way. */
 const LAST_ANSWER_MS = 1_000
 
@@ -33,7 +34,7 @@ export class BullMqDispatcher implements Dispatcher {
   readonly #redis: Redis
   /** Settled by the outcome of the very first attempt to connect. */
   readonly #connected: Promise<unknown>
-  readonly #queues = new Map<string, Queue>()
+  readonly #queues = new Map<string, Queue<Bundle>>()
   readonly #consumers = new Set<Consumer>()
 
   constructor(log: Log, { url, prefix = 'wharf', answerMs = ANSWER_MS }: BullMqOptions) {
@@ -46,11 +47,7 @@ export class BullMqDispatcher implements Dispatcher {
   async publish(wakes: readonly Wake[]): Promise<void> {
     await this.#requireConnection()
     for (const [pool, group] of Map.groupBy(wakes, (wake) => wake.pool)) {
-      const jobs = group.map(({ id, delayMs }) => ({
-        name: 'wake',
-        data: id,
-        opts: { delay: Math.max(0, delayMs) },
-      }))
+      const jobs = inBundles(group).map(({ data, delay }) => ({ name: 'wake', data, opts: { delay } }))
       const [first, ...rest] = jobs
       if (first && rest.length === 0) await this.#queue(pool).add(first.name, first.data, first.opts)
       else await this.#queue(pool).addBulk(jobs)
@@ -61,7 +58,7 @@ export class BullMqDispatcher implements Dispatcher {
     const worker = new WakeWorker(queueName(pool), this.#options)
     worker.on('error', (error) => this.#log.debug({ err: error }, 'redis connection error'))
     const stop = new AbortController()
-    const loop = this.#consume(worker, new Slots(slots), take, stop.signal)
+    const loop = this.#consume(pool, worker, new Slots(slots), take, stop.signal)
     const consumer: Consumer = {
       stop: async () => {
         if (stop.signal.aborted) return
@@ -89,16 +86,24 @@ export class BullMqDispatcher implements Dispatcher {
     this.#redis.disconnect()
   }
 
-  async #consume(worker: WakeWorker, slots: Slots, take: (id: string) => Promise<void>, stop: AbortSignal) {
-    let next: BullJob | undefined
+  async #consume(
+    pool: string,
+    worker: WakeWorker,
+    slots: Slots,
+    take: (id: string) => Promise<void>,
+    stop: AbortSignal,
+  ) {
+    let next: BullJob<Bundle> | undefined
     while (!stop.aborted) {
       await slots.free(stop)
       if (stop.aborted) break
       try {
         next ??= await worker.getNextJob(randomUUID())
         if (stop.aborted || !next) continue
-        const id = String(next.data)
-        slots.run(() => take(id))
+        const ids = [next.data].flat()
+        for (const id of ids.splice(0, slots.available)) slots.run(() => take(id))
+        // Before the bundle is completed: what this process has no slot for may find one elsewhere.
+        if (ids.length > 0) await this.#queue(pool).add('wake', ids, { lifo: true })
         next = await worker.complete(next, slots.available > 0)
       } catch (error) {
         next = undefined
@@ -112,7 +117,7 @@ export class BullMqDispatcher implements Dispatcher {
     })
   }
 
-  #queue(pool: string): Queue {
+  #queue(pool: string): Queue<Bundle> {
     let queue = this.#queues.get(pool)
     if (!queue) {
       queue = new Queue(queueName(pool), {
@@ -134,12 +139,30 @@ export class BullMqDispatcher implements Dispatcher {
   }
 }
 
+/** One id, or several that are taken together. */
+type Bundle = string | string[]
+
+/** Light ones share a trip through Redis; each of the others is handed to whoever is free. In their order. */
+function inBundles(wakes: readonly Wake[]): { data: Bundle; delay: number }[] {
+  const bundles: { data: Bundle; delay: number }[] = []
+  let open: string[] | undefined
+  for (const { id, delayMs, light = false } of wakes) {
+    const joins = light && delayMs <= 0
+    if (joins && open && open.length < MOST_IN_BUNDLE) open.push(id)
+    else {
+      open = joins ? [id] : undefined
+      bundles.push({ data: open ?? id, delay: Math.max(0, delayMs) })
+    }
+  }
+  return bundles
+}
+
 function queueName(pool: string): string {
   return `wake-${pool}`
 }
 
 /** BullMQ's worker without its loop: ids are fetched by hand, one more with each completion while a slot is free. */
-class WakeWorker extends Worker<string> {
+class WakeWorker extends Worker<Bundle> {
   constructor(name: string, { url, prefix, answerMs }: Required<BullMqOptions>) {
     super(name, null, {
       connection: { url, maxRetriesPerRequest: null, retryStrategy: reconnectSoon },
@@ -169,7 +192,7 @@ class WakeWorker extends Worker<string> {
     await this.close(true)
   }
 
-  async complete(job: BullJob<string>, fetchNext: boolean): Promise<BullJob<string> | undefined> {
+  async complete(job: BullJob<Bundle>, fetchNext: boolean): Promise<BullJob<Bundle> | undefined> {
     const token = job.token ?? ''
     const next = await job.moveToCompleted(null, token, fetchNext)
     if (!fetchNext) return undefined

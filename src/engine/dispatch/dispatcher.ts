@@ -5,6 +5,8 @@ export interface Wake {
   pool: string
   /** When to wake, counted from now. */
   delayMs: number
+  /** So many of these may be under way at once that one consumer may get several. */
+  light?: boolean
 }
 
 export interface Consumer {

@@ -1,4 +1,7 @@
+import { type RawBuilder, sql } from 'kysely'
 import type { Change, DefinedKind, Described } from '../kind.ts'
+import { jsonRows } from '../ledger/json-rows.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 
 /**
  * What a change of a row in `jobs` or `tasks` has to tell. Whoever sets these columns has appended the event: a trigger
@@ -13,4 +16,16 @@ export interface Telling {
 export function telling(kind: DefinedKind, job: Described, change: Change): Telling {
   const { type, data } = kind.describe(change, job)
   return { event_type: type, event_data: JSON.stringify(data) }
+}
+
+const TOLD_COLUMNS = { id: 'text', event_type: 'text', event_data: 'text' } as const
+
+/** Tells for all tasks of these jobs, for a change that is written already: their rows need not be written again. */
+export function tellTasks(
+  dialect: Ledger['dialect'],
+  jobs: readonly (Telling & { id: string })[],
+): RawBuilder<unknown> {
+  return sql`insert into events (type, kind, project_id, task_id, job_id, data, at)
+    select r.event_type, tasks.kind, tasks.project_id, tasks.id, tasks.job_id, r.event_data, wharf_now()
+    from ${jsonRows(dialect, TOLD_COLUMNS, jobs)} join tasks on tasks.job_id = r.id where tasks.cancelled_at is null`
 }
