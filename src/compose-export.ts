@@ -36,6 +36,8 @@ export type ExportWishes = Pick<
   | 'bom'
   | 'csv'
   | 'file_name'
+  | 'key'
+  | 'on_duplicates'
 >
 
 export interface LocalExport {

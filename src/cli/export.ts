@@ -20,6 +20,8 @@ interface ExportOptions extends SourceOptions {
   summary?: string
   template?: string
   timezone?: string
+  key?: string[]
+  onDuplicates?: 'fail' | 'warn'
   bom: boolean
   delimiter?: string
   encoding?: string
@@ -60,6 +62,15 @@ export function addExportCommand(program: Command): void {
     .option('--summary <html>', 'Excel: a text below the title (b, i, u, br, font color)')
     .option('--template <file.json>', 'columns, row headers and styles; see docs/templates.md')
     .option('--timezone <name>', 'the zone that times are shown in (default: UTC)')
+    .option('--key <columns>', 'columns that identify a row, such as id or order,line', (text) =>
+      text.split(','),
+    )
+    .addOption(
+      new Option(
+        '--on-duplicates <what>',
+        'when rows or pages come twice (default: pages fail, rows warn)',
+      ).choices(['fail', 'warn']),
+    )
     .option('--no-bom', 'CSV: leave out the byte order mark by which Excel knows UTF-8')
     .option('--delimiter <sign>', 'CSV: between fields, or "tab" (default: ,)')
     .addOption(
@@ -121,6 +132,8 @@ async function runExport(url: string, options: ExportOptions): Promise<void> {
         template,
         csv: csvWishes(options),
         file_name: basename(file),
+        ...(options.key !== undefined && { key: options.key }),
+        ...(options.onDuplicates !== undefined && { on_duplicates: options.onDuplicates }),
         ...(options.title !== undefined && { title: options.title }),
         ...(options.summary !== undefined && { summary: options.summary }),
         ...(options.pageSize !== undefined && { page_size: options.pageSize }),

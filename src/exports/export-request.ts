@@ -26,6 +26,8 @@ export interface ExportBody {
   bom?: boolean
   csv?: CsvWishes
   fresh?: boolean
+  key?: string[]
+  on_duplicates?: 'fail' | 'warn'
 }
 
 export interface Table {
@@ -48,6 +50,9 @@ export interface ExportRequest {
   tables: Table[]
   pageSize: number
   timezone: string
+  /** Columns that identify a row; a job that was accepted by an earlier version has none of these. */
+  key?: string[]
+  onDuplicates?: 'fail' | 'warn'
   /** How a CSV file is written. */
   csv: CsvDialect
 }
@@ -80,6 +85,8 @@ export function readRequest(
     tables,
     pageSize: body.page_size ?? DEFAULT_PAGE_SIZE,
     timezone: body.timezone ?? 'UTC',
+    ...(body.key !== undefined && { key: readKey(body.key) }),
+    ...(body.on_duplicates !== undefined && { onDuplicates: body.on_duplicates }),
     csv: readDialect(body.csv, body.bom),
   }
 }
@@ -113,6 +120,11 @@ function checkCompression(compress: Compression | undefined, type: ExportType): 
     'compress',
     `(${COMPRESSIONS.join(', ')}) is for csv and jsonl: the type ${type} is compressed already`,
   )
+}
+
+function readKey(key: string[]): string[] {
+  if (new Set(key).size < key.length) throw invalid('key', 'names a column twice')
+  return key
 }
 
 function checkAddress(url: string, path: string, checkUrl: (url: string) => void): void {

@@ -144,7 +144,14 @@ function factsOf({ table, spool, template }: FetchedTable, counts: ColumnCounts[
     const { title, name, type } = leaves[index]!
     return name === null ? [] : [{ title, name, type, ...count }]
   })
-  return { name: table.name, asked: spool.probe.total, written: spool.rows, columns, leftOut: spool.unwanted }
+  return {
+    name: table.name,
+    asked: spool.probe.total,
+    written: spool.rows,
+    columns,
+    leftOut: spool.unwanted,
+    checks: spool.checks,
+  }
 }
 
 /** The limits are those of all tables together. */
@@ -189,6 +196,8 @@ async function fetchTable(
         return { ...csv.spool, ...growExcept }
       },
       pageSize: request.pageSize,
+      ...(request.key && { key: request.key }),
+      ...(request.onDuplicates && { onDuplicates: request.onDuplicates }),
       limits,
       signal,
       onProgress,

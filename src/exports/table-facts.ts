@@ -1,4 +1,5 @@
 import type { ColumnCounts } from './column-facts.ts'
+import type { RowChecks } from './source/index.ts'
 import type { CellType } from './xlsx/index.ts'
 
 /** A column of a file, and what was counted in it. */
@@ -20,4 +21,6 @@ export interface TableFacts {
   columns: ColumnFacts[]
   /** Keys of the rows that the template leaves out, in the order of first sight; the first thousand. */
   leftOut: string[]
+  /** Rows that came twice, and signs that rows moved while they were read. */
+  checks: RowChecks
 }

@@ -218,6 +218,18 @@ export const ERRORS = {
     FAILED_PRECONDITION,
     'A page of the source has too few rows',
   ),
+  SOURCE_PAGE_REPEATED: kind(
+    'SOURCE_PAGE_REPEATED',
+    502,
+    FAILED_PRECONDITION,
+    'Two pages of the source have the same rows',
+  ),
+  SOURCE_ROWS_REPEATED: kind(
+    'SOURCE_ROWS_REPEATED',
+    502,
+    FAILED_PRECONDITION,
+    'Rows of the source have the same key',
+  ),
   SOURCE_LONG_PAGE: kind(
     'SOURCE_LONG_PAGE',
     502,

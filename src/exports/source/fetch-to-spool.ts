@@ -1,6 +1,7 @@
 import { AppError, type Backoff, type Clock, DEFAULT_BACKOFF, ERRORS, type Log } from '../../kernel/index.ts'
 import type { ThreadPool } from '../threads/index.ts'
 import { type CsvRecords, hashOfRecords, MARKED } from './csv-records.ts'
+import type { OnDuplicates } from './duplicates.ts'
 import { planFetch } from './fetch-plan.ts'
 import { PageBody } from './page-body.ts'
 import { MIN_BYTES_PER_SECOND, PageGetter } from './page-getter.ts'
@@ -51,6 +52,9 @@ export interface FetchOptions {
   pageSize: number
   signal: AbortSignal
   limits?: FetchLimits
+  /** Columns that identify a row: rows are compared by them. */
+  key?: readonly string[] | undefined
+  onDuplicates?: OnDuplicates
   onProgress?(progress: FetchProgress): void
   onTrouble?(trouble: Trouble): void
   /** When a slow source gives its place to others; without it, never. */
@@ -112,12 +116,13 @@ async function fetchWith(
     rowNames,
     growExcept: growExcept && [...growExcept],
     csv: csv ? hashOfRecords(csv) : marked ? MARKED : null,
+    key: settings.key ? [...settings.key] : null,
   }
   const { meta, resumed } = await openFolder({ folder, clock: deps.clock }, expected)
   deps.log?.info({ total: probe.total, fetchers: meta.ranges.length, ...resumed }, 'fetching pages')
   const fetch = new SpoolFetch({ ...deps, getter, folder }, { ...settings, probe, meta, csv, marked })
   await fetch.run(signal)
-  return fetch.spool(resumed)
+  return fetch.spool(resumed, await fetch.checkKeys(signal))
 }
 
 /** The first answer, asked for with one row: it rules what the rest must look like. */
@@ -160,9 +165,11 @@ async function openFolder(
       widths: expected.fields.map(() => 0),
       added: [],
       unwanted: [],
+      pages: { bytes: 0, crc: 0 },
+      keys: { bytes: 0, crc: 0 },
     }),
   )
-  const meta: SpoolMeta = { version: 3, ...expected, ranges, warnings: [], updated: deps.clock.now() }
+  const meta: SpoolMeta = { version: 3, ...expected, ranges, drift: null, updated: deps.clock.now() }
   await deps.folder.checkpoint(meta)
   return { meta, resumed: { resumed: false, reason: found.reason } }
 }

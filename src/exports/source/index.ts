@@ -1,6 +1,7 @@
 export { type AlignOptions, alignSegments } from './align-segments.ts'
 export { isFormula } from './disarm.ts'
 export { type Diagnosis, type DoctorOptions, examineSource, type Finding } from './doctor.ts'
+export type { OnDuplicates, RowChecks } from './duplicates.ts'
 export {
   type FetchDeps,
   type FetchLimits,

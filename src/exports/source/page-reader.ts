@@ -3,6 +3,7 @@ import { checkEndOfPage, checkStatus, countOf, startOfPage } from './envelope.ts
 import { eachMember } from './json-members.ts'
 import { CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, skipSpace, skipValue } from './json-scan.ts'
 import { ShapeFault, UnknownRowHead } from './page-fault.ts'
+import { NO_PRINT, type Print, printOf } from './page-prints.ts'
 import type { RowTranscoder } from './row-transcoder.ts'
 
 /** That a request may ask for. */
@@ -29,7 +30,11 @@ export class PageReader {
   readonly #options: PageReaderOptions
   #members = new Map<string, unknown>()
   #hasData = false
+  #dataAt = 0
+  #dataEnd = 0
   #grouped = false
+  /** Of the rows of the page that was read last, where there is more than one. */
+  print: Print = NO_PRINT
 
   constructor(transcoder: RowTranscoder, options: PageReaderOptions) {
     this.#transcoder = transcoder
@@ -64,10 +69,21 @@ export class PageReader {
     if (!this.#hasData) throw new ShapeFault('it has no list of rows under data')
     const total = this.#members.has('total') ? countOf(this.#members.get('total')) : undefined
     this.#checkRows(expected, total)
+    this.print =
+      this.#transcoder.rowsRead > 1 ? printOf(input.subarray(this.#dataAt, this.#dataEnd)) : NO_PRINT
     return total
   }
 
   #member(input: Buffer, end: number, key: string, at: number): number {
+    const stop = this.#readMember(input, end, key, at)
+    if (key === 'data') {
+      this.#dataAt = at
+      this.#dataEnd = stop
+    }
+    return stop
+  }
+
+  #readMember(input: Buffer, end: number, key: string, at: number): number {
     if (key !== 'data') return small(input, key, at, this.#members)
     if (this.#hasData) throw new ShapeFault('it has data twice')
     if (input[at] === OPEN_BRACKET) {

@@ -4,7 +4,7 @@ import { rowsOfPage } from './fetch-plan.ts'
 import { PageBody } from './page-body.ts'
 import type { PageGetter } from './page-getter.ts'
 import { type RetryOptions, retryPage } from './page-retry.ts'
-import type { PageSink } from './range-spooler.ts'
+import type { PageSink, Taken } from './range-spooler.ts'
 import type { SpoolFolder } from './spool-folder.ts'
 import type { RangeMeta } from './spool-meta.ts'
 
@@ -28,8 +28,7 @@ export interface RangeFetcherOptions {
 
 /** Hears what a fetcher does, and may throw to stop it. */
 export interface RangeWatcher {
-  /** `total` is what the page itself stated. */
-  pageDone(page: number, total: number | undefined): void
+  pageDone(page: number, taken: Pick<Taken, 'total' | 'print'>): void
   flushed(): void
 }
 
@@ -78,7 +77,7 @@ export class RangeFetcher {
       const page = this.#next
       let arriving = ahead
       ahead = undefined
-      const total = await retryPage(this.#deps, this.#options.retry, { page, signal }, async () => {
+      const taken = await retryPage(this.#deps, this.#options.retry, { page, signal }, async () => {
         const arrival = await (arriving ?? this.#request(page, signal))
         arriving = undefined // another try asks anew
         if (arrival) throw arrival.error
@@ -88,7 +87,7 @@ export class RangeFetcher {
         return await this.#take(page)
       })
       this.#next++
-      watcher.pageDone(page, total)
+      watcher.pageDone(page, taken)
       if (!this.#flushDue()) continue
       await this.flush()
       watcher.flushed()
@@ -119,14 +118,14 @@ export class RangeFetcher {
     )
   }
 
-  async #take(page: number): Promise<number | undefined> {
+  async #take(page: number): Promise<Taken> {
     const { total, pageSize } = this.#options
     const expected = { page, pageSize, total, rows: rowsOfPage(page, pageSize, total) }
     const taken = await this.#deps.sink.take(this.#bodies[page & 1]!, expected)
     this.#rows = taken.rows
     this.#bytes = taken.bytes
     this.#waiting = taken.waiting
-    return taken.total
+    return taken
   }
 }
 

@@ -1,10 +1,13 @@
 import type { CsvRecords } from './csv-records.ts'
 import type { PageBody } from './page-body.ts'
 import { pageError } from './page-error.ts'
+import type { Print } from './page-prints.ts'
 import { type ExpectedPage, PageReader } from './page-reader.ts'
+import { PrintLog } from './print-log.ts'
+import { RowKey } from './row-key.ts'
 import { RowTranscoder } from './row-transcoder.ts'
 import { SegmentBuffer } from './segment-buffer.ts'
-import { SpoolFolder } from './spool-folder.ts'
+import { type SpoolFile, SpoolFolder } from './spool-folder.ts'
 import type { RangeMeta } from './spool-meta.ts'
 
 /** Plain data: it travels to other threads. */
@@ -16,7 +19,10 @@ export interface RangeSpoolerOptions {
   growExcept: readonly string[] | null
   csv: CsvRecords | null
   marked?: boolean
+  /** Columns that identify a row; null: rows are not compared. */
+  key: readonly string[] | null
   wrapped: boolean
+  range: number
   /** Number of the range's first segment. */
   firstSegment: number
   sliceBytes: number
@@ -30,15 +36,17 @@ export interface Taken {
   waiting: number
   /** What the page itself stated. */
   total: number | undefined
+  /** Of the page's rows. */
+  print: Print
 }
 
 /** How far a range has come, without its pages. */
-export type RangeState = Pick<RangeMeta, 'segments' | 'widths' | 'added' | 'unwanted'>
+export type RangeState = Pick<RangeMeta, 'segments' | 'widths' | 'added' | 'unwanted' | 'pages' | 'keys'>
 
 /** What the files hold, after a flush. */
 export interface Flushed extends RangeState {
-  /** Numbers of the segments that were written to. */
-  written: number[]
+  /** Files that were written to. */
+  written: SpoolFile[]
 }
 
 /** Where a range's pages go, in their order: a `RangeSpooler`, here or in another thread. */
@@ -58,12 +66,18 @@ export class RangeSpooler implements PageSink {
   readonly #sinks: SegmentBuffer[]
   readonly #transcoder: RowTranscoder
   readonly #reader: PageReader
+  readonly #range: number
+  readonly #pages: PrintLog
+  readonly #keys: PrintLog
 
   constructor(options: RangeSpoolerOptions, start: RangeState) {
     this.#folder = new SpoolFolder(options.directory)
     this.#firstSegment = options.firstSegment
     const { fields, sliceBytes, csv, growExcept } = options
     this.#fields = fields.length
+    this.#range = options.range
+    this.#pages = new PrintLog(start.pages)
+    this.#keys = new PrintLog(start.keys)
     this.#sinks = start.segments.map(
       (state, place) =>
         new SegmentBuffer(state, {
@@ -78,6 +92,7 @@ export class RangeSpooler implements PageSink {
         fields: [...fields, ...start.added],
         ...rowNames,
         ...(growExcept && { growExcept }),
+        ...(options.key && { key: new RowKey(options.key, this.#keys) }),
         csv: csv !== null,
         keepFormulas: csv?.formulas === 'keep',
         marked: options.marked ?? false,
@@ -91,24 +106,29 @@ export class RangeSpooler implements PageSink {
 
   async take({ bytes, length }: Pick<PageBody, 'bytes' | 'length'>, expected: ExpectedPage): Promise<Taken> {
     const marks = this.#sinks.map((sink) => sink.mark())
-    const keys = this.#keysSeen()
+    const seen = this.#keysSeen()
+    const keys = this.#keys.mark()
     try {
       const total = this.#reader.read(bytes, length, expected)
+      const { print } = this.#reader
+      this.#pages.push(...print)
       return {
         rows: this.#sum((sink) => sink.rows),
         bytes: this.#sum((sink) => sink.size),
         waiting: this.#sum((sink) => sink.length),
         total,
+        print,
       }
     } catch (error) {
       for (const [index, mark] of marks.entries()) this.#sinks[index]!.rollback(mark)
-      this.#transcoder.rollback(keys)
+      this.#transcoder.rollback(seen)
+      this.#keys.rollback(keys)
       throw pageError(error, expected.page)
     }
   }
 
   async flush(): Promise<Flushed> {
-    const written: number[] = []
+    const written: SpoolFile[] = []
     for (const [group, sink] of this.#sinks.entries()) {
       if (sink.length === 0) continue
       const segment = this.#firstSegment + group
@@ -117,12 +137,24 @@ export class RangeSpooler implements PageSink {
       sink.written()
       written.push(segment)
     }
+    for (const [name, log] of [
+      [`pages-${this.#range}`, this.#pages],
+      [`keys-${this.#range}`, this.#keys],
+    ] as const) {
+      const { bytes, offset } = log.pending()
+      if (bytes.length === 0) continue
+      await this.#folder.write(name, bytes, offset)
+      log.written()
+      written.push(name)
+    }
     return {
       written,
       segments: this.#sinks.map((sink) => sink.state()),
       widths: [...this.#transcoder.widths],
       added: this.#transcoder.fields.slice(this.#fields) as string[],
       unwanted: [...this.#transcoder.unwanted],
+      pages: this.#pages.state(),
+      keys: this.#keys.state(),
     }
   }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../kernel/index.ts'
 import { restoreSegments } from './restore-segments.ts'
 import type { SpoolFolder } from './spool-folder.ts'
@@ -11,7 +12,7 @@ export type Resumed = { resumed: true; fetched: number } | { resumed: false; rea
 /** What a fresh probe says, to be held against the meta. */
 export type ExpectedSpool = Pick<
   SpoolMeta,
-  'total' | 'pageSize' | 'fields' | 'rowNames' | 'growExcept' | 'csv'
+  'total' | 'pageSize' | 'fields' | 'rowNames' | 'growExcept' | 'csv' | 'key'
 >
 
 /** Takes up what an earlier fetch left in the folder, or says why not and leaves the folder to be cleared. */
@@ -27,6 +28,7 @@ export async function resumeSpool(
     return { reason: `the source's total changed from ${meta.total} to ${expected.total}` }
   if (meta.pageSize !== expected.pageSize) return { reason: 'the page size changed' }
   if (columnsOf(meta) !== columnsOf(expected)) return { reason: 'the columns changed' }
+  if (!isDeepStrictEqual(meta.key, expected.key)) return { reason: 'the key changed' }
   if (!(await restoreSegments(folder, meta)))
     return { reason: 'a segment of the earlier fetch is missing or damaged' }
   return { meta }

@@ -23,6 +23,8 @@ export class RowColumns {
   readonly heads: KeyTable | undefined
   /** Values can be written as they come when keys come in this order: each column has a slot of its own. */
   readonly inOrder: boolean
+  /** By slot: which of the key columns its value is, or -1. Null: rows are not compared. */
+  keyOf: Int32Array | null = null
 
   /** A field that is null has a slot that no key fills. */
   constructor(fields: readonly (string | null)[], rowNames: readonly string[] | undefined) {
@@ -45,6 +47,17 @@ export class RowColumns {
 
   get count(): number {
     return this.fields.length
+  }
+
+  /** Columns that identify a row. One that no column shows, and none is to, is known by the slot `-2 - index`. */
+  identify(key: readonly string[], { grows }: { grows: boolean }): void {
+    const slotOf = new Map(this.fields.map((name, column) => [name, this.slotOf[column]!]))
+    this.keyOf = new Int32Array(this.slots).fill(-1)
+    for (const [index, name] of key.entries()) {
+      const slot = slotOf.get(name)
+      if (slot !== undefined) this.keyOf[slot] = index
+      else if (!grows) this.slotOfKey[this.keys.add(name)] = -2 - index
+    }
   }
 
   /** One more column, for a key that is not known. Returns its slot. */

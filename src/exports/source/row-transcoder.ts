@@ -18,6 +18,7 @@ import { Memory, withOneMore } from './memory.ts'
 import { NESTED } from './nested-mark.ts'
 import { fault, ShapeFault, UnknownRowHead } from './page-fault.ts'
 import { ROW_HEAD, RowColumns } from './row-columns.ts'
+import type { RowKey } from './row-key.ts'
 import { RowShape } from './row-shape.ts'
 import type { SegmentBuffer } from './segment-buffer.ts'
 import { WidthMeter } from './width-meter.ts'
@@ -44,6 +45,8 @@ export interface RowTranscoderOptions {
   rowNames?: readonly string[]
   /** Every key that turns up is a column, but these. Without it, the fields are all there is. */
   growExcept?: readonly string[]
+  /** Where the columns that identify a row are noted; without it, rows are not compared. */
+  key?: RowKey
   /** Write records as a CSV file has them, see `SPOOL.md`. */
   csv?: boolean
   /** In CSV records, leave texts that look like formulas as they are. */
@@ -68,6 +71,7 @@ export class RowTranscoder {
   readonly #marked: boolean
   readonly #rowNames: readonly string[] | undefined
   readonly #growExcept: readonly string[] | undefined
+  readonly #key: RowKey | undefined
   #columns: RowColumns
   readonly #widths: WidthMeter
   /** Where in the scratch the values of a row are, by slot; -1 for one that the row lacks. */
@@ -83,7 +87,15 @@ export class RowTranscoder {
   #pause = 0
 
   constructor(
-    { fields, rowNames, growExcept, csv = false, keepFormulas = false, marked = false }: RowTranscoderOptions,
+    {
+      fields,
+      rowNames,
+      growExcept,
+      key,
+      csv = false,
+      keepFormulas = false,
+      marked = false,
+    }: RowTranscoderOptions,
     sinks: readonly SegmentBuffer[],
     widths: readonly number[] = [],
   ) {
@@ -93,7 +105,8 @@ export class RowTranscoder {
     this.#rowNames = rowNames
     this.#growExcept = growExcept
     this.#marked = marked
-    this.#columns = new RowColumns(fields, rowNames)
+    this.#key = key
+    this.#columns = this.#columnsOf(fields)
     this.#widths = new WidthMeter(this.#columns.slots, { off: csv })
     this.#starts = new Int32Array(this.#columns.slots)
     this.#ends = new Int32Array(this.#columns.slots)
@@ -120,9 +133,15 @@ export class RowTranscoder {
   rollback(mark: { fields: number; unwanted: number }): void {
     const { fields, unwanted } = this.#columns
     if (fields.length === mark.fields && unwanted.length === mark.unwanted) return
-    this.#columns = new RowColumns(fields.slice(0, mark.fields), this.#rowNames)
+    this.#columns = this.#columnsOf(fields.slice(0, mark.fields))
     this.leaveOut(unwanted.slice(0, mark.unwanted))
     this.#shapes.length = 0
+  }
+
+  #columnsOf(fields: readonly (string | null)[]): RowColumns {
+    const columns = new RowColumns(fields, this.#rowNames)
+    if (this.#key) columns.identify(this.#key.columns, { grows: this.#growExcept !== undefined })
+    return columns
   }
 
   /** Keys that an earlier fetch saw. */
@@ -189,6 +208,8 @@ export class RowTranscoder {
     const memory = direct ? target.memory : this.#scratch
     const { bytes: out, view: outView } = memory
     const meter = this.#widths
+    const { keyOf } = this.#columns
+    if (keyOf !== null) this.#key!.startRow()
     let o = direct ? target.length : 0
     let p = at
     if (!direct) this.#starts.fill(-1)
@@ -206,9 +227,12 @@ export class RowTranscoder {
       const byte = input[p]!
       if (byte <= 0x20) return -1 // more blanks than the shape has
       if (slot < 0) {
+        const from = p
         p = skipValue(input, p)
+        if (slot < -1) this.#key!.found(-2 - slot, from, p)
         continue
       }
+      const from = p
       if (direct) for (let comma = commas; comma > 0; comma--) out[o++] = COMMA
       const start = o
       if (byte === QUOTE) {
@@ -239,6 +263,7 @@ export class RowTranscoder {
         this.#starts[slot] = start
         this.#ends[slot] = o
       }
+      if (keyOf !== null && keyOf[slot]! >= 0) this.#key!.found(keyOf[slot]!, from, p)
     }
     for (let index = 0; index < closing.length; index++) if (input[p++] !== closing[index]) return -1
     if (direct) {
@@ -257,6 +282,7 @@ export class RowTranscoder {
     const gaps: Buffer[] = []
     const slots: number[] = []
     this.#starts.fill(-1)
+    this.#key?.startRow()
     let gapStart = at
     let o = 0
     let p = skipSpace(input, at + 1)
@@ -273,6 +299,7 @@ export class RowTranscoder {
         gaps.push(input.subarray(gapStart, p))
         slots.push(slot)
       }
+      const from = p
       if (slot < 0) p = skipValue(input, p)
       else {
         this.#starts[slot] = o
@@ -280,6 +307,8 @@ export class RowTranscoder {
         o = this.#copier.written
         this.#ends[slot] = o
       }
+      const keyColumn = slot < 0 ? -2 - slot : (this.#columns.keyOf?.[slot] ?? -1)
+      if (keyColumn >= 0) this.#key?.found(keyColumn, from, p)
       gapStart = p
       p = skipSpace(input, p)
       if (input[p] === COMMA) {
@@ -323,6 +352,7 @@ export class RowTranscoder {
         retryable: false,
       })
     const slot = columns.add(name)
+    if (columns.keyOf) columns.keyOf = withOneMore(columns.keyOf, slot, this.#key!.columns.indexOf(name))
     this.#widths.add(slot)
     this.#starts = withOneMore(this.#starts, slot, -1)
     this.#ends = withOneMore(this.#ends, slot, -1)
@@ -432,6 +462,7 @@ export class RowTranscoder {
       out[o++] = CR
     }
     out[o++] = NEWLINE
+    this.#key?.endRow(this.#page)
     sink.length = o
     sink.rows++
     if (o >= sink.sliceLimit) sink.closeSlice()

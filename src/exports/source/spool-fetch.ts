@@ -1,19 +1,25 @@
-import { AppError, type Clock, ERRORS, follow, type Log } from '../../kernel/index.ts'
-import type { ThreadPool } from '../threads/index.ts'
+import { AppError, type Clock, ERRORS, follow, isAppError, type Log } from '../../kernel/index.ts'
+import { craft, type ThreadPool } from '../threads/index.ts'
 import { Checkpointer } from './checkpointer.ts'
 import type { CsvRecords } from './csv-records.ts'
+import { type OnDuplicates, refuseRepeats, samePage, warningsOf } from './duplicates.ts'
+import { findRepeats, type KeyCheck, type KeyCheckTask } from './key-check-work.ts'
 import type { PageGetter } from './page-getter.ts'
+import { PagePrints } from './page-prints.ts'
 import type { RetryOptions } from './page-retry.ts'
+import { PRINT_BYTES } from './print-log.ts'
 import type { Probe } from './probe.ts'
 import { RangeFetcher, type RangeWatcher } from './range-fetcher.ts'
-import { type PageSink, RangeSpooler } from './range-spooler.ts'
+import { type PageSink, RangeSpooler, type Taken } from './range-spooler.ts'
 import type { Resumed } from './resume.ts'
 import { allSlices } from './segment-buffer.ts'
 import { inFileOrder } from './segment-order.ts'
 import type { Spool, SpoolSegment } from './spool.ts'
 import type { SpoolFolder } from './spool-folder.ts'
-import type { RangeMeta, SpoolMeta } from './spool-meta.ts'
+import type { Drift, RangeMeta, SpoolMeta } from './spool-meta.ts'
 import { ThreadedSpooler } from './threaded-spooler.ts'
+
+const CHECK = craft<KeyCheckTask, KeyCheck>(import.meta.url, 'key-check-work', 'checkKeys')
 
 /** Fewer pages than this are read before a thread has started to. */
 const PAGES_FOR_A_THREAD = 32
@@ -42,6 +48,7 @@ export interface SpoolFetchOptions extends RetryOptions {
   marked: boolean
   checkpointEveryMs: number
   sliceBytes: number
+  onDuplicates?: OnDuplicates
   limits?: { maxBytes?: number }
   onProgress?(progress: FetchProgress): void
 }
@@ -53,13 +60,16 @@ export class SpoolFetch implements RangeWatcher {
   readonly #sinks: PageSink[]
   readonly #fetchers: RangeFetcher[]
   readonly #checkpointer: Checkpointer
-  readonly #warnings: string[]
+  readonly #prints: PagePrints
+  #samePages = 0
+  #drift: Drift | null
 
   constructor(deps: SpoolFetchDeps, options: SpoolFetchOptions) {
     this.#deps = deps
     this.#options = options
     const { meta, checkpointEveryMs } = options
-    this.#warnings = [...meta.warnings]
+    this.#drift = meta.drift
+    this.#prints = new PagePrints(Math.ceil(meta.total / meta.pageSize))
     this.#sinks = meta.ranges.map((range, index) => this.#sink(range, index))
     this.#fetchers = meta.ranges.map(
       (range, index) =>
@@ -78,6 +88,9 @@ export class SpoolFetch implements RangeWatcher {
   /** The first failure stops all fetchers; what they have by then is kept for the next attempt. */
   async run(signal: AbortSignal): Promise<void> {
     this.#report()
+    // Pages that an earlier fetch has, so that none of them comes again.
+    for (const [index, { first, pages }] of this.#options.meta.ranges.entries())
+      this.#samePages += this.#prints.addAll(first, await this.#deps.folder.readLog(`pages-${index}`, pages))
     const stop = new AbortController()
     const unfollow = follow(signal, stop)
     try {
@@ -92,7 +105,22 @@ export class SpoolFetch implements RangeWatcher {
     }
   }
 
-  spool(resumed: Resumed): Spool {
+  /** Compares the keys of all rows; null where no key was given. Throws if rows that repeat are to fail the fetch. */
+  async checkKeys(signal: AbortSignal): Promise<KeyCheck | null> {
+    const { folder, threads } = this.#deps
+    const { meta, onDuplicates } = this.#options
+    if (!meta.key) return null
+    const logs = this.#fetchers.map(({ written: { first, keys } }, index) => {
+      const rows = keys.bytes / PRINT_BYTES
+      return { path: folder.growing(`keys-${index}`), rows, firstRow: first * meta.pageSize }
+    })
+    const task = { logs, pageSize: meta.pageSize }
+    const found = threads ? await threads.run(CHECK, task, { signal }) : findRepeats(task)
+    if (onDuplicates === 'fail') refuseRepeats(meta.key, found, this.#rows)
+    return found
+  }
+
+  spool(resumed: Resumed, keys: KeyCheck | null): Spool {
     const { meta, probe } = this.#options
     const { folder } = this.#deps
     const ranges = this.#fetchers.map((fetcher) => fetcher.written)
@@ -117,6 +145,7 @@ export class SpoolFetch implements RangeWatcher {
         ...ranges.map(({ widths }, index) => widths[placesOf[index] ? placesOf[index][field]! : field] ?? 0),
       ),
     )
+    const checks = { samePages: this.#samePages, key: meta.key, keys, drift: this.#drift }
     return {
       directory: folder.directory,
       segments,
@@ -126,17 +155,20 @@ export class SpoolFetch implements RangeWatcher {
       rows: this.#rows,
       bytes: this.#bytes,
       probe,
-      warnings: [...this.#warnings],
+      checks,
+      warnings: warningsOf(checks, meta.total, this.#rows),
       resumed,
     }
   }
 
-  pageDone(page: number, total: number | undefined): void {
-    const { probe, limits } = this.#options
-    if (total !== undefined && total !== probe.total && this.#warnings.length === 0)
-      this.#warnings.push(
-        `the source's total changed from ${probe.total} to ${total} while it was read (page ${page}), the first one counts`,
-      )
+  pageDone(page: number, { total, print }: Pick<Taken, 'total' | 'print'>): void {
+    const { probe, limits, onDuplicates } = this.#options
+    if (total !== undefined && total !== probe.total) this.#drift ??= { page, total }
+    const twin = this.#prints.add(page, print)
+    if (twin !== undefined) {
+      if (onDuplicates !== 'warn') throw samePage(page, twin)
+      this.#samePages++
+    }
     if (limits?.maxBytes !== undefined && this.#bytes > limits.maxBytes)
       throw tooLarge(
         `the source's rows take more than ${limits.maxBytes} bytes, the most an export may have`,
@@ -159,6 +191,8 @@ export class SpoolFetch implements RangeWatcher {
     } catch (error) {
       // Others stop at their next step and land here too; each keeps its own pages.
       stop.abort(error)
+      // The page that came again is still in memory, and must not be what the next attempt begins with.
+      if (isAppError(error, ERRORS.SOURCE_PAGE_REPEATED)) return
       await fetcher.flush().then(
         () => this.#checkpointer.save(),
         (lost: unknown) => this.#deps.log?.warn({ err: lost }, 'could not keep the fetched pages'),
@@ -169,7 +203,7 @@ export class SpoolFetch implements RangeWatcher {
   #sink(range: RangeMeta, index: number): PageSink {
     const { folder, threads } = this.#deps
     const { meta, probe, csv, marked, sliceBytes } = this.#options
-    const { fields, rowNames, growExcept } = meta
+    const { fields, rowNames, growExcept, key } = meta
     const { directory } = folder
     const firstSegment = index * range.segments.length
     const { wrapped } = probe
@@ -180,6 +214,8 @@ export class SpoolFetch implements RangeWatcher {
       growExcept,
       csv,
       marked,
+      key,
+      range: index,
       wrapped,
       firstSegment,
       sliceBytes,
@@ -203,7 +239,7 @@ export class SpoolFetch implements RangeWatcher {
 
   #snapshot(): SpoolMeta {
     const ranges = this.#fetchers.map((fetcher) => fetcher.written)
-    return { ...this.#options.meta, ranges, warnings: [...this.#warnings], updated: this.#deps.clock.now() }
+    return { ...this.#options.meta, ranges, drift: this.#drift, updated: this.#deps.clock.now() }
   }
 }
 

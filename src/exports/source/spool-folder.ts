@@ -3,13 +3,17 @@ import { access, type FileHandle, readdir, readFile, rename, rm } from 'node:fs/
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { isErrno, makeFolder, openFile } from '../../kernel/index.ts'
+import type { LogState } from './print-log.ts'
 import type { SegmentState } from './segment-buffer.ts'
 import { decodeMeta, encodeMeta, type SpoolMeta } from './spool-meta.ts'
 import { writeWhole } from './write-whole.ts'
 
 const META = '.meta'
-const OURS = /^(segment-\d+\.(tmp|source)\.csv|\.meta(\.tmp)?)$/
+const OURS = /^(segment-\d+\.(tmp|source)\.csv|(keys|pages)-\d+\.log|\.meta(\.tmp)?)$/
 const READ_BYTES = 1024 * 1024
+
+/** A segment by its number, or a range's log of prints. */
+export type SpoolFile = number | `keys-${number}` | `pages-${number}`
 
 /**
  * The files of one spool. A segment is `segment-N.tmp.csv` while it grows and `segment-N.source.csv` when whole; `.meta`
@@ -18,14 +22,14 @@ const READ_BYTES = 1024 * 1024
  */
 export class SpoolFolder {
   readonly directory: string
-  readonly #dirty = new Set<number>()
+  readonly #dirty = new Set<SpoolFile>()
 
   constructor(directory: string) {
     this.directory = directory
   }
 
-  growing(segment: number): string {
-    return join(this.directory, `segment-${segment}.tmp.csv`)
+  growing(file: SpoolFile): string {
+    return join(this.directory, typeof file === 'number' ? `segment-${file}.tmp.csv` : `${file}.log`)
   }
 
   whole(segment: number): string {
@@ -51,24 +55,24 @@ export class SpoolFolder {
     }
   }
 
-  async write(segment: number, bytes: Buffer, offset: number): Promise<void> {
+  async write(name: SpoolFile, bytes: Buffer, offset: number): Promise<void> {
     const flags = constants.O_RDWR | constants.O_CREAT
-    await withFile(this.growing(segment), flags, (file) => writeWhole(file, bytes, offset))
+    await withFile(this.growing(name), flags, (file) => writeWhole(file, bytes, offset))
   }
 
   /**
    * Tells that bytes were written, in whichever thread. Not before they were: a checkpoint that runs meanwhile would sync
    * too early and take it for done.
    */
-  wrote(segments: readonly number[]): void {
-    for (const segment of segments) this.#dirty.add(segment)
+  wrote(files: readonly SpoolFile[]): void {
+    for (const file of files) this.#dirty.add(file)
   }
 
   /** Puts the meta on disk, after everything that was written before this call. */
   async checkpoint(meta: SpoolMeta): Promise<void> {
     const dirty = [...this.#dirty]
     this.#dirty.clear()
-    for (const segment of dirty) await withFile(this.growing(segment), 'r+', (file) => file.datasync())
+    for (const name of dirty) await withFile(this.growing(name), 'r+', (file) => file.datasync())
     const temporary = join(this.directory, `${META}.tmp`)
     await withFile(temporary, 'w', async (file) => {
       await file.writeFile(encodeMeta(meta))
@@ -105,6 +109,20 @@ export class SpoolFolder {
       await file.truncate(keep)
       return true
     })
+  }
+
+  /** Cuts a log back to what the meta counts. False: the file does not hold that. */
+  async restoreLog(name: SpoolFile, { bytes, crc }: LogState): Promise<boolean> {
+    if (!(await exists(this.growing(name)))) return bytes === 0
+    return withFile(this.growing(name), 'r+', async (file) => {
+      if ((await checksum(file, 0, bytes)) !== crc) return false
+      await file.truncate(bytes)
+      return true
+    })
+  }
+
+  async readLog(name: SpoolFile, { bytes }: LogState): Promise<Buffer> {
+    return bytes === 0 ? Buffer.alloc(0) : (await readFile(this.growing(name))).subarray(0, bytes)
   }
 
   /** True if the bytes of one segment stand in the file of another, whole one. */

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { PageRange } from './fetch-plan.ts'
+import type { LogState } from './print-log.ts'
 import type { SegmentState } from './segment-buffer.ts'
 
 /** How far one fetcher has come. Pages before `next` are in its segments, whole. */
@@ -11,6 +12,9 @@ export interface RangeMeta extends PageRange {
   added: string[]
   /** Keys that no field shows. */
   unwanted: string[]
+  /** Prints of its pages, and of its rows' keys. */
+  pages: LogState
+  keys: LogState
   /** Widest value by field, those that were added included. */
   widths: number[]
 }
@@ -26,10 +30,19 @@ export interface SpoolMeta {
   growExcept: string[] | null
   /** Null: typed records; `marked` if objects are told apart. Of CSV records, what is written around the values, as a hash. */
   csv: string | null
+  /** Columns that identify a row; null: rows are not compared. */
+  key: string[] | null
   ranges: RangeMeta[]
-  warnings: string[]
+  /** The first page that stated another total than the first answer. */
+  drift: Drift | null
   /** Milliseconds since 1970. */
   updated: number
+}
+
+/** Rows came or went while the source was read. */
+export interface Drift {
+  page: number
+  total: number
 }
 
 export function encodeMeta(meta: SpoolMeta): string {

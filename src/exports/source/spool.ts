@@ -1,3 +1,4 @@
+import type { RowChecks } from './duplicates.ts'
 import type { Probe } from './probe.ts'
 import type { Resumed } from './resume.ts'
 import type { Slice } from './segment-buffer.ts'
@@ -31,6 +32,7 @@ export interface Spool {
   rows: number
   bytes: number
   probe: Probe
+  checks: RowChecks
   warnings: string[]
   resumed: Resumed
 }

@@ -62,6 +62,18 @@ export const ExportRequestBody = Type.Object(
       Type.Boolean({ description: 'CSV only: begin with a byte order mark (default true)' }),
     ),
     csv: Type.Optional(Csv),
+    key: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), {
+        minItems: 1,
+        maxItems: 16,
+        description: 'Columns that identify a row: rows that repeat are told, or fail the export',
+      }),
+    ),
+    on_duplicates: Type.Optional(
+      Type.Enum(['fail', 'warn'], {
+        description: 'Default: a page with the rows of an earlier page fails, rows with the same key warn',
+      }),
+    ),
     fresh: Type.Optional(Type.Boolean({ description: 'Do not share a running identical job' })),
   },
   { additionalProperties: false },

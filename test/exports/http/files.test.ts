@@ -71,6 +71,32 @@ test('without a template no key is lost, whichever row has it first', async () =
   ])
 })
 
+test('rows that come twice fail the export or are told, as the request says, also at once', async () => {
+  const { business, client } = await startExports()
+  const deaf = business.source({ total: 250, row: (n) => ({ id: n % 100 }) })
+  const twins = business.source({ total: 250, row: (n) => ({ id: n === 249 ? 0 : n }) })
+  const end = async (body: object) => {
+    const view = await client.ended((await client.start({ page_size: 100, ...body })).task_id)
+    return [view.status, view.error?.code ?? view.warnings.join()]
+  }
+  expect(await end({ source_url: deaf.url })).toEqual(['failed', 'SOURCE_PAGE_REPEATED'])
+  expect(await end({ source_url: deaf.url, on_duplicates: 'warn' })).toEqual([
+    'succeeded',
+    'one page has the same rows as an earlier page',
+  ])
+  const keyed = { source_url: twins.url, key: ['id'] }
+  expect(await end(keyed)).toEqual([
+    'succeeded',
+    expect.stringMatching(/^one row repeats the id .* row 250, like row 1$/),
+  ])
+  expect(await end({ ...keyed, on_duplicates: 'fail' })).toEqual(['failed', 'SOURCE_ROWS_REPEATED'])
+  const sync = await client.ask('POST', '/api/exports?mode=sync', {
+    key: client.project.key,
+    body: { ...keyed, on_duplicates: 'fail' },
+  })
+  expect([sync.status, await sync.json()]).toMatchObject([502, { code: 'SOURCE_ROWS_REPEATED' }])
+})
+
 test('a CSV file comes in the dialect that was asked for, and says which characters it lacks', async () => {
   const { business, client } = await startExports()
   const source = business.source({

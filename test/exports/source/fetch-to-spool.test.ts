@@ -47,7 +47,7 @@ describe('a good source', () => {
       { rows: 250, slices: [{ offset: 0, bytes: spool.bytes, rows: 250 }] },
     ])
     expect(spool.probe.keys).toEqual(['id', 'name', 'amount'])
-    expect(readdirSync(spool.directory).sort()).toEqual(['.meta', 'segment-0.source.csv'])
+    expect(readdirSync(spool.directory).sort()).toEqual(['.meta', 'pages-0.log', 'segment-0.source.csv'])
   })
 
   test('with many pages is fetched by several, and the order is kept', async () => {
