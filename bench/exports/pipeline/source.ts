@@ -1,5 +1,5 @@
 // node source.ts: a source on a free port of loopback, which it prints. `?rows=N` says how many rows there are. Pages are
-// made beforehand and repeat themselves, so that the source is never what is slow.
+// made beforehand and repeat themselves, so that the source is never what is slow; blanks make each of them another.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { orderRow } from '../order-rows.ts'
@@ -9,16 +9,23 @@ const PAGES = 20
 
 const pages = Array.from({ length: PAGES }, (_, page) =>
   Buffer.from(
-    JSON.stringify(Array.from({ length: PAGE_ROWS }, (_, index) => orderRow(page * PAGE_ROWS + index))),
+    JSON.stringify(Array.from({ length: PAGE_ROWS }, (_, index) => orderRow(page * PAGE_ROWS + index))).slice(
+      1,
+    ),
   ),
 )
-const first = Buffer.from(JSON.stringify([orderRow(0)]))
+const first = Buffer.from(`${JSON.stringify(orderRow(0))}]`)
+
+/** The page's number, in blanks. */
+function blanks(page: number): string {
+  return page.toString(2).padStart(16, '0').replaceAll('0', ' ').replaceAll('1', '\t')
+}
 
 const server = createServer((request, response) => {
   const query = new URL(request.url ?? '/', 'http://localhost').searchParams
   const [rows, page, pageSize] = ['rows', 'page', 'page_size'].map((name) => Number(query.get(name)))
   const data = pageSize === 1 ? first : pages[page! % PAGES]!
-  const head = Buffer.from(`{"total":${rows},"data":`)
+  const head = Buffer.from(`{"total":${rows},"data":[${blanks(page!)}`)
   response.setHeader('content-type', 'application/json')
   response.setHeader('content-length', head.length + data.length + 1)
   response.write(head)
