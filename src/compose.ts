@@ -192,7 +192,7 @@ async function startOn(
     config,
   )
   const processing = await Processing.open(
-    { engine, clock, log },
+    { engine, quotas, clock, log },
     processingOptions(config, backend.sole, scanner),
   )
   const gse = openGseHttpClient(config, clock)

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/index.ts'
+import type { Engine, Quotas } from '../engine/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import { PutBackDuty } from './duties/put-back.ts'
 import type { ProcessingOptions } from './processing-options.ts'
@@ -23,15 +23,21 @@ export interface OpenedStore {
 
 interface OpenStoreDeps {
   engine: Engine
+  quotas: Quotas
   clock: Clock
   log: Log
 }
 
 /** Redis where it is given, the ledger alone otherwise. Redis' library is loaded only when it is used. */
 export async function openStore(deps: OpenStoreDeps, options: ProcessingOptions): Promise<OpenedStore> {
-  const { engine } = deps
+  const { engine, quotas } = deps
   const rows = new TaskRows(
-    { ledger: engine.ledger, events: engine.events, notify: () => engine.feed.notify() },
+    {
+      ledger: engine.ledger,
+      events: engine.events,
+      notify: () => engine.feed.notify(),
+      count: (tx, projectId, disk) => quotas.add(tx, projectId, { disk }),
+    },
     { ttlMs: options.ttlDays * 86_400_000 },
   )
   return options.redis === null ? onLedger(deps, rows, options) : onRedis(deps, rows, options)

@@ -1,4 +1,4 @@
-import type { Depth, Engine } from '../engine/index.ts'
+import type { Depth, Engine, Quotas } from '../engine/index.ts'
 import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
 import { TaskExpiryDuty } from './duties/expiry.ts'
 import { MendHandOffsDuty } from './duties/mend-hand-offs.ts'
@@ -13,11 +13,19 @@ import type { Processor } from './processor/processor.ts'
 import { type TaskListOptions, type TaskRows, toDetails } from './stores/task-rows.ts'
 import type { TaskDetails } from './task.ts'
 import { TaskService } from './task-service.ts'
+import { UploadRoom } from './upload-room.ts'
 import type { UploadServer, UploadServerOptions } from './uploads.ts'
 
 const EXPIRY_EVERY_MS = 60_000
 const SWEEP_EVERY_MS = 5 * 60_000
 const MEND_EVERY_MS = 60_000
+
+export interface ProcessingDeps {
+  engine: Engine
+  quotas: Quotas
+  clock: Clock
+  log: Log
+}
 
 /** The processing domain as one part: the service, its gRPC side, its duties, and a processor where one is configured. */
 export class Processing implements Part {
@@ -27,26 +35,21 @@ export class Processing implements Part {
   readonly #uploads: Pick<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs' | 'elsewhere'>
   readonly #opened: OpenedStore
   readonly #rows: TaskRows
+  readonly #room: UploadRoom
   readonly #grpc: GrpcServer
   readonly #mend: MendHandOffsDuty
   readonly #loops: DutyLoop[]
   readonly #sole: boolean
   readonly #processor: Processor | undefined
 
-  static async open(
-    deps: { engine: Engine; clock: Clock; log: Log },
-    options: ProcessingOptions,
-  ): Promise<Processing> {
+  static async open(deps: ProcessingDeps, options: ProcessingOptions): Promise<Processing> {
     return new Processing(deps, await openStore(deps, options), options)
   }
 
-  private constructor(
-    deps: { engine: Engine; clock: Clock; log: Log },
-    opened: OpenedStore,
-    options: ProcessingOptions,
-  ) {
-    const { engine, clock, log } = deps
+  private constructor(deps: ProcessingDeps, opened: OpenedStore, options: ProcessingOptions) {
+    const { engine, quotas, clock, log } = deps
     const { store, rows } = opened
+    this.#room = new UploadRoom({ ledger: engine.ledger, quotas })
     const handOff = new HandOff(log, options)
     this.#opened = opened
     this.#rows = rows
@@ -63,7 +66,10 @@ export class Processing implements Part {
       options.grpc,
     )
     engine.addLeaderDuty(new TaskExpiryDuty({ rows, store, handOff, log }), EXPIRY_EVERY_MS)
-    const sweep = new SweepFilesDuty({ store, handOff, log }, { tempTtlMs: options.tempTtlMs })
+    const sweep = new SweepFilesDuty(
+      { store, handOff, log, room: this.#room },
+      { tempTtlMs: options.tempTtlMs },
+    )
     this.#mend = new MendHandOffsDuty({ store, handOff, log })
     this.#loops = [
       new DutyLoop(this.#mend, { clock, log }, { everyMs: MEND_EVERY_MS }),
@@ -91,7 +97,7 @@ export class Processing implements Part {
     options: Omit<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs' | 'elsewhere'>,
   ): Promise<UploadServer> {
     const { UploadServer } = await import('./uploads.ts')
-    return new UploadServer(this.service, { ...options, ...this.#uploads })
+    return new UploadServer({ service: this.service, room: this.#room }, { ...options, ...this.#uploads })
   }
 
   depth(): Promise<Depth> {

@@ -3,11 +3,20 @@ import { statfsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FileStore } from '@tus/file-store'
-import { Server, type ServerOptions, ERRORS as TUS_ERRORS } from '@tus/server'
+import { EVENTS, Server, type ServerOptions, ERRORS as TUS_ERRORS } from '@tus/server'
 import { newId } from '../engine/index.ts'
-import { AppError, ERRORS, type ErrorKind, isAppError, messageOf, outageOf } from '../kernel/index.ts'
+import {
+  AppError,
+  background,
+  ERRORS,
+  type ErrorKind,
+  isAppError,
+  messageOf,
+  outageOf,
+} from '../kernel/index.ts'
 import type { TaskService } from './task-service.ts'
 import { OWNER } from './upload-owner.ts'
+import type { UploadRoom } from './upload-room.ts'
 
 export interface UploadServerOptions {
   /** The route, as callers see it. */
@@ -41,10 +50,11 @@ const LITTLE_ROOM = 1024 * 1024
  */
 export class UploadServer extends Server {
   readonly #service: TaskService
+  readonly #room: UploadRoom
   readonly #limits: UploadServerOptions
   readonly #uploaders = new WeakMap<IncomingMessage, Uploader>()
 
-  constructor(service: TaskService, options: UploadServerOptions) {
+  constructor({ service, room }: { service: TaskService; room: UploadRoom }, options: UploadServerOptions) {
     const { folder, maxBytes, path } = options
     super({
       path,
@@ -54,14 +64,21 @@ export class UploadServer extends Server {
       allowedOrigins: [],
       datastore: new FileStore({ directory: folder }),
       namingFunction: (request) => this.#name(request),
-      onUploadCreate: async (request, upload) => ({
-        metadata: { ...upload.metadata, [OWNER]: this.#uploaderOf(request).projectId ?? '' },
-      }),
+      onUploadCreate: async (request, upload) => {
+        const { projectId } = this.#uploaderOf(request)
+        // One that does not say how long it will be may become as long as any.
+        if (projectId !== null) await room.reserve(upload.id, projectId, upload.size ?? maxBytes)
+        return { metadata: { ...upload.metadata, [OWNER]: projectId ?? '' } }
+      },
       onIncomingRequest: (request, id) => this.#admit(request, id),
       onUploadFinish: async (_request, upload) => this.#finish(upload.id, upload.metadata ?? {}),
       onResponseError: (_request, error) => this.#translate(error),
     })
     this.#service = service
+    this.#room = room
+    this.on(EVENTS.POST_TERMINATE, (_request, _response, id) =>
+      background('giving back the room of an upload', room.release(id)),
+    )
     this.#limits = options
   }
 
@@ -143,6 +160,7 @@ export class UploadServer extends Server {
         .catch((error: unknown) => this.#notMade(id, error))
     }
     await (this.datastore as FileStore).configstore.delete(id)
+    await this.#room.release(id)
     return { headers: { 'Task-Id': id } }
   }
 
@@ -151,6 +169,7 @@ export class UploadServer extends Server {
     if (!isAppError(error, ERRORS.FILE_REFUSED)) return this.#unlessCompletedElsewhere(id, error)
     // What cannot be removed now is swept later, like any upload that nobody finishes.
     await this.datastore.remove(id).catch(() => undefined)
+    await this.#room.release(id)
     throw error
   }
 

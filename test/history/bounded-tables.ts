@@ -23,4 +23,6 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   'swarm_agents',
   'swarm_identities',
   'swarm_enrollments',
+  // One row per upload under way.
+  'processing_uploads',
 ])

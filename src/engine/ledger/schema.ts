@@ -25,6 +25,7 @@ export interface Schema {
   runs: RunsTable
   account_files: AccountFilesTable
   processing_tasks: ProcessingTasksTable
+  processing_uploads: ProcessingUploadsTable
   transfer_businesses: TransferBusinessesTable
   transfer_agents: TransferAgentsTable
   repository_files: RepositoryFilesTable
@@ -265,6 +266,13 @@ export interface AccountFilesTable {
   validator: string | null
 }
 
+export interface ProcessingUploadsTable {
+  id: string
+  project_id: string
+  size: number
+  created_at: number
+}
+
 export interface ProcessingTasksTable {
   id: string
   project_id: string | null
@@ -274,6 +282,8 @@ export interface ProcessingTasksTable {
   /** REVOKED: its creation failed half-way, and what Redis may have of it is still to be taken back. */
   status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'REVOKED'
   result_path: Generated<string>
+  /** 0 unless COMPLETED. */
+  result_size: Generated<number>
   error_message: Generated<string>
   progress: string | null
   fence: Generated<number>

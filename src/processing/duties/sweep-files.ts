@@ -1,7 +1,13 @@
 import { lstat, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Duty } from '../../kernel/index.ts'
+import type { UploadRoom } from '../upload-room.ts'
 import type { MendDeps } from './mend-hand-offs.ts'
+
+export interface SweepFilesDeps extends MendDeps {
+  /** What swept uploads have reserved is given back. */
+  room?: UploadRoom
+}
 
 export interface SweepFilesOptions {
   /** How long a temp file waits for somebody to claim it. */
@@ -18,20 +24,21 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
  */
 export class SweepFilesDuty implements Duty {
   readonly name = 'sweep-files'
-  readonly #deps: MendDeps
+  readonly #deps: SweepFilesDeps
   readonly #options: SweepFilesOptions
 
-  constructor(deps: MendDeps, options: SweepFilesOptions) {
+  constructor(deps: SweepFilesDeps, options: SweepFilesOptions) {
     this.#deps = deps
     this.#options = options
   }
 
   async runOnce(signal: AbortSignal): Promise<{ mended: number; temp: number; folders: number }> {
-    const { handOff, now = () => handOff.now(), log } = this.#deps
+    const { handOff, now = () => handOff.now(), log, room } = this.#deps
     const at = await now()
     const mended = await handOff.recover((id) => this.#exists(id), { now: at })
     const temp = await this.#sweepTemp(handOff.temp, at, signal)
     const folders = await this.#sweepFolders(at, signal)
+    await room?.releaseOlderThan(2 * this.#options.tempTtlMs)
     if (mended + temp + folders > 0) log.info({ mended, temp, folders }, 'the disk was swept')
     return { mended, temp, folders }
   }
@@ -46,6 +53,7 @@ export class SweepFilesDuty implements Duty {
       else if (entry.name.endsWith('.handoff')) continue
       else if (await isBefore(path, now - this.#options.tempTtlMs)) {
         await unlink(path).catch(() => undefined)
+        if (UUID.test(entry.name)) await this.#deps.room?.release(entry.name)
         swept++
       }
     }

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { type CompiledQuery, type Selectable, sql } from 'kysely'
 import { type Engine, Gather, type Ledger, now, type Schema, type Tx } from '../../engine/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
@@ -12,6 +13,8 @@ export interface TaskRowsDeps {
   events: Engine['events']
   /** Tells listeners of new events after a commit. */
   notify(): void
+  /** Counts bytes on disk towards a project. */
+  count?(tx: Tx, projectId: string, bytes: number): void
 }
 
 /** In the words of the partial indexes: SQLite uses one only where a statement repeats its condition. */
@@ -157,19 +160,25 @@ export class TaskRows {
   /** `guard` is what must still be true of the row, and whatever it adds to the change. */
   async changeIn(tx: Tx, id: string, set: RowChange, guard: RowGuard = {}): Promise<boolean> {
     const ended = set.status === 'COMPLETED' || set.status === 'FAILED'
+    const resultSize = set.status === 'COMPLETED' ? await sizeOf(set.result_path) : 0
     let query = tx.db
       .updateTable('processing_tasks')
       .set({
         ...set,
         updated_at: now,
         seen_at: now,
-        ...(ended && { progress: null, expires_at: sql<number>`${now} + ${this.#ttlMs}` }),
+        ...(ended && {
+          progress: null,
+          result_size: resultSize,
+          expires_at: sql<number>`${now} + ${this.#ttlMs}`,
+        }),
       })
       .where('id', '=', id)
       .where('status', 'in', guard.statuses ?? ['PENDING', 'PROCESSING'])
     if (guard.fence !== undefined) query = query.where('fence', '=', guard.fence)
     const row = await query.returning(['project_id', 'error_message']).executeTakeFirst()
     if (!row) return false
+    if (row.project_id !== null && resultSize > 0) this.#deps.count?.(tx, row.project_id, resultSize)
     if (set.status && set.status !== 'REVOKED') {
       await this.#deps.events.appendAll(tx, [taskEvent(id, row.project_id, set.status, row.error_message)])
     }
@@ -207,6 +216,11 @@ export interface RowChange {
 export interface RowGuard {
   statuses?: TaskRow['status'][]
   fence?: number
+}
+
+/** Of a file that a processor named; 0 where there is none. */
+async function sizeOf(path: string | undefined): Promise<number> {
+  return path === undefined ? 0 : ((await stat(path).catch(() => undefined))?.size ?? 0)
 }
 
 function isUnfinished(status: TaskRow['status']): boolean {
