@@ -1,5 +1,5 @@
 import { type Log, type Part, systemClock } from './kernel/index.ts'
-import { Agent, type AgentOptions, checkRoots, openIdentity } from './transfers/agent/index.ts'
+import { Agent, type AgentOptions, checkRoots, lockState, openIdentity } from './transfers/agent/index.ts'
 import { VERSION } from './version.ts'
 
 export interface AgentSettings extends Omit<AgentOptions, 'version' | 'identity'> {
@@ -13,11 +13,13 @@ export interface AgentSettings extends Omit<AgentOptions, 'version' | 'identity'
 export function composeAgent({ state, enroll, ...options }: AgentSettings, log: Log): Part {
   const stopped = new AbortController()
   let agent: Agent | undefined
+  let lock: { release(): void } | undefined
   return {
     name: 'agent',
     async start() {
       // What is wrong with the command is told before a token is used up.
       checkRoots(options.roots)
+      lock = await lockState(state)
       const name = { agentId: options.agentId, containerId: options.containerId }
       const identity = await openIdentity(
         { clock: systemClock, log },
@@ -34,6 +36,7 @@ export function composeAgent({ state, enroll, ...options }: AgentSettings, log: 
     async stop() {
       stopped.abort(new Error('the agent stops'))
       await agent?.stop()
+      lock?.release()
     },
   }
 }

@@ -204,6 +204,8 @@ export interface Config extends Readonly<Values> {
   /** One address, however Redis was given; null when embedded. */
   readonly redisUrl: string | null
   readonly isLoopback: boolean
+  /** The file that the admin token was read from, if it was. */
+  readonly adminTokenFile: string | null
   /** Names of the settings that were set, as opposed to left at their default. */
   readonly given: ReadonlySet<string>
   /** Names that begin like ours but are none: a typing error, most likely. */
@@ -329,6 +331,8 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   return Object.freeze({
     ...values,
     filesDir,
+    adminTokenFile:
+      env.WHARF_ADMIN_TOKEN_FILE === undefined ? null : resolve(env.WHARF_ADMIN_TOKEN_FILE.trim()),
     redisUrl: redisUrlOf(values),
     isLoopback,
     given: new Set(Object.keys(SETTINGS).filter((name) => env[name] !== undefined)),
@@ -338,22 +342,25 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 }
 
 function read<T>(name: string, known: Setting<T>, env: Record<string, string | undefined>): T {
-  const value = (known.secret ? fromFile(name, env) : env[name])?.trim()
+  const file = known.secret ? env[`${name}_FILE`]?.trim() : undefined
+  const value = (file === undefined ? env[name] : fromFile(name, file, env))?.trim()
+  const where = file === undefined ? name : `the file of ${name}_FILE`
   if (value === undefined) return known.fallback
   if (value === '') {
     if ('empty' in known) return known.empty as T
-    throw invalid(`${name} is empty; it takes ${known.takes}; leave it out for the default`)
+    throw invalid(`${where} is empty; it takes ${known.takes}; leave it out for the default`)
   }
+  // A second line is a second secret, or the end of a file that somebody wrote over.
+  if (file !== undefined && /[\r\n]/.test(value))
+    throw invalid(`${where} has more than one line; it must hold the secret alone`)
   const parsed = known.parse(value)
   if (parsed === undefined)
-    throw invalid(`${name} takes ${known.takes}, not '${known.secret ? '…' : shown(value)}'`)
+    throw invalid(`${where} takes ${known.takes}, not '${known.secret ? '…' : shown(value)}'`)
   return parsed
 }
 
 /** A secret may be in a file, as container platforms mount them, so that it is in no environment. */
-function fromFile(name: string, env: Record<string, string | undefined>): string | undefined {
-  const file = env[`${name}_FILE`]?.trim()
-  if (file === undefined) return env[name]
+function fromFile(name: string, file: string, env: Record<string, string | undefined>): string {
   if (env[name] !== undefined) throw invalid(`${name} and ${name}_FILE are both set; give one of them`)
   try {
     return readFileSync(file, 'utf8')

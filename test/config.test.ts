@@ -93,6 +93,16 @@ test('a secret may be in a file, and what is no secret may not', () => {
   expect(config.unknown).toEqual(['WHARF_HOST_FILE'])
   expect(() => loadConfig({ WHARF_SEAL_KEY_FILE: file, WHARF_SEAL_KEY: 'x' })).toThrow(/are both set/)
   expect(() => loadConfig({ WHARF_SEAL_KEY_FILE: join(dir, 'none') })).toThrow(/can be read/)
+  const refusals: [string, RegExp][] = [
+    ['', /^the file of WHARF_ADMIN_TOKEN_FILE is empty/],
+    ['\n', /is empty/],
+    ['x', /^the file of WHARF_ADMIN_TOKEN_FILE takes a text of at least 16 characters, not '…'$/],
+    ['sixteen-characters-or-more\nand-one-more-line-of-text\n', /more than one line/],
+  ]
+  for (const [content, message] of refusals) {
+    writeFileSync(file, content)
+    expect(() => loadConfig({ WHARF_ADMIN_TOKEN_FILE: file })).toThrow(message)
+  }
 })
 
 test('files move to the shared dir, and the rest stays in the data dir', () => {

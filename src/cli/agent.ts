@@ -30,6 +30,7 @@ export async function agent(command: AgentCommand): Promise<void> {
   const log = createLog({ level: config.WHARF_LOG_LEVEL })
   const guard = guardProcess(log)
   const { allowProject: projects = [], allowUser: users = [] } = command
+  let serves = false
   const running = composeAgent(
     {
       server: command.server,
@@ -43,6 +44,10 @@ export async function agent(command: AgentCommand): Promise<void> {
       advertiseHost: command.advertise ?? null,
       uploadLimit: parseRate('--upload', command.upload),
       downloadLimit: parseRate('--download', command.download),
+      onConnected: () => {
+        if (!serves) console.error(`wharf agent ${command.id} serves ${command.server}`)
+        serves = true
+      },
     },
     log,
   )
@@ -54,7 +59,6 @@ export async function agent(command: AgentCommand): Promise<void> {
     console.error(
       'wharf: this agent takes no files; --allow-project and --allow-user say whose, and for whom',
     )
-  console.log(`wharf agent ${command.id} serves ${command.server}`)
   await stopped
 }
 

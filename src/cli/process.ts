@@ -14,6 +14,6 @@ export async function runProcessor(): Promise<void> {
     console.error('wharf: running commands may finish; send the signal again to stop at once')
     await stop()
   })
-  console.log('wharf is waiting for tasks')
+  console.error('wharf is waiting for tasks')
   await stopped
 }

@@ -64,7 +64,7 @@ export function addProjectCommands(program: Command): void {
         const shown = {
           'API key': api_key,
           'webhook secret': webhook_secret,
-          'the old one ends': old_expires_at,
+          'the old one ends': old_expires_at ?? 'there was none',
         }
         return [rotated, lines(shown, 'Keep it now: it is not shown again.')]
       }),

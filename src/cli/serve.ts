@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { startWharf, type Wharf } from '../compose.ts'
-import { loadConfig } from '../config.ts'
+import { type Config, loadConfig } from '../config.ts'
 import { createLog } from '../kernel/index.ts'
 import { guardProcess } from './guard-process.ts'
 import { untilSignal } from './until-signal.ts'
@@ -28,42 +28,51 @@ export async function serve(options: ServeOptions): Promise<void> {
     await wharf.stop()
   })
   const token = wharf.adminTokenFile ? `\nadmin token: ${wharf.adminTokenFile}` : ''
-  const welcome = options.demo ? await welcomeText(wharf, config.WHARF_DATA_DIR) : ''
+  const welcome = options.demo ? await welcomeText(wharf, config) : ''
   const grpc = `\ngRPC tasks: ${wharf.grpcAddress}`
-  console.log(`wharf is listening on ${wharf.address}${grpc}${token}${welcome}`)
+  // For people; standard output has the log alone.
+  console.error(`wharf is listening on ${wharf.address}${grpc}${token}${welcome}`)
   await stopped
 }
 
 /** The lines below the key are to be copied and run as they stand; a test does so. */
-async function welcomeText(wharf: Wharf, dataDir: string): Promise<string> {
+async function welcomeText(wharf: Wharf, config: Config): Promise<string> {
   const { address } = wharf
   const key = await wharf.demoKey()
-  const body = JSON.stringify({ type: 'excel', source_url: `${address}/samples/orders?rows=1000` })
-  const rest = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`
+  const docs = config.WHARF_DOCS === 'on' ? `\n  API reference      ${address}/docs` : ''
   return `
 
-  Console            ${address}/
-  API reference      ${address}/docs
+  Console            ${address}/${docs}
   Demo project's key ${key}
+${exportLines(address, key, config)}
+  To deliver files to this host: a token for an agent, and the agent, which takes files of the demo project for you:
+${await agentLines(wharf, config, key)}
+`
+}
 
-  An Excel file out of the built-in sample source, at once:
+/** With the sample source, or with what to put in its place. */
+function exportLines(address: string, key: string, { WHARF_SAMPLES }: Config): string {
+  const hasSamples = WHARF_SAMPLES === 'on'
+  const source_url = hasSamples ? `${address}/samples/orders?rows=1000` : 'SOURCE_URL'
+  const body = JSON.stringify({ type: 'excel', source_url })
+  const rest = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`
+  return `
+  An Excel file out of ${hasSamples ? 'the built-in sample source' : 'your source (put its address in place of SOURCE_URL)'}, at once:
     curl -fsS -o orders.xlsx '${address}/api/exports?mode=sync' ${rest}
 
   The same as a task: the answer has its task_id, GET ${address}/api/exports/TASK_ID its progress and download_url:
     curl -fsS '${address}/api/exports' ${rest}
-
-  To deliver files to this host: a token for an agent, and the agent, which takes files of the demo project for you:
-${await agentLines(wharf, dataDir, key)}
 `
 }
 
-async function agentLines(wharf: Wharf, dataDir: string, key: string): Promise<string> {
-  const { address, adminTokenFile } = wharf
-  const admin = adminTokenFile ? `$(cat '${adminTokenFile}')` : '$WHARF_ADMIN_TOKEN'
+async function agentLines(wharf: Wharf, config: Config, key: string): Promise<string> {
+  const { address } = wharf
+  const tokenFile = wharf.adminTokenFile ?? config.adminTokenFile
+  const admin = tokenFile ? `$(cat '${tokenFile}')` : '$WHARF_ADMIN_TOKEN'
   const project = (await wharf.projects.authenticate(key))?.project.id
   const invite = `curl -fsS '${address}/api/agents/enrollments' -H "Authorization: Bearer ${admin}" -H 'Content-Type: application/json' -d '{"agent_id": "demo-host"}'`
   const token = `TOKEN=$(${invite} | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`
-  const folders = `--state '${join(dataDir, 'demo-agent')}' --root "$HOME/wharf-demo"`
+  const folders = `--state '${join(config.WHARF_DATA_DIR, 'demo-agent')}' --root "$HOME/wharf-demo"`
   const allow = `--allow-project ${project} --allow-user "$(id -un)"`
   return `    ${token}
     mkdir -p "$HOME/wharf-demo"; npx wharf agent --server ${address} --id demo-host ${folders} ${allow} --enroll "$TOKEN"`

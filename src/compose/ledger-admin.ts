@@ -26,7 +26,7 @@ export function ledgerAdmin(backend: Backend, sealer: Sealer): ProjectAdmin {
         project_id: id,
         [what]: secret,
         ...(keyId !== null && { key_id: keyId }),
-        old_expires_at: new Date(oldUntil).toISOString(),
+        old_expires_at: oldUntil === null ? null : new Date(oldUntil).toISOString(),
       }
     },
     deleteProject: (id) => ledger.transaction((tx) => projects.delete(tx, id)),

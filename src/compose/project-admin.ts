@@ -17,7 +17,7 @@ export interface RotatedView {
   api_key?: string
   key_id?: string
   webhook_secret?: string
-  old_expires_at: string
+  old_expires_at: string | null
 }
 
 /** What an operator does with projects and keys, at a running server or in the ledger itself. */

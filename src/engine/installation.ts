@@ -80,6 +80,11 @@ async function openToken(
   if (given !== null) return { hash: hashSecret(given), file: null }
   const file = join(dataDir, `${name}-token`)
   const kept = readSecret(file)
+  if (kept !== undefined && !/^\S{16,}$/.test(kept))
+    throw new AppError(
+      ERRORS.CONFIG_INVALID,
+      `${file} must hold the admin token alone, at least 16 characters without blanks; put it back, or set WHARF_ADMIN_TOKEN`,
+    )
   if (kept !== undefined) return { hash: hashSecret(kept), file }
   const made = newSecret(`wharf_${name}_`)
   const hash = await settings.getOrCreate(`${name}_token_hash`, () => hashSecret(made))

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, ERRORS, outageOf } from '../kernel/index.ts'
+import { errorTypeOf } from './errors-page.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
@@ -16,8 +17,10 @@ export interface Problem {
 
 export function toProblem(error: AppError, requestId: string): Problem {
   return {
+    // Programs may rely on it: a request that is wrong as a whole has one entry, without a path.
+    ...(error.kind === ERRORS.REQUEST_INVALID && { errors: [{ path: '', message: error.message }] }),
     ...error.details,
-    type: `/docs/errors#${error.code.toLowerCase()}`,
+    type: errorTypeOf(error.code),
     title: error.kind.title,
     status: error.kind.http,
     code: error.code,
@@ -65,8 +68,10 @@ export function toAppError(error: FastifyError | Error): AppError {
   )
 }
 
-function invalidRequest(validation: NonNullable<FastifyError['validation']>, where: string): AppError {
-  const errors = validation.map(({ instancePath, message, params }) => {
+type Validation = NonNullable<FastifyError['validation']>
+
+function invalidRequest(validation: Validation, where: string): AppError {
+  const errors = oneForEachUnion(validation).map(({ instancePath, message, params }) => {
     const extra = (params as { additionalProperty?: string; allowedValues?: unknown[] }) ?? {}
     const hint = extra.allowedValues ? `: ${extra.allowedValues.join(', ')}` : ''
     const name = extra.additionalProperty ? ` (${extra.additionalProperty})` : ''
@@ -74,4 +79,21 @@ function invalidRequest(validation: NonNullable<FastifyError['validation']>, whe
   })
   const detail = errors.map(({ path, message }) => `${path} ${message}`).join('; ')
   return new AppError(ERRORS.REQUEST_INVALID, detail, { details: { errors } })
+}
+
+/** A value that is of none of several types is one error, not one per type and one for all of them. */
+function oneForEachUnion(validation: Validation): Validation {
+  const isUnion = ({ keyword }: Validation[number]) => keyword === 'anyOf'
+  const within =
+    (path: string) =>
+    ({ instancePath }: Validation[number]) =>
+      instancePath === path
+  return validation.flatMap((error) => {
+    const { instancePath } = error
+    const others = validation.filter((other) => within(instancePath)(other) && !isUnion(other))
+    const types = others.flatMap(({ keyword, params }) => (keyword === 'type' ? [String(params.type)] : []))
+    const inUnion = validation.some((other) => within(instancePath)(other) && isUnion(other))
+    if (!inUnion || types.length < others.length || types.length === 0) return [error]
+    return isUnion(error) ? [{ ...error, message: `must be ${types.join(' or ')}`, params: {} }] : []
+  })
 }

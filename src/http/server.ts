@@ -15,6 +15,7 @@ import { type BodyLimits, watchBody } from './body-watch.ts'
 import { Connections } from './connections.ts'
 import { sendConsolePage, wantsPage } from './console/index.ts'
 import { CrossOrigin } from './cross-origin.ts'
+import { registerErrorsPage } from './errors-page.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
 import { Idempotency } from './idempotency.ts'
 import { Metrics } from './metrics.ts'
@@ -199,11 +200,14 @@ export class HttpServer implements Part {
       frameworkErrors: (error, request, reply) => this.#answerError(error, request, reply),
     }).withTypeProvider<TypeBoxTypeProvider>()
     this.#app = app as unknown as FastifyInstance
+    // Fastify reads it by itself; here it is no form of a body, and 415 says so.
+    app.removeContentTypeParser('text/plain')
     this.#connections.watch(app.server)
     // Node would refuse any expectation but 100-continue without a problem document; it may as well be ignored.
     app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
     this.#addHooks(this.#app)
     await registerOpenApi(this.#app, this.#options)
+    registerErrorsPage(this.#app)
     await app.register(consoleRoutes)
     await app.register(sessionRoutes(this.#deps))
     await app.register(healthRoutes(this.#deps, this.#options.metrics))

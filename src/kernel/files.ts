@@ -111,8 +111,23 @@ export function makeNewFolderSync(path: string, access: FileAccess): void {
   chmodSync(path, access.folder)
 }
 
-/** What its folder holds of Wharf, when it is not empty. */
-const OWN_NAMES = ['ledger.db', 'admin-token', 'files', 'spool', 'accounts', 'instances', 'videos', 'temp']
+/** What shows that a folder is Wharf's own, when it is not empty. */
+const SURE_NAMES = ['ledger.db', 'admin-token', 'files', 'spool', 'accounts', 'instances', 'videos', 'temp']
+/** Everything that Wharf makes in a folder that an operator named. */
+const OWN_NAMES = [
+  ...SURE_NAMES,
+  ...[
+    'ledger.db-shm',
+    'ledger.db-wal',
+    'lock.db',
+    'demo-key',
+    'demo-agent',
+    'instance-id',
+    'address',
+    'sync',
+  ],
+  'transfer-cache',
+]
 
 /**
  * Makes or tightens the folder that an operator named. One that others use too, like /tmp, is left as it is. 0710 stays:
@@ -123,44 +138,64 @@ export function takeFolder(path: string): void {
   if (made !== undefined) return
   const { mode } = statSync(path)
   const names = readdirSync(path)
-  const isOwn =
-    (mode & 0o1000) === 0 && (names.length === 0 || names.some((name) => OWN_NAMES.includes(name)))
-  if (isOwn && (mode & 0o777) !== 0o710) makeFolderSync(path)
+  if (isOwnFolder(mode, names) && (mode & 0o777) !== 0o710) makeFolderSync(path)
+}
+
+function isOwnFolder(mode: number, names: readonly string[]): boolean {
+  return (mode & 0o1000) === 0 && (names.length === 0 || names.some((name) => SURE_NAMES.includes(name)))
 }
 
 export interface LooseFiles {
   count: number
   /** The first one. */
   example: string | null
+  /** What Wharf has made in the folder, or the folder itself, with something loose in it. */
+  parts: { path: string; isFolder: boolean }[]
   /** False when there were too many to look at all of them. */
   complete: boolean
 }
 
-/** What users other than Wharf's own can read or change below a folder, apart from the folders that are meant to be shared. */
+/**
+ * What users other than Wharf's own can read or change of the things that Wharf has made in a folder, apart from the
+ * folders that are meant to be shared. Things of others that are there too are not looked at.
+ */
 export async function findLoose(
   root: string,
   { shared, most = 20_000 }: { shared: readonly string[]; most?: number },
 ): Promise<LooseFiles> {
-  const found: LooseFiles = { count: 0, example: null, complete: true }
-  const folders = [root]
+  const found: LooseFiles = { count: 0, example: null, parts: [], complete: true }
   let seen = 0
-  const look = async (path: string) => {
+  const isLoose = async (path: string, allowed: number) => {
     const entry = await stat(path).catch(() => undefined)
-    if (!entry) return
-    const allowed = entry.isDirectory() && path === root ? 0o067 : 0o077
-    if ((entry.mode & allowed) === 0) return
+    if (!entry || (entry.mode & 0o077 & ~allowed) === 0) return false
     found.count++
     found.example ??= path
+    return true
   }
-  await look(root)
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-      if (seen++ >= most) return { ...found, complete: false }
-      const path = join(folder, entry.name)
+  const names = await readdir(root, { withFileTypes: true }).catch(() => [])
+  const mode = (await stat(root).catch(() => undefined))?.mode ?? 0o1000
+  const isOwn = isOwnFolder(
+    mode,
+    names.map(({ name }) => name),
+  )
+  if (isOwn && (await isLoose(root, 0o010))) found.parts.push({ path: root, isFolder: false })
+  for (const top of names) {
+    if (!OWN_NAMES.includes(top.name)) continue
+    let any = false
+    const entries = [{ entry: top, path: join(root, top.name) }]
+    for (let next = entries.pop(); next !== undefined; next = entries.pop()) {
+      const { entry, path } = next
       if (shared.includes(path) || entry.isSymbolicLink()) continue
-      await look(path)
-      if (entry.isDirectory()) folders.push(path)
+      if (seen++ >= most) {
+        found.complete = false
+        break
+      }
+      if (await isLoose(path, 0)) any = true
+      if (!entry.isDirectory()) continue
+      for (const below of await readdir(path, { withFileTypes: true }).catch(() => []))
+        entries.push({ entry: below, path: join(path, below.name) })
     }
+    if (any) found.parts.push({ path: join(root, top.name), isFolder: top.isDirectory() })
   }
   return found
 }

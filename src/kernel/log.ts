@@ -11,7 +11,7 @@ const SERIALIZED = ['authorization', 'cookie', '["set-cookie"]', '["x-api-key"]'
 
 export interface LogOptions {
   level: string
-  /** Where lines go; standard output when missing. */
+  /** Where lines go; standard output when missing, which shows them for people when it is a terminal. */
   destination?: { write(line: string): void }
 }
 
@@ -24,7 +24,10 @@ export function createLog({ level, destination }: LogOptions): Log {
       formatters: { log: (object) => redact(object) },
       serializers: { err: (error) => redact({ ...stdSerializers.err(error) }) },
     },
-    destination ?? pino.destination(1),
+    destination ??
+      (process.stdout.isTTY
+        ? { write: (line) => process.stdout.write(forPeople(line)) }
+        : pino.destination(1)),
   )
   // Children inherit this; pino has no formatter for their bindings.
   const child = log.child
@@ -32,4 +35,16 @@ export function createLog({ level, destination }: LogOptions): Log {
     return child.call(this, redact(bindings), options as never)
   } as typeof log.child
   return log
+}
+
+/** One line of the log as a person reads it: time, level, message, the rest as JSON; a stack on lines of its own. */
+export function forPeople(line: string): string {
+  const { time, level, msg = '', err, ...rest } = JSON.parse(line) as Record<string, unknown>
+  const at = new Date(Number(time)).toTimeString().slice(0, 8)
+  const name = (pino.levels.labels[Number(level)] ?? String(level)).toUpperCase().padEnd(5)
+  const { stack, message, ...more } = (err ?? {}) as { stack?: string; message?: string }
+  const all = { ...rest, ...(Object.keys(more).length > 0 && { err: more }) }
+  const details = Object.keys(all).length > 0 ? ` ${JSON.stringify(all)}` : ''
+  const trace = (stack ?? message) === undefined ? '' : `\n${stack ?? message}`
+  return `${at} ${name} ${msg}${details}${trace}\n`
 }

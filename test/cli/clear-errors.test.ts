@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -99,6 +100,16 @@ test('an agent that cannot reach its server says so and goes on trying', async (
   await until('it says that the server is away', () => command.printed.text.includes('will keep trying'))
   expect(command.printed.text).toContain(server.slice('http://'.length))
   expect(command.printed.text).not.toContain('    at ')
+  expect(command.printed.text).not.toContain('serves')
+})
+
+test('a second agent on the same state says so in one line', async () => {
+  const server = `http://127.0.0.1:${await takenPort()}`
+  const state = await enrolledState()
+  const own = ['--root', temporaryFolder(), '--state', state, '--listen', '127.0.0.1:0']
+  const first = wharf([...AGENT, '--server', server, ...own])
+  await until('the first one runs', () => first.printed.text.includes('will keep trying'))
+  await expectOneLine(wharf([...AGENT, '--server', server, ...own]), ['another agent', `--state ${state}`])
 })
 
 test('a database that is away ends the start with one line that names its address', async () => {
@@ -110,7 +121,18 @@ test('a database that is away ends the start with one line that names its addres
 
 test('a data folder that cannot be made ends the start with one line', async () => {
   const folder = join(MAIN, 'is-a-file')
-  await expectOneLine(wharf(['serve'], { WHARF_DATA_DIR: folder }), [folder])
+  await expectOneLine(wharf(['serve'], { WHARF_DATA_DIR: folder }), [folder, 'there is a file in its place'])
+})
+
+test('an admin token that is empty or too short ends the start with one line', async () => {
+  const folder = temporaryFolder()
+  for (const content of ['', 'x', 'sixteen-characters\nand-more\n']) {
+    writeFileSync(join(folder, 'admin-token'), content)
+    await expectOneLine(wharf(['serve'], { WHARF_DATA_DIR: folder }), [
+      'admin-token',
+      'at least 16 characters',
+    ])
+  }
 })
 
 test('a processor whose Redis is away says so with its address, and waits for it', async () => {

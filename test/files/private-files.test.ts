@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, lstatSync, mkdirSync, statSync, watch, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
@@ -68,8 +69,55 @@ test('[host-user] a start warns about what is open already, and says how to clos
   const config = loadConfig({ WHARF_DATA_DIR: dataDir })
   openFolders(config)
   await warnOfLooseFiles(config, log)
-  expect(warnings).toEqual([expect.stringContaining(`chmod -R go= ${dataDir}`)])
+  expect(warnings).toEqual([expect.stringMatching(`: chmod -R go= ${join(dataDir, 'accounts')}$`)])
   expect(await findLoose(dataDir, { shared: [config.LOCAL_STORAGE_PATH] })).toMatchObject({ count: 3 })
+})
+
+test('[host-user] the commands of that warning close what Wharf made, and touch nothing else', async () => {
+  const dataDir = join(temporaryFolder(), "it's a folder")
+  const folder = (name: string, mode: number) => {
+    mkdirSync(join(dataDir, name), { recursive: true })
+    chmodSync(join(dataDir, name), mode)
+  }
+  const file = (name: string) => writeFileSync(join(dataDir, name), 'x', { mode: 0o644 })
+  folder('files/shared', 0o770)
+  folder('files', 0o755)
+  folder('letters', 0o755)
+  for (const name of ['files/shared/clip', 'files/report', 'letters/one', 'notes.txt', 'admin-token'])
+    file(name)
+  chmodSync(dataDir, 0o755)
+  const commands: string[] = []
+  const log = { warn: (found: { commands: string[] }) => commands.push(...found.commands) } as unknown as Log
+  const config = loadConfig({ WHARF_DATA_DIR: dataDir, LOCAL_STORAGE_PATH: join(dataDir, 'files', 'shared') })
+  await warnOfLooseFiles(config, log)
+  expect(commands).toHaveLength(3)
+  for (const command of commands) expect(spawnSync('sh', ['-c', command])).toMatchObject({ status: 0 })
+  const modes = Object.fromEntries(
+    [
+      '',
+      'files',
+      'files/report',
+      'admin-token',
+      'files/shared',
+      'files/shared/clip',
+      'letters',
+      'letters/one',
+      'notes.txt',
+    ].map((name) => [name, octal(modeOf(join(dataDir, name)))]),
+  )
+  expect(modes).toEqual({
+    '': '700',
+    files: '700',
+    'files/report': '600',
+    'admin-token': '600',
+    'files/shared': '770',
+    'files/shared/clip': '644',
+    letters: '755',
+    'letters/one': '644',
+    'notes.txt': '644',
+  })
+  await warnOfLooseFiles(config, log)
+  expect(commands).toHaveLength(3)
 })
 
 test('a folder that is there is tightened if it is Wharf’s own, and left alone if others use it too', () => {

@@ -75,7 +75,12 @@ describe.each(availableBackends())('keys on %s', (name) => {
     const { first, other, project, works } = await setup(name)
     const rotate = async (body: object) => {
       const answer = await first.ask('POST', `/api/projects/${project.id}/rotate`, { key: ADMIN_TOKEN, body })
-      return (await answer.json()) as { api_key: string; webhook_secret: string; old_expires_at: string }
+      return (await answer.json()) as {
+        api_key: string
+        key_id: string
+        webhook_secret: string
+        old_expires_at: string
+      }
     }
     const now = await first.ledger.now()
     const day = await rotate({ what: 'api_key' })
@@ -87,6 +92,10 @@ describe.each(availableBackends())('keys on %s', (name) => {
     const last = await rotate({ what: 'api_key', grace_hours: 0 })
     for (const old of [project.key, day.api_key]) expect(await works(other, old)).toBe(false)
     expect(await works(other, last.api_key)).toBe(true)
+    // Without an old one there is nothing to expire.
+    const { key_id } = last
+    await first.ask('DELETE', `/api/projects/${project.id}/keys/${key_id}`, { key: ADMIN_TOKEN })
+    expect(await rotate({ what: 'api_key' })).toMatchObject({ old_expires_at: null })
     await rotate({ what: 'webhook_secret', grace_hours: 0 })
     expect(await first.projects.webhookSecrets(project.id)).toHaveLength(1)
   })

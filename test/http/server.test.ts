@@ -48,6 +48,22 @@ test('every mistake in a request gets a problem document that says what is wrong
     [
       ask('POST', '/api/projects', {
         key: ADMIN_TOKEN,
+        headers: { 'content-type': 'text/plain' },
+        body: '{"name": "a"}',
+      }),
+      415,
+      'MEDIA_TYPE_UNSUPPORTED',
+      /application\/json/,
+    ],
+    [
+      ask('PUT', '/api/projects/none', { key: ADMIN_TOKEN, body: { quotas: { streams: 'many' } } }),
+      400,
+      'REQUEST_INVALID',
+      /^body\/quotas\/streams must be integer or null$/,
+    ],
+    [
+      ask('POST', '/api/projects', {
+        key: ADMIN_TOKEN,
         body: { name: 'a' },
         headers: { 'idempotency-key': 'with blank' },
       }),
@@ -63,6 +79,8 @@ test('every mistake in a request gets a problem document that says what is wrong
     expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/)
     expect(problem).toMatchObject({ status, title: expect.any(String), type: expect.any(String) })
     expect(problem.detail).toMatch(detail)
+    if (code === 'REQUEST_INVALID')
+      expect(problem).toMatchObject({ errors: [{ path: expect.any(String), message: expect.any(String) }] })
   }
 })
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { AppError, createLog, ERRORS } from '../../src/kernel/index.ts'
+import { forPeople } from '../../src/kernel/log.ts'
 
 const SECRET = 'do-not-print-me'
 
@@ -94,4 +95,12 @@ test('lines below the level are not written', () => {
   log.info('no')
   log.warn('yes')
   expect(lines).toHaveLength(1)
+})
+
+test('on a terminal a line is for people: time, level, message, details, stack', () => {
+  const { log, last } = setup()
+  log.warn({ err: new AppError(ERRORS.INTERNAL, 'it broke'), jobs: 3 }, 'something happened')
+  const [first, second] = forPeople(JSON.stringify(last())).split('\n')
+  expect(first).toMatch(/^\d\d:\d\d:\d\d WARN {2}something happened \{"jobs":3,/)
+  expect(second).toBe('AppError: it broke')
 })

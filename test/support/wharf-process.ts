@@ -75,7 +75,7 @@ export function temporaryFolder(): string {
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
-    child.stdout?.on('data', (chunk: string) => {
+    child.stderr?.on('data', (chunk: string) => {
       text += chunk
       const address = /listening on (http:\/\/\S+)\s/.exec(text)?.[1]
       if (address) resolve(address)

@@ -103,7 +103,19 @@ export class ProjectKeys {
   }
 
   /** Gives the project a new key of its own. The ones before live until `oldUntil` at most. */
-  async rotate(tx: Tx, projectId: string, oldUntil: number): Promise<ProjectKey & { secret: string }> {
+  async rotate(
+    tx: Tx,
+    projectId: string,
+    oldUntil: number,
+  ): Promise<ProjectKey & { secret: string; hadOne: boolean }> {
+    const had = await tx.db
+      .selectFrom('project_keys')
+      .select('id')
+      .where('project_id', '=', projectId)
+      .where('main', '=', 1)
+      .where(isGood)
+      .limit(1)
+      .executeTakeFirst()
     const mine = tx.db.updateTable('project_keys').where('project_id', '=', projectId).where('main', '=', 1)
     await mine
       .set({ expires_at: oldUntil })
@@ -115,7 +127,8 @@ export class ProjectKeys {
       .where('project_id', '=', projectId)
       .where('expires_at', '<=', now)
       .execute()
-    return this.create(tx, projectId, { name: 'main', scopes: ['all'], main: true })
+    const made = await this.create(tx, projectId, { name: 'main', scopes: ['all'], main: true })
+    return { ...made, hadOne: had !== undefined }
   }
 
   async endAll(tx: Tx, projectId: string): Promise<void> {

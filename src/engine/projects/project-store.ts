@@ -26,8 +26,8 @@ export interface Rotated {
   secret: string
   /** The new key; null for a webhook secret. */
   keyId: string | null
-  /** When the old one ends. */
-  oldUntil: number
+  /** When the old one ends; null when there was none. */
+  oldUntil: number | null
 }
 
 export interface ProjectSecrets {
@@ -144,7 +144,7 @@ export class ProjectStore {
     if (what === 'api_key') {
       const key = await this.keys.rotate(tx, id, oldUntil)
       this.#tell(tx)
-      return { secret: key.secret, keyId: key.id, oldUntil }
+      return { secret: key.secret, keyId: key.id, oldUntil: key.hadOne ? oldUntil : null }
     }
     const secret = newWebhookSecret()
     await tx.db

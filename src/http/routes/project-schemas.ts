@@ -108,7 +108,7 @@ export const Rotated = Type.Object({
   api_key: Type.Optional(Type.String()),
   key_id: Type.Optional(Type.String()),
   webhook_secret: Type.Optional(Type.String()),
-  old_expires_at: Time,
+  old_expires_at: nullable(Time),
 })
 
 export const Session = Type.Object({

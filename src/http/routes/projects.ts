@@ -151,7 +151,11 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           const fresh = { [what]: secret, ...(keyId !== null && { key_id: keyId }) }
           return {
             status: 200,
-            body: { project_id, ...fresh, old_expires_at: new Date(oldUntil).toISOString() },
+            body: {
+              project_id,
+              ...fresh,
+              old_expires_at: oldUntil === null ? null : new Date(oldUntil).toISOString(),
+            },
           }
         }),
     )

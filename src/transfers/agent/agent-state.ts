@@ -13,10 +13,12 @@ export interface OwnIdentity extends Trust {
 
 interface Kept extends AgentName {
   key: string
-  /** Hash of the token that the key was, or is being, enrolled with. */
+  /** Hash of the secret that the key was, or is being, enrolled with. */
   token: string
   /** Null until the server has answered. */
   trust: Trust | null
+  /** While an agent that has an identity is enrolled again: that one stays until the server has answered. */
+  next?: { key: string; token: string }
 }
 
 const FILE = 'agent.json'
@@ -37,19 +39,22 @@ export class AgentState {
     return kept?.trust ? { key: kept.key, ...kept.trust } : undefined
   }
 
-  /** Whether it was this token that enrolled this agent. */
-  async wasEnrolledWith(token: string): Promise<boolean> {
+  /** Whether it was one of these that enrolled this agent: earlier versions kept the hash of the whole token. */
+  async wasEnrolledWith(...tokens: string[]): Promise<boolean> {
     const kept = await this.#read()
-    return kept?.trust != null && kept.token === token
+    return kept?.trust != null && tokens.includes(kept.token)
   }
 
-  /** The key to enrol with this token: the same again when the answer to an earlier try was not heard. */
+  /** The key to enrol with this token: the same again when the answer to an earlier try was not heard, or not believed. */
   async keyFor(token: string): Promise<string> {
     const kept = await this.#read()
     if (kept?.token === token) return kept.key
+    if (kept?.next?.token === token) return kept.next.key
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
-    await this.#write({ ...this.#name, key, token, trust: null })
+    // A token that is no good must not cost the identity that the agent has.
+    if (kept?.trust) await this.#write({ ...kept, next: { key, token } })
+    else await this.#write({ ...this.#name, key, token, trust: null })
     return key
   }
 

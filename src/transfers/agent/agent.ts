@@ -36,6 +36,8 @@ export interface AgentOptions {
   /** Bytes a second; null: no limit. */
   uploadLimit?: number | null
   downloadLimit?: number | null
+  /** Hears of each welcome by the server. */
+  onConnected?(): void
 }
 
 /** How much later than its child a parent may hear of a file; a refused child would wait longer. */
@@ -144,6 +146,7 @@ export class Agent {
     this.#credentials = { id: this.#id, key, certificate: welcome.certificate, authority, verifyKey }
     this.#pieces.renew(this.#credentials)
     this.#pieces.revoke(welcome.revoked)
+    this.#options.onConnected?.()
   }
 
   #take(job: Extract<ToAgent, { type: 'job' }>): void {

@@ -29,13 +29,14 @@ export async function openIdentity(
   signal: AbortSignal,
 ): Promise<OwnIdentity> {
   const state = new AgentState(folder, name)
-  const hash = token === undefined ? '' : createHash('sha256').update(token).digest('hex')
-  if (token === undefined || (await state.wasEnrolledWith(hash))) {
+  const wanted = token === undefined ? undefined : readEnrollmentToken(token)
+  // By its secret: the server may have taken that with a mistyped rest, and then takes it again from the same key alone.
+  const hash = hashOf(wanted?.secret ?? '')
+  if (token === undefined || (wanted && (await state.wasEnrolledWith(hash, hashOf(token))))) {
     const identity = await state.identity()
     if (identity) return identity
     throw new AppError(ERRORS.CONFIG_INVALID, `this agent is not enrolled: ${HOW_TO_ENROLL}`)
   }
-  const wanted = readEnrollmentToken(token)
   if (!wanted) throw new AppError(ERRORS.CONFIG_INVALID, `--enroll takes a token: ${HOW_TO_ENROLL}`)
   const key = await state.keyFor(hash)
   for (let attempt = 1; ; attempt++) {
@@ -43,7 +44,7 @@ export async function openIdentity(
     try {
       const trust = await enrollOnce({ server, token, key, name }, signal)
       if (fingerprint(trust) !== wanted.fingerprint)
-        throw refused('the answer is not by the server that made the token')
+        throw refused('the answer is not by the server that made the token, or the token is mistyped')
       return await state.enrolled(hash, key, trust)
     } catch (error) {
       if (error instanceof AppError) throw error
@@ -102,6 +103,10 @@ function enrollOnce(
       }
     })
   }).finally(() => socket.terminate())
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 function refused(why: string): AppError {

@@ -3,12 +3,14 @@ import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { systemClock } from '../../../src/kernel/index.ts'
+import { openIdentity } from '../../../src/transfers/agent/index.ts'
 import { makePass } from '../../../src/transfers/engines/swarm/wire/agent-pass.ts'
 import { AGENT_SOCKET_PATH } from '../../../src/transfers/engines/swarm/wire/control-message.ts'
 import { agentPeerId } from '../../../src/transfers/engines/swarm/wire/peer-id.ts'
 import { checkWelcome } from '../../../src/transfers/engines/swarm/wire/welcome.ts'
 import { SwarmAuthority } from '../../../src/transfers/index.ts'
-import { agentLine, enroll } from '../../support/agents.ts'
+import { agentLine, enroll, stateFolder } from '../../support/agents.ts'
+import { silentLog } from '../../support/backends.ts'
 import { setupSwarm, targetsFor, untilConnected } from '../../support/swarm.ts'
 import { until } from '../../support/until.ts'
 
@@ -111,6 +113,30 @@ test('a token enrols the agent that it is for, once, and only with a key that pe
     type: 'refused',
     message: expect.stringContaining('P-256'),
   })
+})
+
+test('a mistyped token uses up neither the right one nor the identity that the agent has', async () => {
+  const swarm = await setupSwarm()
+  const server = await swarm.server()
+  const state = stateFolder()
+  const start = (token?: string) =>
+    openIdentity(
+      { clock: systemClock, log: silentLog },
+      { server: server.url, agentId: 'a', containerId: '', state, token },
+      new AbortController().signal,
+    )
+  const mistyped = (token: string, at: number) =>
+    `${token.slice(0, at)}${token[at] === 'x' ? 'y' : 'x'}${token.slice(at + 1)}`
+  const token = await swarm.invite('a')
+  // In the secret, and in the part that names the server: the server cannot tell the second from the right one.
+  for (const at of [10, token.length - 5]) await expect(start(mistyped(token, at))).rejects.toThrow('token')
+  const identity = await start(token)
+  expect(await start(token)).toEqual(identity)
+  const another = await swarm.invite('a')
+  for (const at of [10, another.length - 5])
+    await expect(start(mistyped(another, at))).rejects.toThrow('token')
+  expect(await start()).toEqual(identity)
+  expect((await start(another)).key).not.toBe(identity.key)
 })
 
 test('a revoked agent is let go at once, stays out, and no peer takes its certificate', async () => {
