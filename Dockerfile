@@ -1,5 +1,6 @@
-# Wharf in a container. `docker compose up` runs it with PostgreSQL and Redis; alone it runs embedded:
-#   docker build -t wharf . && docker run -p 8080:8080 -v wharf:/data -e WHARF_ADMIN_TOKEN=... wharf
+# Wharf in a container; compose.yaml runs two of them with all that they need. Alone it runs embedded:
+#   docker build -t wharf . && docker run --read-only --tmpfs /tmp -p 8080:8080 -v wharf:/data wharf
+# The admin token is in /data/admin-token: docker exec … wharf project create shop
 FROM node:24-slim AS console
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json ./
@@ -15,11 +16,16 @@ RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 COPY bin bin
 COPY src src
 COPY proto proto
+COPY docs docs
 COPY --from=console /app/dist/console dist/console
-RUN mkdir /data /shared && chown node:node /data /shared
+COPY --from=console /app/node_modules/@fastify/swagger-ui/static dist/reference
+RUN ln -s /app/bin/wharf.mjs /usr/local/bin/wharf && mkdir /data /shared && chown node:node /data /shared
 USER node
 ENV WHARF_HOST=0.0.0.0 WHARF_DATA_DIR=/data NODE_ENV=production
 VOLUME /data
-EXPOSE 8080
-HEALTHCHECK --interval=10s CMD ["node", "-e", "fetch('http://127.0.0.1:8080/livez').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "bin/wharf.mjs", "serve"]
+# HTTP, and gRPC where TASK_GRPC_HOST=0.0.0.0 and TASK_GRPC_TOKEN are set.
+EXPOSE 8080 50050
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=6s --start-period=60s CMD ["wharf", "health"]
+ENTRYPOINT ["wharf"]
+CMD ["serve"]

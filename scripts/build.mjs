@@ -20,6 +20,9 @@ cpSync(join(root, 'src'), dist, {
   recursive: true,
   filter: (path) => ['', '.sql', '.lua'].includes(extname(path)),
 })
+// Swagger UI, without the packages that its plugin brings along.
+for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'])
+  cpSync(join(root, 'node_modules/@fastify/swagger-ui/static', file), join(dist, 'reference', file))
 const listed = spawnSync(join(root, 'node_modules', '.bin', 'node'), ['scripts/sbom.ts'], {
   cwd: root,
   stdio: 'inherit',

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import { apiReferenceRoutes } from './api-reference.ts'
 import { PROBLEM_TYPE } from './problem.ts'
 
 const PROBLEM = {
@@ -48,18 +48,8 @@ export async function registerOpenApi(
     },
   })
   if (!docs) return
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: true,
-    transformStaticCSP,
-    logLevel: 'silent',
-  })
+  apiReferenceRoutes(app)
   app.get('/openapi.json', { config: { access: 'open' }, schema: { hide: true } }, async () => app.swagger())
-}
-
-/** The plugin's policy without what turns every address of the page into https: over plain HTTP it would stay blank. */
-function transformStaticCSP(policy: string): string {
-  return policy.replace(/;\s*upgrade-insecure-requests\b/, '')
 }
 
 /** Whatever goes wrong is told in the same way by every route. */

@@ -250,7 +250,10 @@ export class HttpServer implements Part {
         if (!unlimited) await this.#limiter.count(callerOf(request.principal, request.ip), reply)
       }
       const { method, routeOptions } = request
-      allow(request.principal, isPublic(request) ? 'open' : access, { method, route: routeOptions.url ?? '' })
+      allow(request.principal, isNowhere(request) ? 'open' : access, {
+        method,
+        route: routeOptions.url ?? '',
+      })
       await this.#deps.diskRoom.require(method, routeOptions.url ?? '')
     })
     // After validation, which reads numbers out of the query.
@@ -329,7 +332,7 @@ function hasGone({ raw }: FastifyRequest, error: Error): boolean {
   return brokeOff || raw.socket.destroyed
 }
 
-/** The API reference's own pages belong to a plugin that does not know of access. */
-function isPublic(request: FastifyRequest): boolean {
-  return request.routeOptions.url?.startsWith('/docs') ?? true
+/** That there is nothing at an address may be told to everybody. */
+function isNowhere({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.url === undefined
 }

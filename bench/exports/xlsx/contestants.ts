@@ -47,7 +47,7 @@ export const PEERS: Contestant[] = [
     name: '@sheetkit (Rust)',
     command: ({ spool }, target) =>
       isInstalled('@sheetkit/node-linux-x64-gnu') ? node('peer-sheetkit.ts', spool, target) : null,
-    lacks: '@sheetkit for this platform',
+    lacks: '@sheetkit (npm install --no-save @sheetkit/node-linux-x64-gnu)',
   },
   {
     name: 'libxlsxwriter (C)',

@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { nginxConfiguration, startCluster } from '../../scripts/cluster.ts'
+import { loadConfig, SETTINGS } from '../../src/config.ts'
+import type { ExportView } from '../../src/exports/index.ts'
+import { openEvents } from '../support/event-readers.ts'
+import { findBinary, requireBinary } from '../support/find-binary.ts'
+import { until } from '../support/until.ts'
+import { temporaryFolder } from '../support/wharf-process.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const NGINX = requireBinary('nginx', ['nginx-light'])
+const services = ['postgres', 'redis-server'].every(findBinary)
+
+test.runIf(NGINX)('nginx takes deploy/nginx.conf without a warning', () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'nginx.conf')
+  const instances = ['http://127.0.0.1:81', 'http://127.0.0.1:82']
+  writeFileSync(file, nginxConfiguration(folder, { port: 80, instances }))
+  const checked = spawnSync(NGINX ?? '', ['-t', '-p', folder, '-c', file, '-e', 'stderr'], {
+    encoding: 'utf8',
+  })
+  expect([checked.status, checked.stderr]).toEqual([
+    0,
+    expect.stringMatching(/syntax is ok[\s\S]*is successful/),
+  ])
+  expect(checked.stderr).not.toMatch(/\[(warn|error|emerg)\]/)
+})
+
+test.runIf(NGINX && services)(
+  'npm run cluster: an export, its events and its file come through nginx',
+  async () => {
+    const cluster = await startCluster()
+    onTestFinished(() => cluster.stop())
+    const ask = async <T>(key: string, path: string, body?: object): Promise<T> => {
+      const answer = await fetch(`${cluster.address}${path}`, {
+        method: body ? 'POST' : 'GET',
+        headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      expect(answer.ok, await answer.clone().text()).toBe(true)
+      return (await answer.json()) as T
+    }
+    const { api_key: key } = await ask<{ api_key: string }>(cluster.adminToken, '/api/projects', {
+      name: 'shop',
+    })
+    const source_url = `${cluster.instances[0]}/samples/orders?rows=10`
+    const { task_id } = await ask<ExportView>(key, '/api/exports', { source_url })
+    const events = await openEvents(`${cluster.address}/api/events?after=0&task_id=${task_id}`, {
+      authorization: `Bearer ${key}`,
+    })
+    await events.until('export.succeeded')
+    const { download_url } = await until('the file is there', async () => {
+      const view = await ask<ExportView>(key, `/api/exports/${task_id}`)
+      return view.status === 'succeeded' ? view : undefined
+    })
+    expect(download_url).toMatch(new RegExp(`^${cluster.address}/`))
+    const file = await fetch(download_url ?? '')
+    expect((await file.text()).trim().split('\n')).toHaveLength(11)
+  },
+)
+
+interface Manifest {
+  kind: string
+  metadata: { name: string; namespace?: string }
+  data?: Record<string, string>
+  // biome-ignore lint/suspicious/noExplicitAny: a manifest as it is, of any kind
+  spec?: any
+}
+
+const KUBECTL = findBinary('kubectl')
+
+describe.runIf(KUBECTL)('the Kubernetes manifests', () => {
+  const all: Record<string, Manifest> = {}
+
+  beforeAll(() => {
+    const rendered = spawnSync(KUBECTL ?? '', ['kustomize', join(ROOT, 'deploy/kubernetes')], {
+      encoding: 'utf8',
+    })
+    expect([rendered.status, rendered.stderr]).toEqual([0, ''])
+    for (const document of parseAllDocuments(rendered.stdout)) {
+      const manifest = document.toJS() as Manifest
+      all[manifest.kind] = manifest
+    }
+  })
+
+  test('belong together: selectors, ports, the disruption budget and the autoscaler name the same pods', () => {
+    expect(Object.keys(all).sort()).toEqual([
+      'ConfigMap',
+      'Deployment',
+      'HorizontalPodAutoscaler',
+      'Namespace',
+      'PodDisruptionBudget',
+      'Service',
+    ])
+    const { spec } = all.Deployment as Manifest
+    const { labels } = spec.template.metadata
+    expect(spec.selector.matchLabels).toEqual(labels)
+    expect(all.Service?.spec.selector).toEqual(labels)
+    expect(all.PodDisruptionBudget?.spec.selector.matchLabels).toEqual(labels)
+    expect(all.HorizontalPodAutoscaler?.spec.scaleTargetRef).toMatchObject({
+      kind: 'Deployment',
+      name: 'wharf',
+    })
+    const [container] = spec.template.spec.containers
+    const ports = container.ports.map(({ name }: { name: string }) => name)
+    expect(all.Service?.spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort)).toEqual(ports)
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+      expect(ports).toContain(container[probe].httpGet.port)
+    const mounted = container.volumeMounts.map(({ name }: { name: string }) => name)
+    expect(spec.template.spec.volumes.map(({ name }: { name: string }) => name)).toEqual(mounted)
+  })
+
+  test('set what exists, with S3, and wait for the drain', () => {
+    const secret = readFileSync(join(ROOT, 'deploy/kubernetes/secret.example.yaml'), 'utf8')
+    const { stringData } = parse(secret) as { stringData: Record<string, string> }
+    const env = { ...all.ConfigMap?.data, ...stringData }
+    expect(Object.keys(env).filter((name) => !(name in SETTINGS))).toEqual([])
+    const config = loadConfig(env)
+    expect(config.S3_BUCKET).not.toBeNull()
+    expect(config.WHARF_UNREADY_SECONDS).toBeLessThanOrEqual(config.WHARF_DRAIN_SECONDS)
+    const pod = all.Deployment?.spec.template.spec
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(config.WHARF_DRAIN_SECONDS + 2)
+    expect(pod.containers[0].securityContext).toMatchObject({
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+    })
+    const secrets = Object.entries<{ secret?: true }>(SETTINGS).filter(([, { secret }]) => secret)
+    for (const [name] of secrets) expect(all.ConfigMap?.data).not.toHaveProperty(name)
+  })
+})
+
+const ANALYZE = findBinary('systemd-analyze')
+
+test.runIf(ANALYZE)('systemd takes the unit, finds little exposed, and waits for the drain', () => {
+  const unit = join(ROOT, 'deploy/wharf.service')
+  const verified = spawnSync(ANALYZE ?? '', ['verify', unit], { encoding: 'utf8' })
+  expect([verified.status, verified.stderr]).toEqual([0, ''])
+  const judged = spawnSync(ANALYZE ?? '', ['security', '--offline=true', '--no-pager', unit], {
+    encoding: 'utf8',
+  })
+  expect(Number(/exposure level for \S+ (\d+\.\d)/.exec(judged.stdout)?.[1])).toBeLessThan(2)
+  const stop = Number(/^TimeoutStopSec=(\d+)$/m.exec(readFileSync(unit, 'utf8'))?.[1])
+  expect(stop).toBeGreaterThan(Number(SETTINGS.WHARF_DRAIN_SECONDS.fallback) + 2)
+})
