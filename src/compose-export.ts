@@ -33,6 +33,7 @@ export type ExportWishes = Pick<
   | 'template'
   | 'page_size'
   | 'timezone'
+  | 'theme'
   | 'bom'
   | 'csv'
   | 'file_name'

@@ -22,6 +22,7 @@ interface ExportOptions extends SourceOptions {
   timezone?: string
   key?: string[]
   onDuplicates?: 'fail' | 'warn'
+  theme?: 'business' | 'plain'
   bom: boolean
   delimiter?: string
   encoding?: string
@@ -71,6 +72,7 @@ export function addExportCommand(program: Command): void {
         'when rows or pages come twice (default: pages fail, rows warn)',
       ).choices(['fail', 'warn']),
     )
+    .addOption(new Option('--theme <name>', 'Excel: how it looks').choices(['business', 'plain']))
     .option('--no-bom', 'CSV: leave out the byte order mark by which Excel knows UTF-8')
     .option('--delimiter <sign>', 'CSV: between fields, or "tab" (default: ,)')
     .addOption(
@@ -138,6 +140,7 @@ async function runExport(url: string, options: ExportOptions): Promise<void> {
         ...(options.summary !== undefined && { summary: options.summary }),
         ...(options.pageSize !== undefined && { page_size: options.pageSize }),
         ...(options.timezone !== undefined && { timezone: options.timezone }),
+        ...(options.theme !== undefined && { theme: options.theme }),
       },
       directory: folder.path,
       excel: { maxRows: options.maxRows ?? limits.maxRows, maxBytes: options.maxBytes ?? limits.maxBytes },

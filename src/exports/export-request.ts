@@ -3,7 +3,7 @@ import { COMPRESSIONS, type Compression } from './compress.ts'
 import { type CsvDialect, type CsvWishes, readDialect } from './csv/index.ts'
 import type { ExportType } from './export-type.ts'
 import { fileNameFor } from './file-name.ts'
-import { parseHeader, parseTemplate } from './template/index.ts'
+import { parseHeader, parseTemplate, type ThemeName } from './template/index.ts'
 
 /** A request as it came over the wire, its outer shape already checked. */
 export interface ExportBody {
@@ -23,6 +23,7 @@ export interface ExportBody {
   sheets?: { name: string; source_url: string; title?: string; summary?: string; template?: unknown }[]
   source_headers?: Record<string, string>
   timezone?: string
+  theme?: ThemeName
   bom?: boolean
   csv?: CsvWishes
   fresh?: boolean
@@ -31,7 +32,8 @@ export interface ExportBody {
 }
 
 export interface Table {
-  name: string
+  /** The sheet's; a single table is named after its title, or else its file. */
+  name?: string
   sourceUrl: string
   title?: string | undefined
   summary?: string | undefined
@@ -53,6 +55,7 @@ export interface ExportRequest {
   /** Columns that identify a row; a job that was accepted by an earlier version has none of these. */
   key?: string[]
   onDuplicates?: 'fail' | 'warn'
+  theme: ThemeName
   /** How a CSV file is written. */
   csv: CsvDialect
 }
@@ -87,6 +90,7 @@ export function readRequest(
     timezone: body.timezone ?? 'UTC',
     ...(body.key !== undefined && { key: readKey(body.key) }),
     ...(body.on_duplicates !== undefined && { onDuplicates: body.on_duplicates }),
+    theme: body.theme ?? 'business',
     csv: readDialect(body.csv, body.bom),
   }
 }
@@ -96,7 +100,7 @@ function readTables(body: ExportBody, type: ExportType): Table[] {
   if (!body.sheets) {
     if (body.source_url === undefined) throw invalid('source_url', 'is missing')
     const { title, summary, template } = body
-    return [{ name: 'Sheet1', sourceUrl: body.source_url, title, summary, template, header, footer }]
+    return [{ sourceUrl: body.source_url, title, summary, template, header, footer }]
   }
   if (type !== 'excel') throw invalid('sheets', "needs type 'excel': any other file holds one table")
   if (body.source_url !== undefined)

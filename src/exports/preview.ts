@@ -2,8 +2,9 @@ import type { Clock } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ExportRequest, Table } from './export-request.ts'
 import { HttpPageSource } from './http-page-source.ts'
+import { planTable } from './plan-table.ts'
 import { type Probe, ROW_HEAD, type SampleRow, samplePage } from './source/index.ts'
-import { chooseContent, parseTemplate, planSheet, templateFromKeys } from './template/index.ts'
+import { chooseContent, parseTemplate, templateFromKeys } from './template/index.ts'
 import type { FixedArea } from './xlsx/index.ts'
 
 export interface TablePreview {
@@ -41,26 +42,21 @@ export async function previewExport(
       { rows: PREVIEW_ROWS, signal },
     )
     onRead?.({ rows: rows.length, bytes })
-    previews.push(previewTable(table, probe, rows))
+    previews.push(previewTable(request, table, { probe, rows }))
   }
   return previews
 }
 
-function previewTable(table: Table, probe: Probe, rows: SampleRow[]): TablePreview {
+function previewTable(
+  request: ExportRequest,
+  table: Table,
+  { probe, rows }: { probe: Probe; rows: SampleRow[] },
+): TablePreview {
   const content = chooseContent(table, probe)
   const template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
-  const { title, summary, header, footer } = content
-  const text = (value: unknown) => (value === undefined || value === null ? null : String(value))
-  const plan = planSheet({
-    name: table.name,
-    template,
-    title: text(title),
-    summary: text(summary),
-    header,
-    footer,
-  })
+  const plan = planTable(request, table, { content, template, numeric: new Set() })
   return {
-    name: table.name,
+    name: plan.name,
     total: probe.total,
     columns: template.leaves.map(({ title, name, type }) => ({ title, name, type })),
     top: plan.top,

@@ -10,7 +10,9 @@ import type { ExportRequest, Table } from './export-request.ts'
 import type { ExportType } from './export-type.ts'
 import { HttpPageSource } from './http-page-source.ts'
 import { jsonLines } from './jsonl/index.ts'
+import { numericFields } from './numeric-fields.ts'
 import { writeParquet } from './parquet/index.ts'
+import { planTable, sheetName } from './plan-table.ts'
 import {
   alignSegments,
   type FetchLimits,
@@ -27,7 +29,6 @@ import type { ColumnFacts, TableFacts } from './table-facts.ts'
 import {
   chooseContent,
   parseTemplate,
-  planSheet,
   ROW_HEAD_NAMES,
   rowDepth,
   rowLeaves,
@@ -131,11 +132,15 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   return {
     ...file,
     warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings],
-    facts: tables.map((table, index) => factsOf(table, counts[index] ?? [])),
+    facts: tables.map((table, index) => factsOf(table, options.request, counts[index] ?? [])),
   }
 }
 
-function factsOf({ table, spool, template }: FetchedTable, counts: ColumnCounts[]): TableFacts {
+function factsOf(
+  { table, spool, template, content }: FetchedTable,
+  request: ExportRequest,
+  counts: ColumnCounts[],
+): TableFacts {
   // The leaf of the row headers takes a column for each of their levels.
   const leaves = template.leaves.flatMap((leaf) =>
     leaf.rowHead ? Array<typeof leaf>(rowDepth(template.rows)).fill(leaf) : [leaf],
@@ -145,7 +150,7 @@ function factsOf({ table, spool, template }: FetchedTable, counts: ColumnCounts[
     return name === null ? [] : [{ title, name, type, ...count }]
   })
   return {
-    name: table.name,
+    name: sheetName(request, table, content),
     asked: spool.probe.total,
     written: spool.rows,
     columns,
@@ -361,7 +366,7 @@ async function buildExcel(
   for (const [index, table] of tables.entries()) {
     const folder = join(out, `table-${index}`)
     await makeFolder(folder)
-    sheets.push(sheetInput(table, await inOneOrder({ pool }, table.spool, folder, signal)))
+    sheets.push(await sheetInput(table, request, await inOneOrder({ pool }, table.spool, folder, signal)))
   }
   const { files, warnings, counts } = await writeWorkbook(
     { pool },
@@ -399,22 +404,16 @@ const BUILDERS: Record<
   (deps: ProduceDeps, options: ProduceOptions, tables: FetchedTable[], out: string) => Promise<Built>
 > = { csv: buildCsv, excel: buildExcel, jsonl: buildJsonLines, parquet: buildParquet }
 
-function sheetInput({ table, spool, template, content }: FetchedTable, segments: SpoolSegment[]): SheetInput {
-  const plan = planSheet({
-    name: table.name,
-    template,
-    title: textOf(content.title),
-    summary: textOf(content.summary),
-    header: content.header,
-    footer: content.footer,
-  })
+async function sheetInput(
+  { table, spool, template, content }: FetchedTable,
+  request: ExportRequest,
+  segments: SpoolSegment[],
+): Promise<SheetInput> {
+  const numeric = await numericFields(segments)
+  const plan = planTable(request, table, { content, template, numeric })
   return { plan, segments, widths: spool.widths }
 }
 
-function textOf(value: unknown): string | null {
-  return value === undefined || value === null ? null : String(value)
-}
-
 function prefixed(text: string, { name }: Table, tables: number): string {
-  return tables > 1 ? `${name}: ${text}` : text
+  return tables > 1 && name !== undefined ? `${name}: ${text}` : text
 }

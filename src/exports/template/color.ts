@@ -1,6 +1,9 @@
 /** What `bg_color: true` asks for. */
 export const LIGHT_GREY = 'D9D9D9'
 
+/** What `bg_color: false` asks for: it takes a fill of the theme away. */
+export const NO_FILL = 'none'
+
 const NAMED: ReadonlyMap<string, string> = new Map([
   ['black', '000000'],
   ['white', 'FFFFFF'],

@@ -1,9 +1,8 @@
-import type { CellStyle, DataColumn, FixedCell } from '../xlsx/sheet-plan.ts'
+import type { CellStyle, CellType, DataColumn, FixedCell } from '../xlsx/sheet-plan.ts'
 import type { ColumnNode } from './column-node.ts'
 import { rowDepth } from './row-node.ts'
 import type { Template } from './template.ts'
-
-const HEAD: CellStyle = { bold: true, wrap: true }
+import type { Theme } from './themes.ts'
 
 export interface ColumnHeaders {
   rows: number
@@ -14,7 +13,7 @@ export interface ColumnHeaders {
 }
 
 /** Lays the column tree out: a group spans its leaves, a leaf spans down to the last row of the headers. */
-export function layoutColumns(template: Template): ColumnHeaders {
+export function layoutColumns(template: Template, theme: Theme): ColumnHeaders {
   const rows = Math.max(1, depthOf(template.columns))
   const fieldOf = new Map(template.fields.map((name, i) => [name, i]))
   const labelColumns = rowDepth(template.rows)
@@ -29,16 +28,17 @@ export function layoutColumns(template: Template): ColumnHeaders {
       rowSpan: isLeaf ? rows - level : 1,
       columnSpan: 1,
       value: node.title,
-      style: { ...HEAD, ...node.headStyle },
+      style: { ...(isLeaf ? theme.head : theme.groupHead(level)), ...node.headStyle },
     }
     headers.cells.push(cell)
     if (node.rowHead) {
       for (let i = 0; i < labelColumns; i += 1) {
         headers.rowHeadColumns.push(headers.columns.length)
-        headers.columns.push(dataColumn(node, null))
+        headers.columns.push(dataColumn(node, null, labelLook(i, labelColumns, theme)))
       }
     } else if (isLeaf) {
-      headers.columns.push(dataColumn(node, node.name === null ? null : (fieldOf.get(node.name) ?? null)))
+      const field = node.name === null ? null : (fieldOf.get(node.name) ?? null)
+      headers.columns.push(dataColumn(node, field, dataLook(node, theme)))
     }
     for (const child of node.children) place(child, level + 1)
     cell.columnSpan = headers.columns.length - column
@@ -47,11 +47,25 @@ export function layoutColumns(template: Template): ColumnHeaders {
   return headers
 }
 
-function dataColumn(leaf: ColumnNode, field: number | null): DataColumn {
+/** Cells below a label are covered by it, but their borders show. */
+function labelLook(level: number, levels: number, theme: Theme): CellStyle {
+  const { bgColor, border } = level === levels - 1 ? theme.rowHead : theme.groupRowHead(level)
+  return { ...(bgColor !== undefined && { bgColor }), ...(border !== undefined && { border }) }
+}
+
+/** Types whose cells may hold long texts. */
+const TEXTS: readonly CellType[] = ['auto', 'string', 'link']
+
+function dataLook(leaf: ColumnNode, theme: Theme): CellStyle {
+  const wrap = leaf.wrap ?? TEXTS.includes(leaf.type)
+  return { ...theme.data, ...(leaf.type === 'link' && theme.link), ...(wrap && { wrap }) }
+}
+
+function dataColumn(leaf: ColumnNode, field: number | null, look: CellStyle): DataColumn {
   return {
     field,
     type: leaf.type,
-    style: leaf.style,
+    style: { ...look, ...leaf.style },
     ...(leaf.width === undefined ? {} : { width: leaf.width }),
     conditions: leaf.conditions,
   }

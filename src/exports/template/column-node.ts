@@ -2,7 +2,7 @@ import type { CellStyle, CellType, DataColumn } from '../xlsx/sheet-plan.ts'
 import type { ConditionBudget } from './condition-budget.ts'
 import { parseCondition } from './condition-parser.ts'
 import { isJsonObject, type JsonObject, listOf, memberOf, nameOf, textOf } from './json-shape.ts'
-import { alignmentOf, choiceOf, paintOf, sizeOf } from './node-style.ts'
+import { alignmentOf, choiceOf, flagOf, paintOf, sizeOf } from './node-style.ts'
 import { templateError } from './template-error.ts'
 
 /**
@@ -24,6 +24,8 @@ export interface ColumnNode {
   width?: number
   /** Points that every data row gets. */
   height?: number
+  /** Whether long texts go on in the next line; by type when missing. */
+  wrap?: boolean
   conditions: DataColumn['conditions']
 }
 
@@ -37,6 +39,7 @@ const TYPES = [
   'date',
   'datetime',
   'boolean',
+  'link',
 ] as const satisfies readonly CellType[]
 
 /** Number formats of the types that need one to look like what they are; a node's own `format` wins. */
@@ -68,6 +71,7 @@ export function columnSettings(
   const { bold: _, ...headPaint } = paint
   const width = sizeOf(node, 'width', MAX_WIDTH, path)
   const height = sizeOf(node, 'height', MAX_HEIGHT, path)
+  const wrap = flagOf(node, 'wrap', path)
   const format = formatOf(node, path) ?? DEFAULT_FORMATS[type]
   return {
     type,
@@ -75,6 +79,7 @@ export function columnSettings(
     style: { ...paint, ...alignment, ...(format === undefined ? {} : { format }) },
     ...(width === undefined ? {} : { width }),
     ...(height === undefined ? {} : { height }),
+    ...(wrap === undefined ? {} : { wrap }),
     conditions: conditionsOf(node, path, budget),
   }
 }

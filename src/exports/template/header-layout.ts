@@ -4,8 +4,8 @@ import type { Pair, PairValue } from './header-pairs.ts'
 /** Pairs in one row of a header that arranges itself. */
 const MAX_PAIRS_A_ROW = 4
 
-const LABEL: CellStyle = { align: 'right', vAlign: 'middle', wrap: true }
-const VALUE: CellStyle = { align: 'left', vAlign: 'middle', wrap: true }
+/** How labels and values look. */
+type PairStyles = { label: CellStyle; value: CellStyle }
 
 export interface HeaderLayout {
   cells: FixedCell[]
@@ -16,11 +16,13 @@ export interface HeaderLayout {
  * Arranges pairs in rows: at most four a row, two columns at least for each, all rows alike but the last, which may be
  * shorter (5 → 3 + 2). A short last row keeps the grid of the others, so that labels stand below labels.
  */
-export function layoutPairs(pairs: readonly Pair[], width: number): HeaderLayout {
+export function layoutPairs(pairs: readonly Pair[], width: number, styles: PairStyles): HeaderLayout {
   const most = Math.max(1, Math.min(MAX_PAIRS_A_ROW, Math.floor(width / 2)))
   const rows = Math.ceil(pairs.length / most)
   const slots = Math.ceil(pairs.length / Math.max(1, rows))
-  const cells = pairs.flatMap((pair, i) => placePair(pair, Math.floor(i / slots), i % slots, slots, width))
+  const cells = pairs.flatMap((pair, i) =>
+    placePair(pair, { row: Math.floor(i / slots), slot: i % slots, slots, width }, styles),
+  )
   return { cells, rows }
 }
 
@@ -28,7 +30,7 @@ export function layoutPairs(pairs: readonly Pair[], width: number): HeaderLayout
  * Lays out rows as they were given, each spread evenly over the width. A row with more pairs than columns cannot stand
  * as given: it goes on in the next one.
  */
-export function layoutRows(rows: readonly Pair[][], width: number): HeaderLayout {
+export function layoutRows(rows: readonly Pair[][], width: number, styles: PairStyles): HeaderLayout {
   const cells: FixedCell[] = []
   let at = 0
   for (const row of rows) {
@@ -37,7 +39,7 @@ export function layoutRows(rows: readonly Pair[][], width: number): HeaderLayout
     row.forEach((pair, i) => {
       const line = Math.floor(i / slots)
       const inLine = Math.min(slots, row.length - line * slots)
-      cells.push(...placePair(pair, at + line, i % slots, inLine, width))
+      cells.push(...placePair(pair, { row: at + line, slot: i % slots, slots: inLine, width }, styles))
     })
     at += lines
   }
@@ -45,14 +47,18 @@ export function layoutRows(rows: readonly Pair[][], width: number): HeaderLayout
 }
 
 /** The cells of the pair in place `slot` of `slots`: label and value, or one cell for both where there is no room. */
-function placePair(pair: Pair, row: number, slot: number, slots: number, width: number): FixedCell[] {
+function placePair(
+  pair: Pair,
+  { row, slot, slots, width }: { row: number; slot: number; slots: number; width: number },
+  { label, value }: PairStyles,
+): FixedCell[] {
   const from = Math.floor((slot * width) / slots)
   const span = Math.floor(((slot + 1) * width) / slots) - from
-  if (span < 2) return [cell(row, from, span, `${pair.label}: ${shown(pair.value)}`, VALUE)]
+  if (span < 2) return [cell(row, from, span, `${pair.label}: ${shown(pair.value)}`, value)]
   const labelSpan = Math.floor(span / 2)
   return [
-    cell(row, from, labelSpan, pair.label, LABEL),
-    cell(row, from + labelSpan, span - labelSpan, pair.value, VALUE),
+    cell(row, from, labelSpan, pair.label, label),
+    cell(row, from + labelSpan, span - labelSpan, pair.value, value),
   ]
 }
 

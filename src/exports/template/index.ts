@@ -18,3 +18,4 @@ export {
   templateFromKeys,
 } from './template.ts'
 export { templateError } from './template-error.ts'
+export { THEMES, type ThemeName } from './themes.ts'

@@ -1,5 +1,5 @@
 import type { CellStyle } from '../xlsx/sheet-plan.ts'
-import { COLOR_HELP, LIGHT_GREY, parseColor } from './color.ts'
+import { COLOR_HELP, LIGHT_GREY, NO_FILL, parseColor } from './color.ts'
 import { type JsonObject, memberOf, memberPath, nameOf, textOf } from './json-shape.ts'
 import { templateError } from './template-error.ts'
 
@@ -14,7 +14,7 @@ export function paintOf(node: JsonObject, path: string): CellStyle {
   const color = colorOf(memberOf(node, 'color'), `${path}.color`)
   if (color) style.color = color
   const fill = memberOf(node, 'bg_color')
-  const bgColor = fill === true ? LIGHT_GREY : fill === false ? undefined : colorOf(fill, `${path}.bg_color`)
+  const bgColor = fill === true ? LIGHT_GREY : fill === false ? NO_FILL : colorOf(fill, `${path}.bg_color`)
   if (bgColor) style.bgColor = bgColor
   return style
 }
@@ -52,7 +52,7 @@ export function sizeOf(node: JsonObject, key: string, max: number, path: string)
   return size
 }
 
-function flagOf(node: JsonObject, key: string, path: string): boolean | undefined {
+export function flagOf(node: JsonObject, key: string, path: string): boolean | undefined {
   const value = memberOf(node, key)
   if (value === undefined || typeof value === 'boolean') return value
   if (value === 0 || value === 1) return value === 1

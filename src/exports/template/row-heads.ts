@@ -1,8 +1,9 @@
 import type { RowGroup, RowHeads } from '../xlsx/sheet-plan.ts'
 import { type RowNode, rowDepth, rowLeaves } from './row-node.ts'
+import type { Theme } from './themes.ts'
 
 /** One group a leaf, each with the labels that begin at it: a leaf above the deepest level spans what is left of it. */
-export function layoutRowHeads(rows: readonly RowNode[], columns: number[]): RowHeads {
+export function layoutRowHeads(rows: readonly RowNode[], columns: number[], theme: Theme): RowHeads {
   const levels = rowDepth(rows)
   const groups: RowGroup[] = []
 
@@ -15,7 +16,7 @@ export function layoutRowHeads(rows: readonly RowNode[], columns: number[]): Row
         levels: isLeaf ? levels - level : 1,
         groups: isLeaf ? 1 : rowLeaves(node.children).length,
         title: node.title,
-        style: node.style,
+        style: { ...(isLeaf ? theme.rowHead : theme.groupRowHead(level)), ...node.style },
       },
     ]
     if (isLeaf) {

@@ -38,7 +38,7 @@ function rowOf(raw: RawNode): RowNode {
   return {
     name: isLeaf ? raw.name : null,
     title: raw.title,
-    style: { bold: true, ...paintOf(raw.settings, raw.path), ...alignmentOf(raw.settings, raw.path) },
+    style: { ...paintOf(raw.settings, raw.path), ...alignmentOf(raw.settings, raw.path) },
     ...(reserve === undefined ? {} : { reserve }),
     children: raw.children.map(rowOf),
   }

@@ -84,7 +84,14 @@ interface ColumnReader {
 function keysToColumns(keys: readonly string[], path: string, reader: ColumnReader): ColumnNode[] {
   const own = keys.map(plainKey).filter((key) => !reader.hasRows || !ROW_HEAD_NAMES.has(key))
   const nodes = own.map((name) => ({ name, title: name, settings: {}, path, children: [] }))
-  return nodes.map((node) => columnOf(node, reader))
+  return nodes.map((node) => withoutAlignment(columnOf(node, reader)))
+}
+
+/** Nobody asked for centred columns here: numbers and texts are aligned as people expect. */
+function withoutAlignment(node: ColumnNode): ColumnNode {
+  const { align: _, ...headStyle } = node.headStyle
+  const { align: __, ...style } = node.style
+  return { ...node, headStyle, style }
 }
 
 function columnOf(raw: RawNode, reader: ColumnReader): ColumnNode {

@@ -1,21 +1,44 @@
 import { displayWidth } from '../display-width.ts'
 import { defaultFormat } from './parts/number-format.ts'
-import type { DataColumn, SheetPlan } from './sheet-plan.ts'
+import { DEFAULT_FONT_SIZE } from './parts/styles.ts'
+import type { CellType, DataColumn, SheetPlan } from './sheet-plan.ts'
 
 const NARROWEST = 8.43
 const WIDEST = 60
 const WIDEST_THAT_EXCEL_TAKES = 255
 const PADDING = 2
+/** Sheets that would be wider have their long texts wrapped earlier, though never below this. */
+const COMFORTABLE_SHEET = 160
+const NARROWEST_WRAPPED = 28
+/** A header that is longer than its column's data wraps, into words and no further. */
+const WIDEST_HEADER = 24
 
 /** Width of each column in characters: as the plan says, else what its widest value and its header need. */
 export function columnWidths(plan: SheetPlan, fieldWidths: readonly number[] = []): number[] {
-  return plan.columns.map((column, index) => {
+  const widths = plan.columns.map((column, index) => {
     if (column.width !== undefined) return Math.min(Math.max(column.width, 0), WIDEST_THAT_EXCEL_TAKES)
     const data =
       column.field === null ? labelWidth(plan, index) : shownWidth(column, fieldWidths[column.field] ?? 0)
     const needed = Math.max(data, headerWidth(plan, index))
     return needed === 0 ? NARROWEST : Math.min(Math.max(needed + PADDING, NARROWEST), WIDEST)
   })
+  const cap = widestText(plan.columns, widths)
+  return widths.map((width, n) => (mayShrink(plan.columns[n]!) ? Math.min(width, cap) : width))
+}
+
+/** The widest that long texts may be, for the sheet to stay comfortable to read and to print. */
+function widestText(columns: readonly DataColumn[], widths: readonly number[]): number {
+  let cap = WIDEST
+  const total = () =>
+    widths.reduce((sum, width, n) => sum + (mayShrink(columns[n]!) ? Math.min(width, cap) : width), 0)
+  while (cap > NARROWEST_WRAPPED && total() > COMFORTABLE_SHEET) cap -= 1
+  return cap
+}
+
+const TEXTS: readonly CellType[] = ['auto', 'string', 'link']
+
+function mayShrink({ type, style, width }: DataColumn): boolean {
+  return width === undefined && style.wrap === true && TEXTS.includes(type)
 }
 
 /** What a value takes once its format is applied, from the width that it has in the spool. */
@@ -41,9 +64,15 @@ function headerWidth(plan: SheetPlan, index: number): number {
     .map(({ value, style }) => {
       const text = Array.isArray(value) ? value.map((run) => run.text).join('') : String(value ?? '')
       // Bold letters are wider, and so are those of a larger font.
-      return displayWidth(text) * (style.bold ? 1.1 : 1) * ((style.size ?? 11) / 11)
+      const scale = (style.bold ? 1.1 : 1) * ((style.size ?? DEFAULT_FONT_SIZE) / DEFAULT_FONT_SIZE)
+      return (style.wrap ? wrappedWidth(text) : displayWidth(text)) * scale
     })
   return Math.max(0, ...widths)
+}
+
+function wrappedWidth(text: string): number {
+  const words = text.split(/\s+/).map(displayWidth)
+  return Math.min(displayWidth(text), Math.max(WIDEST_HEADER, ...words))
 }
 
 function labelWidth(plan: SheetPlan, index: number): number {

@@ -1,3 +1,4 @@
+import type { DefinedName } from './parts/defined-names.ts'
 import {
   appProperties,
   contentTypes,
@@ -22,7 +23,7 @@ const CLOSING_BYTES_A_SHEET = 512
  */
 export class PartFile {
   readonly #zip: ZipWriter
-  readonly #names: string[] = []
+  readonly #sheets: { name: string; names: readonly DefinedName[] }[] = []
   #crc = 0
   /** Uncompressed bytes of the present sheet. */
   sheetBytes = 0
@@ -48,14 +49,14 @@ export class PartFile {
 
   /** What the file would weigh if it ended now. */
   get bytes(): number {
-    return this.#zip.bytes + CLOSING_BYTES + CLOSING_BYTES_A_SHEET * (this.#names.length + 1)
+    return this.#zip.bytes + CLOSING_BYTES + CLOSING_BYTES_A_SHEET * (this.#sheets.length + 1)
   }
 
   async beginSheet(name: string, head: DeflatedBlock): Promise<void> {
-    this.#names.push(name)
+    this.#sheets.push({ name, names: [] })
     this.#crc = 0
     this.sheetBytes = 0
-    await this.#zip.begin(sheetPath(this.#names.length), 8)
+    await this.#zip.begin(sheetPath(this.#sheets.length), 8)
     await this.append(head)
   }
 
@@ -65,16 +66,17 @@ export class PartFile {
     this.sheetBytes += block.plainBytes
   }
 
-  async endSheet(tail: string): Promise<void> {
+  async endSheet(tail: string, names: readonly DefinedName[]): Promise<void> {
+    this.#sheets.at(-1)!.names = names
     await this.append(deflate(tail))
     await this.#zip.append([DEFLATE_END])
     await this.#zip.end(this.#crc, this.sheetBytes)
   }
 
   async finish(): Promise<{ bytes: number }> {
-    await this.#addPart('xl/workbook.xml', workbook(this.#names))
-    await this.#addPart('xl/_rels/workbook.xml.rels', workbookRelationships(this.#names.length))
-    await this.#addPart('[Content_Types].xml', contentTypes(this.#names.length))
+    await this.#addPart('xl/workbook.xml', workbook(this.#sheets))
+    await this.#addPart('xl/_rels/workbook.xml.rels', workbookRelationships(this.#sheets.length))
+    await this.#addPart('[Content_Types].xml', contentTypes(this.#sheets.length))
     await this.#zip.finish()
     return { bytes: this.#zip.bytes }
   }

@@ -3,7 +3,7 @@ import type { HeadCell } from './encode/row-encoder.ts'
 import type { StyleBook } from './parts/styles.ts'
 import type { Piece } from './pieces.ts'
 import type { RowGroup, RowHeads } from './sheet-plan.ts'
-import { cutToCell } from './xml-text.ts'
+import { cutToCell, readableText } from './xml-text.ts'
 
 interface Label {
   cell: HeadCell
@@ -64,7 +64,7 @@ export class RowLabels {
   #addLabel(columns: number[], label: RowGroup['labels'][number], group: number, styles: StyleBook): void {
     const column = columns[label.level]
     if (column === undefined) return
-    const cell = { column, text: cutToCell(label.title), style: styles.add(label.style) }
+    const cell = { column, text: cutToCell(readableText(label.title)), style: styles.add(label.style) }
     const entry = { cell, lastColumn: lastNeighbour(columns, label.level, label.levels) }
     this.#starting[group]!.push(cell)
     const end = Math.min(group + Math.max(label.groups, 1), this.#covering.length)

@@ -10,11 +10,17 @@ import type { Condition } from '../template/condition.ts'
  */
 export interface SheetPlan {
   name: string
+  /** What a printed page says at its top; the sheet's name when missing. */
+  title?: string
   columns: DataColumn[]
   top: FixedArea
+  /** Rows at the end of `top` that head the columns: they repeat on each printed page, and the last one filters. */
+  headRows?: number
   bottom: FixedArea
-  /** Height in points of every data row; Excel's own when missing. */
+  /** Height in points of every data row; fitted to the texts that wrap when missing. */
   rowHeight?: number
+  /** Height in points of a row of one line; Excel's own when missing. */
+  usualHeight?: number
   /** Row headers, when the template has them: the data then comes in groups, one a leaf, in this order. */
   rowHeads?: RowHeads
 }
@@ -29,6 +35,7 @@ export type CellType =
   | 'date'
   | 'datetime'
   | 'boolean'
+  | 'link'
 
 export interface CellStyle {
   bold?: boolean
@@ -38,13 +45,19 @@ export interface CellStyle {
   size?: number
   /** RRGGBB. */
   color?: string
-  /** RRGGBB. */
+  /** RRGGBB, or `none`. */
   bgColor?: string
   align?: 'left' | 'center' | 'right'
   vAlign?: 'top' | 'middle' | 'bottom'
   wrap?: boolean
   /** Excel number format. */
   format?: string
+  /** Name of the font; Calibri when missing. */
+  font?: string
+  /** RRGGBB of thin lines on all four sides. */
+  border?: string
+  /** Points that a fitted row of a fixed area gets besides its lines. */
+  padding?: number
 }
 
 /** One column of the sheet. Columns that show row headers have `field: null` and stand at `rowHeads.columns`. */
@@ -79,7 +92,7 @@ export interface FixedCell {
 
 export interface FixedArea {
   rows: number
-  /** Points, by row; Excel's own where missing. */
+  /** Points, by row: the least that it gets. The writer makes rows higher whose texts need it. */
   heights: (number | undefined)[]
   cells: FixedCell[]
 }

@@ -1,5 +1,6 @@
 import type { Condition } from '../template/condition.ts'
 import { columnLetters } from './cell-reference.ts'
+import { lineHeight, ROW_HEIGHT } from './fit-heights.ts'
 import { defaultFormat, isUsableFormat, showsTime } from './parts/number-format.ts'
 import { isColor, type StyleBook } from './parts/styles.ts'
 import type { CellStyle, CellType, DataColumn, SheetPlan } from './sheet-plan.ts'
@@ -10,6 +11,9 @@ export interface SheetRecipe {
   id: number
   timezone: string
   rowHeight: number | null
+  /** Points that a line of text takes, and what a row takes besides. */
+  line: number
+  rowPadding: number
   columns: ColumnRecipe[]
 }
 
@@ -22,13 +26,15 @@ export interface ColumnRecipe {
   /** The column's own style first, then one for each condition. */
   variants: StyleVariant[]
   conditions: Condition[]
+  /** Characters of a line where texts wrap; 0 where they do not. */
+  room: number
 }
 
 export interface StyleVariant {
   style: number
   /** For numbers that are no dates in a date column, or no whole ones in an integer column: without the number format. */
   bareStyle: number
-  /** A background shows in empty cells too. */
+  /** A background or a border shows in empty cells too. */
   filled: boolean
 }
 
@@ -37,17 +43,26 @@ const BARE_TYPES: readonly CellType[] = ['date', 'datetime', 'integer']
 
 let lastId = 0
 
-export function makeRecipe(plan: SheetPlan, styles: StyleBook, timezone: string): SheetRecipe {
+export function makeRecipe(
+  plan: SheetPlan,
+  { styles, timezone, widths }: { styles: StyleBook; timezone: string; widths: readonly number[] },
+): SheetRecipe {
   lastId += 1
+  const line = Math.max(ROW_HEIGHT, ...plan.columns.map(({ style }) => lineHeight(style)))
   return {
     id: lastId,
     timezone,
     rowHeight: plan.rowHeight ?? null,
-    columns: plan.columns.map((column, index) => makeColumn(column, columnLetters(index), styles)),
+    line,
+    rowPadding: Math.max(0, (plan.usualHeight ?? ROW_HEIGHT) - line),
+    columns: plan.columns.map((column, index) => {
+      const room = column.style.wrap ? Math.max(1, widths[index]!) : 0
+      return { ...makeColumn(column, columnLetters(index), styles), room }
+    }),
   }
 }
 
-function makeColumn(column: DataColumn, letters: string, styles: StyleBook): ColumnRecipe {
+function makeColumn(column: DataColumn, letters: string, styles: StyleBook): Omit<ColumnRecipe, 'room'> {
   const looks = [column.style, ...column.conditions.map(({ style }) => ({ ...column.style, ...style }))]
   return {
     letters,
@@ -65,7 +80,7 @@ function makeVariant(style: CellStyle, type: CellType, styles: StyleBook): Style
   return {
     style: styles.add(format === undefined ? bare : { ...bare, format }),
     bareStyle: BARE_TYPES.includes(type) ? styles.add(bare) : styles.add(style),
-    filled: isColor(style.bgColor),
+    filled: isColor(style.bgColor) || isColor(style.border),
   }
 }
 

@@ -64,6 +64,8 @@ export class SheetWriter {
   /** Of the pieces that are in the files. */
   readonly facts: Float64Array
   firstCut: string | null = null
+  pictured = 0
+  firstPictured: string | null = null
 
   constructor(
     deps: { pool: ThreadPool; volumes: Volumes },
@@ -165,6 +167,8 @@ export class SheetWriter {
     this.#bytesPerWeight = encoded.bytes / Math.max(1, piece.weight)
     addFacts(this.facts, encoded.facts)
     this.firstCut ??= encoded.firstCut
+    this.pictured += encoded.pictured
+    this.firstPictured ??= encoded.firstPictured
   }
 
   /** A file that is at least half full is ended before the piece; otherwise the piece is halved. */
@@ -188,7 +192,8 @@ export class SheetWriter {
 
   async #endSheet(bottom: boolean): Promise<void> {
     if (!this.#part) await this.#beginSheet(await this.#deps.volumes.current())
-    await this.#part!.endSheet(this.#sheet.tail(this.#nextRow, bottom))
+    const { tail, names } = this.#sheet
+    await this.#part!.endSheet(tail(this.#nextRow, bottom), names(this.#nextRow))
     this.#part = undefined
     this.#nextRow = this.#firstRow
   }

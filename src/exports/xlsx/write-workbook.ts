@@ -64,6 +64,8 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
       counts.push(columns)
       const cuts = columns.reduce((sum, column) => sum + column.cuts, 0)
       if (cuts > 0) warnings.push(cutWarning(sheet.name, cuts, writer.firstCut!))
+      if (writer.pictured > 0)
+        warnings.push(pictureWarning(sheet.name, writer.pictured, writer.firstPictured!))
     }
     book.signal.throwIfAborted()
     return { files: await volumes.publish(), warnings, counts }
@@ -91,4 +93,9 @@ function checkBook({ sheets, timezone }: Book): void {
 function cutWarning(sheet: string, cuts: number, first: string): string {
   const texts = cuts === 1 ? 'one text was' : `${cuts} texts were`
   return `sheet "${sheet}": ${texts} longer than 32,767 characters and cut there, the first in ${first}`
+}
+
+function pictureWarning(sheet: string, count: number, first: string): string {
+  const texts = count === 1 ? 'one text has' : `${count} texts have`
+  return `sheet "${sheet}": ${texts} control characters, which a workbook cannot hold; they are shown as \u2400 to \u241f, the first in ${first}`
 }

@@ -3,22 +3,54 @@ export const MAX_TEXT = 32_767
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what XML cannot carry
 const ILLEGAL = /[\u0000-\u0008\u000b-\u001f\ufffe\uffff]/g
-const LOOKS_ESCAPED = /_(?=x[0-9A-Fa-f]{4}_)/g
+const LINE_ENDS = /\r\n?|[\v\f]/g
+/** Inside of what a reader may take for an escape of Excel's, such as `_x000D_`. */
+const INSIDE_ESCAPE = /(?<=_x[0-9A-Fa-f]{2})(?=[0-9A-Fa-f]{2}_)/
 const MARKUP: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 /**
- * A cell's text as XML. What XML 1.0 cannot carry becomes `_xHHHH_`, which is Excel's own way, carriage returns
- * included (a parser would turn them into line feeds); text that looks like such an escape has its first `_` escaped.
+ * A text as every reader of a workbook shows it. Line ends become line feeds. XML 1.0 cannot carry other control
+ * characters, and their escapes (`_x0001_`) are shown as they are by openpyxl and partly by LibreOffice: they become
+ * their pictures (U+2400 to U+241F), and what is no character becomes U+FFFD.
  */
-export function escapeCellText(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(LOOKS_ESCAPED, '_x005F_')
-    .replace(ILLEGAL, (char) => `_x${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`)
-    .replace(/[&<>]/g, (char) => MARKUP[char]!)
+export function readableText(text: string): string {
+  return text.toWellFormed().replace(LINE_ENDS, '\n').replace(ILLEGAL, picture)
 }
 
-/** For attribute values, where Excel knows no `_xHHHH_`: illegal characters are left out. */
+function picture(char: string): string {
+  return char < ' ' ? String.fromCharCode(0x2400 + char.charCodeAt(0)) : '\ufffd'
+}
+
+/** Whether a text holds what a workbook has no place for, see `readableText`. Line ends do not count. */
+export function hasIllegal(text: string): boolean {
+  return text.replace(LINE_ENDS, '').search(ILLEGAL) >= 0
+}
+
+/** For texts that are readable already. */
+export function escapeMarkup(text: string): string {
+  return text.replace(/[&<>]/g, (char) => MARKUP[char]!)
+}
+
+/**
+ * Texts that `<v>` would not bring through: blanks at either end get lost there, and what looks like an escape would be
+ * undone by some readers and not by others.
+ */
+export function needsInline(text: string): boolean {
+  return /^[ \t\n]|[ \t\n]$/.test(text) || looksEscaped(text)
+}
+
+export function looksEscaped(text: string): boolean {
+  return INSIDE_ESCAPE.test(text)
+}
+
+/** The content of `<is>`. What looks like an escape is divided over two runs, so that no reader takes it for one. */
+export function inlineText(text: string, font = ''): string {
+  const pieces = text.split(INSIDE_ESCAPE)
+  const texts = pieces.map((piece) => `<t xml:space="preserve">${escapeMarkup(piece)}</t>`)
+  return font === '' && pieces.length === 1 ? texts[0]! : texts.map((t) => `<r>${font}${t}</r>`).join('')
+}
+
+/** For attribute values, where Excel knows no escapes: illegal characters are left out. */
 export function escapeAttribute(text: string): string {
   return text
     .toWellFormed()
@@ -32,9 +64,4 @@ export function cutToCell(text: string): string {
   if (text.length <= MAX_TEXT) return text
   const last = text.charCodeAt(MAX_TEXT - 1)
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_TEXT - 1 : MAX_TEXT)
-}
-
-/** Blanks at either end get lost in `<v>`; such texts are written as inline strings, which may say `xml:space`. */
-export function hasOuterBlank(text: string): boolean {
-  return /^[ \t\n\r]|[ \t\n\r]$/.test(text)
 }

@@ -58,6 +58,7 @@ export const ExportRequestBody = Type.Object(
     sheets: Type.Optional(Type.Array(Sheet)),
     source_headers: Type.Optional(Type.Record(Type.String(), Type.String())),
     timezone: Type.Optional(Type.String({ maxLength: 100 })),
+    theme: Type.Optional(Type.Enum(['business', 'plain'], { description: 'Excel only (default business)' })),
     bom: Type.Optional(
       Type.Boolean({ description: 'CSV only: begin with a byte order mark (default true)' }),
     ),

@@ -36,8 +36,8 @@ describe('LibreOffice opens what Wharf writes', () => {
       { id: -2.5, name: 'Ω ≈ 😀', note: '<b>&amp;</b>', big: '=1+1' },
       { id: 1e21, name: '007', note: ' blanks  kept ', big: '' },
     ]
-    const { Sheet1 } = await office.values(await exported(pagesOf(rows.length, (n) => rows[n]!)))
-    expect(Sheet1).toEqual([
+    const { book } = await office.values(await exported(pagesOf(rows.length, (n) => rows[n]!)))
+    expect(book).toEqual([
       ['"id"', '"name"', '"note"', '"big"'],
       ['1', '"王伟"', '"a ""quoted"", text\nof two lines"', '"12345678901234567890"'],
       ['-2.5', '"Ω ≈ 😀"', '"<b>&amp;</b>"', '"=1+1"'],
@@ -85,7 +85,7 @@ describe('LibreOffice opens what Wharf writes', () => {
       code: 17,
     })
     const file = await exported(pagesOf(1, row, { template }), '--timezone', 'Asia/Shanghai')
-    const shown = (await office.values(file)).Sheet1
+    const shown = (await office.values(file)).book
     expect(shown?.[1]).toEqual([
       '2026-02-28',
       '2026-03-01 06:30:00',
@@ -119,8 +119,8 @@ describe('LibreOffice opens what Wharf writes', () => {
     const heads = ['oslo', 'oslo', 'kiel', 'rome']
     const row = (n: number) => ({ _row_head_: heads[n], item: `item ${n}`, sum: n })
     const file = await exported(pagesOf(4, row, { template }))
-    const { Sheet1 } = await office.values(file)
-    expect(trimmed(Sheet1!)).toEqual([
+    const { book } = await office.values(file)
+    expect(trimmed(book!)).toEqual([
       ['', '', '"item"', '"sum"'],
       ['"North"', '"Oslo"', '"item 0"', '0'],
       ['', '', '"item 1"', '1'],
@@ -136,8 +136,8 @@ describe('LibreOffice opens what Wharf writes', () => {
     const row = (n: number) => ({ a: n, b: n, c: n, d: n })
     const summary = 'One <b>bold</b> and <font color="red">red</font> word<br>on two lines'
     const file = await exported(pagesOf(2, row, more), '--title', 'A title', '--summary', summary)
-    const { Sheet1 } = await office.values(file)
-    expect(trimmed(Sheet1!)).toEqual([
+    const { 'A title': sheet } = await office.values(file)
+    expect(trimmed(sheet!)).toEqual([
       ['"A title"'],
       ['"One bold and red word\non two lines"'],
       ['"Source"', '"ERP"', '"Rows"', '2'],

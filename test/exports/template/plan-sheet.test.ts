@@ -7,11 +7,21 @@ import {
   type SheetRequest,
   templateFromKeys,
 } from '../../../src/exports/template/index.ts'
+import { fitHeights } from '../../../src/exports/xlsx/fit-heights.ts'
 import type { FixedArea, FixedCell, SheetPlan } from '../../../src/exports/xlsx/sheet-plan.ts'
 import { ERRORS, isAppError } from '../../../src/kernel/index.ts'
 
 function plan(template: unknown, rest: Partial<SheetRequest> = {}): SheetPlan {
-  return planSheet({ name: 'Sheet1', template: parseTemplate(template)!, ...rest })
+  return planSheet({ name: 'Sheet1', template: parseTemplate(template)!, theme: 'plain', ...rest })
+}
+
+/** Heights of the top area where every column is 12 characters wide. */
+function topHeights(sheet: SheetPlan): (number | undefined)[] {
+  return fitHeights(
+    sheet.top,
+    sheet.columns.map(() => 12),
+    15,
+  ).heights
 }
 
 function columns(count: number): unknown[] {
@@ -87,7 +97,7 @@ describe('column headers', () => {
       { bold: true, wrap: true, align: 'center', vAlign: 'middle', bgColor: 'AABBCC' },
       { bold: true, wrap: true, align: 'left', vAlign: 'top', color: 'FF0000' },
     ])
-    expect(sheet.columns[0]!.style).toEqual({ color: 'FF0000', align: 'left', vAlign: 'top' })
+    expect(sheet.columns[0]!.style).toEqual({ color: 'FF0000', align: 'left', vAlign: 'top', wrap: true })
   })
 
   test('pass on type, format, width, height and condition styles', () => {
@@ -114,7 +124,7 @@ describe('column headers', () => {
       {
         field: 2,
         type: 'auto',
-        style: { align: 'center', vAlign: 'middle' },
+        style: { align: 'center', vAlign: 'middle', wrap: true },
         conditions: [
           { when: { op: '<', value: 0 }, style: { color: 'FFFEFE', bold: true, bgColor: 'FFFF00' } },
         ],
@@ -167,7 +177,7 @@ describe('row headers', () => {
 
   test('are labels at the group where they begin', () => {
     const sheet = plan({ ceil: [{ name: 'a' }], row })
-    const style = { bold: true, align: 'center', vAlign: 'middle' }
+    const style = { bold: true, wrap: true, align: 'center', vAlign: 'middle' }
     expect(sheet.rowHeads).toEqual({
       columns: [0, 1],
       groups: [
@@ -201,7 +211,7 @@ describe('title and summary', () => {
   })
 
   test('a summary grows with its text, up to a limit', () => {
-    const height = (summary: string) => plan(columns(4), { summary }).top.heights[0]!
+    const height = (summary: string) => topHeights(plan(columns(4), { summary }))[0] ?? 15
     expect(height('a<br>b')).toBeGreaterThan(height('a'))
     expect(height('字'.repeat(100))).toBeGreaterThan(height('x'.repeat(100)))
     expect(height('a<br>'.repeat(500))).toBe(180)
@@ -283,7 +293,7 @@ describe('the header area', () => {
 
   test('gives a row the height that its longest value needs', () => {
     const sheet = plan(columns(8), { header: [{ short: 'x' }, { long: '字'.repeat(100), other: 'x' }] })
-    expect(sheet.top.heights).toEqual([undefined, 15 * Math.ceil(200 / 24), undefined])
+    expect(topHeights(sheet)).toEqual([undefined, 15 * Math.ceil(200 / 24), undefined])
   })
 
   test('is refused with its place when a value is none', () => {
@@ -334,11 +344,73 @@ describe('the footer', () => {
     expect(shown(pairs.cells)).toEqual(['0,0 1x1 "签名"', '0,1 1x1 ""', '0,2 1x1 "日期"', '0,3 1x1 ""'])
     const text = plan(columns(4), { footer: '<i>end</i>' }).bottom
     expect(shown(text.cells)).toEqual(['0,0 1x4 [{"text":"end","italic":true}]'])
-    expect(text.heights[0]).toBeGreaterThan(0)
   })
 })
 
 test('a plan is plain data, so that it can cross into a worker', () => {
   const sheet = planSheet({ name: 's', template: templateFromKeys(['a']), title: 't', header: { a: 1 } })
   expect(structuredClone(sheet)).toEqual(sheet)
+})
+
+describe('the business theme', () => {
+  const themed = (template: unknown, rest: Partial<SheetRequest> = {}) =>
+    plan(template, { theme: 'business', ...rest })
+
+  test('draws borders and fills, in a font with Chinese glyphs, a shade for each level of the trees', () => {
+    const sheet = themed({
+      ceil: [{ title: 'a', children: [{ title: 'b', children: [{ name: 'c' }] }, { name: 'd' }] }],
+      row: [{ title: 'North', children: [{ name: 'oslo' }] }, { name: 'rome' }],
+    })
+    const styles = [
+      ...sheet.top.cells.map(({ style }) => style),
+      ...sheet.rowHeads!.groups.flatMap(({ labels }) => labels.map(({ style }) => style)),
+    ]
+    for (const { border, font, bgColor } of styles) {
+      expect([border, font, bgColor]).toEqual([expect.any(String), 'Microsoft YaHei', expect.any(String)])
+    }
+    const fill = (title: string) => sheet.top.cells.find(({ value }) => value === title)!.style.bgColor
+    expect(new Set(['a', 'b', 'c'].map(fill)).size).toBe(3)
+    expect(fill('c')).toBe(fill('d'))
+    expect(sheet.rowHeads!.groups[0]!.labels.map(({ style }) => style.bgColor)).toHaveLength(2)
+    expect(sheet.columns.every(({ style }) => style.border !== undefined)).toBe(true)
+  })
+
+  test('gives way to what the template says, the default alignment included', () => {
+    const [column] = themed([{ name: 'a', bg_color: 'yellow', color: 'red', bold: true }]).columns
+    expect(column!.style).toMatchObject({
+      bgColor: 'FFFF00',
+      color: 'FF0000',
+      bold: true,
+      align: 'center',
+      vAlign: 'middle',
+    })
+    const head = (node: object) => themed([{ name: 'a', ...node }]).top.cells[0]!.style
+    expect(head({ bg_color: 'cyan', align: 'left' })).toMatchObject({ bgColor: '00FFFF', align: 'left' })
+    expect(head({ bg_color: false }).bgColor).toBe('none')
+    expect(head({ title: 'A' })).toMatchObject({ align: 'center', bold: true })
+  })
+
+  test('without a template numbers go to the right with their title, texts to the left', () => {
+    const template = templateFromKeys(['id', 'name'])
+    const sheet = planSheet({ name: 's', template, numeric: new Set([0]) })
+    expect(sheet.columns.map(({ style }) => style.align)).toEqual(['right', 'left'])
+    expect(sheet.top.cells.map(({ style }) => style.align)).toEqual(['right', 'left'])
+  })
+
+  test('sets the labels of the header area apart from their values', () => {
+    const [label, value] = themed(columns(2), { header: { Source: 'ERP' } }).top.cells
+    expect(label!.style.bgColor).not.toBe(value!.style.bgColor)
+    expect([label!.style.align, value!.style.align]).toEqual(['right', 'left'])
+  })
+})
+
+test('long texts wrap unless the node says otherwise; numbers and dates never need to', () => {
+  const wraps = (node: object) => plan([{ name: 'a', ...node }]).columns[0]!.style.wrap ?? false
+  expect([wraps({}), wraps({ type: 'string' }), wraps({ wrap: false }), wraps({ type: 'money' })]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
+  expect(wraps({ type: 'date', wrap: true })).toBe(true)
 })

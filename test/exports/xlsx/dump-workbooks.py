@@ -1,26 +1,14 @@
 """Reads the workbooks named on standard input (a JSON list) with openpyxl and prints what it saw as a JSON list."""
 import datetime
 import json
-import re
 import sys
 
 import openpyxl
-
-ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
-
-
-def unescape(text):
-    # openpyxl leaves ST_Xstring escapes as they are; Excel undoes them.
-    return ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), text)
-
 
 def value_of(cell):
     value = cell.value
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return {"date": value.isoformat()}
-    if isinstance(value, str):
-        # Escapes may form surrogate halves; JSON can carry those.
-        return unescape(value)
     return value
 
 

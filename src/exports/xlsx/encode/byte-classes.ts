@@ -8,16 +8,20 @@ export const GREATER = 4
 export const UNDERSCORE = 5
 /** Needs the slow way: control characters, and where asked for the lead byte of U+FFFE and U+FFFF. */
 export const SLOW = 6
+/** A line feed or a carriage return. */
+export const LINE_END = 7
 
 export const QUOTE = 0x22
 export const COMMA = 0x2c
 export const NEWLINE = 0x0a
+export const RETURN = 0x0d
 
 function makeClasses(nonCharacters: boolean): Uint8Array {
   const classes = new Uint8Array(256)
   classes.fill(SLOW, 0, 0x20)
   classes[0x09] = PLAIN
-  classes[0x0a] = PLAIN
+  classes[NEWLINE] = LINE_END
+  classes[RETURN] = LINE_END
   classes[QUOTE] = QUOTE_CLASS
   classes[0x26] = AMPERSAND
   classes[0x3c] = LESS

@@ -32,6 +32,7 @@ const MODES: Record<CellType, number> = {
   date: AS_DATE,
   datetime: AS_DATE,
   boolean: AS_BOOLEAN,
+  link: AS_TEXT,
 }
 
 /**
@@ -54,6 +55,12 @@ export class CompiledColumn {
   readonly keepingOpenings: Uint8Array[]
   readonly keepingMarks: Int32Array
   readonly filled: boolean[]
+  /** By variant: its number in the workbook's styles. */
+  readonly styles: number[]
+  /** Characters of a line where texts wrap; 0 where they do not. */
+  readonly room: number
+  /** Bytes of a text that surely fits into one line. */
+  readonly fastRoom: number
   readonly conditions: TextVariants | null
   readonly nullVariant: number
 
@@ -89,6 +96,9 @@ export class CompiledColumn {
       [head.padEnd(16, ' '), ...openings.map((opening) => opening.padEnd(24, ' '))].join(''),
     )
     this.filled = recipe.variants.map(({ filled }) => filled)
+    this.styles = recipe.variants.map(({ style }) => style)
+    this.room = recipe.room
+    this.fastRoom = recipe.room * 0.8
     this.conditions =
       recipe.conditions.length > 0 ? new TextVariants(conditionPicker(recipe.conditions, compile)) : null
     this.nullVariant = this.conditions?.pick(null) ?? 0

@@ -38,6 +38,17 @@ export class Cursor {
   /** By column, see `column-facts.ts`, and the first cell whose text was cut. */
   facts = noFacts(0)
   firstCut: string | null = null
+  /** Texts with control characters, which are shown by pictures. */
+  pictured = 0
+  firstPictured: string | null = null
+
+  /** The last text that was written has a line end. */
+  multiline = false
+  /** Lines of the present row's tallest cell. */
+  lines = 1
+  /** Place of the `>` that ends the present row's tag, and of its first cell's mark; -1 once that has been compressed. */
+  #rowTagEnd = -1
+  #rowMark = 0
 
   #block = emptyBlock()
   readonly #deflater = new RowDeflater()
@@ -61,6 +72,9 @@ export class Cursor {
     this.#clear()
     this.facts = noFacts(columns)
     this.firstCut = null
+    this.pictured = 0
+    this.firstPictured = null
+    this.multiline = false
     this.#block = emptyBlock()
     this.#deflater.begin()
   }
@@ -91,6 +105,35 @@ export class Cursor {
     if (this.o > fill || this.marked === marks.length) this.flush()
   }
 
+  /** Called before every row whose height may grow: a row that is not very long stays in the buffer until its end. */
+  makeRowRoom(columns: number): void {
+    if (this.o > rowFill || this.marked + (columns + 1) * MARK_WORDS > marks.length) this.flush()
+  }
+
+  /** The cursor stands behind the `>` of a row's tag. */
+  beginFitting(): void {
+    this.#rowTagEnd = this.o - 1
+    this.#rowMark = this.marked
+    this.lines = 1
+  }
+
+  /** Puts an attribute into the present row's tag, unless that has been compressed already: then the reader fits the row. */
+  insertIntoRowTag(attribute: Uint8Array): void {
+    const at = this.#rowTagEnd
+    if (at < 0) return
+    const added = attribute.length
+    XML.copyWithin(at + added, at, this.o)
+    XML.set(attribute, at)
+    this.o += added
+    this.valueEnd += added
+    marks[this.#rowMark - 2]! += added
+    for (let m = this.#rowMark; m < this.marked; m += MARK_WORDS) {
+      marks[m]! += added
+      marks[m + 1]! += added
+      marks[m + 2]! += added
+    }
+  }
+
   flush(): void {
     this.#deflater.deflateInto(this.#block, this.o, this.marked)
     this.#clear()
@@ -100,6 +143,7 @@ export class Cursor {
     this.o = 0
     this.marked = 0
     this.valueEnd = 0
+    this.#rowTagEnd = -1
   }
 
   /** Tells compression about a cell, see `MARKS`. */
@@ -126,5 +170,6 @@ export class Cursor {
 }
 
 const fill = FILL
+const rowFill = FILL - (FILL >> 2)
 const marks = MARKS
 const encoder = new TextEncoder()

@@ -9,7 +9,14 @@ import type { DeflatedBlock } from '../zip/deflate-block.ts'
 import { CLASSES, CLASSES_WITH_NON_CHARACTERS, NEWLINE } from './byte-classes.ts'
 import { CompiledColumn } from './compiled-column.ts'
 import { Cursor, PADDING } from './cursor.ts'
-import { encodeBlankRows, encodeRows, type HeadCell, type SheetColumns, skipRows } from './row-encoder.ts'
+import {
+  encodeBlankRows,
+  encodeRows,
+  type HeadCell,
+  MAX_LINES,
+  type SheetColumns,
+  skipRows,
+} from './row-encoder.ts'
 import { SpoolBroken } from './spool-broken.ts'
 import { Timezone } from './timezone.ts'
 
@@ -27,6 +34,8 @@ export interface EncodedPiece extends DeflatedBlock {
   /** See `column-facts.ts`. */
   facts: Float64Array
   firstCut: string | null
+  pictured: number
+  firstPictured: string | null
 }
 
 interface CompiledSheet extends SheetColumns {
@@ -68,7 +77,8 @@ export class PieceEncoder {
     }
     // Rows that are only kept free hold no values that were empty.
     const facts = source === null ? noFacts(columns) : c.facts
-    return { ...c.finish(), facts, firstCut: c.firstCut }
+    const { firstCut, pictured, firstPictured } = c
+    return { ...c.finish(), facts, firstCut, pictured, firstPictured }
   }
 
   #sheet(recipe: SheetRecipe): CompiledSheet {
@@ -83,6 +93,8 @@ export class PieceEncoder {
       columns,
       inOrder: fields.every((field, n) => n === 0 || field > fields[n - 1]!),
       rowEnd: Buffer.from(`"${height}>`),
+      fits: recipe.rowHeight === null && columns.some(({ room }) => room > 0),
+      heights: lineHeights(recipe),
       zone: new Timezone(recipe.timezone),
     }
     if (this.#sheets.size === KEPT_RECIPES) this.#sheets.delete(this.#sheets.keys().next().value!)
@@ -109,6 +121,13 @@ export class PieceEncoder {
     const slice = this.#buffer.subarray(0, bytes + 1)
     return isUtf8(slice) ? slice : repair(slice)
   }
+}
+
+/** By number of lines: what a row's tag says of its height. */
+function lineHeights({ line, rowPadding }: SheetRecipe): Uint8Array[] {
+  return Array.from({ length: MAX_LINES + 1 }, (_, lines) =>
+    Buffer.from(` ht="${Math.min(line * lines + rowPadding, 409)}"`),
+  )
 }
 
 /** Bytes that are no UTF-8 become U+FFFD; commas, quotes and line feeds stay where they are. */

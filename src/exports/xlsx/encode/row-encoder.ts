@@ -1,5 +1,6 @@
+import { wrappedLines } from '../../wrapped-lines.ts'
 import { XML, XML_VIEW } from '../deflate/xml-buffer.ts'
-import { escapeCellText } from '../xml-text.ts'
+import { inlineText } from '../xml-text.ts'
 import { COMMA, NEWLINE, QUOTE } from './byte-classes.ts'
 import { AS_TEXT, type CompiledColumn, styleAttribute } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
@@ -22,7 +23,14 @@ export interface SheetColumns {
   inOrder: boolean
   /** What stands behind the row number in `<row r="7"`. */
   rowEnd: Uint8Array
+  /** Rows are made as high as their texts need. */
+  fits: boolean
+  /** By number of lines: the attribute that gives a row its height. */
+  heights: Uint8Array[]
 }
+
+/** More lines than this do not fit the tallest row. */
+export const MAX_LINES = 32
 
 /** Writes `rows` rows, the first of them as row `firstRow` of the sheet. */
 export function encodeRows(
@@ -40,6 +48,7 @@ export function encodeRows(
     const labels = n === 0 ? heads : NO_HEADS
     if (starts === null) encodeInOrder(c, sheet.columns, labels)
     else encodeByIndex(c, sheet.columns, labels, starts)
+    if (sheet.fits && c.lines > 1) c.insertIntoRowTag(sheet.heights[c.lines]!)
     closeRow(c)
   }
 }
@@ -112,10 +121,13 @@ function encodeByIndex(c: Cursor, columns: CompiledColumn[], heads: HeadCell[], 
 }
 
 function encodeCell(c: Cursor, column: CompiledColumn): void {
-  const byte = c.input[c.i]!
+  const start = c.i
+  const byte = c.input[start]!
   if (byte === QUOTE) {
     if (column.mode <= AS_TEXT) textCell(c, column)
     else typedTextCell(c, column)
+    // Few characters are wider on screen than in bytes, and none of them by more than a quarter: most need no measuring.
+    if (column.room > 0 && (c.multiline || c.i - start - 2 > column.fastRoom)) fitRow(c, column, start + 1)
   } else if (byte === COMMA || byte === NEWLINE) {
     blankCell(c, column, column.nullVariant)
   } else if (byte >= 0x61) {
@@ -123,6 +135,12 @@ function encodeCell(c: Cursor, column: CompiledColumn): void {
   } else {
     numberCell(c, column)
   }
+}
+
+function fitRow(c: Cursor, column: CompiledColumn, start: number): void {
+  c.multiline = false
+  const lines = wrappedLines(c.input, start, c.i - 1, column.room, MAX_LINES)
+  if (lines > c.lines) c.lines = lines
 }
 
 /** Past the delimiter behind a field; true when it was the record's end. */
@@ -160,12 +178,13 @@ function emptyColumn(c: Cursor, column: CompiledColumn, index: number, heads: He
     blankCell(c, column, column.nullVariant)
     return
   }
-  const opening = `<c r="${column.letters}${c.row}"${styleAttribute(head.style)} t="inlineStr"><is><t xml:space="preserve">`
-  c.writeText(`${opening}${escapeCellText(head.text)}</t></is></c>`)
+  const opening = `<c r="${column.letters}${c.row}"${styleAttribute(head.style)} t="inlineStr">`
+  c.writeText(`${opening}<is>${inlineText(head.text)}</is></c>`)
 }
 
 /** `row` 0: the one after the last. */
-function openRow(c: Cursor, { rowEnd }: SheetColumns, row: number): void {
+function openRow(c: Cursor, { rowEnd, fits, columns }: SheetColumns, row: number): void {
+  if (fits) c.makeRowRoom(columns.length)
   c.makeRoom()
   if (row === 0) c.nextRow()
   else c.setRow(row)
@@ -177,6 +196,7 @@ function openRow(c: Cursor, { rowEnd }: SheetColumns, row: number): void {
   c.mark(o, o + rowEnd.length, 0)
   for (let n = 0; n < rowEnd.length; n += 1) out[o + n] = rowEnd[n]!
   c.o = o + rowEnd.length
+  if (fits) c.beginFitting()
 }
 
 function closeRow(c: Cursor): void {

@@ -1,8 +1,28 @@
 import { CUTS, LONGEST } from '../../column-facts.ts'
 import { XML } from '../deflate/xml-buffer.ts'
-import { cutToCell, escapeCellText, hasOuterBlank, MAX_TEXT } from '../xml-text.ts'
-import { AMPERSAND, GREATER, LESS, PLAIN, QUOTE, QUOTE_CLASS, UNDERSCORE } from './byte-classes.ts'
-import { type CompiledColumn, KINDS, TEXT } from './compiled-column.ts'
+import {
+  cutToCell,
+  escapeMarkup,
+  hasIllegal,
+  inlineText,
+  looksEscaped,
+  MAX_TEXT,
+  needsInline,
+  readableText,
+} from '../xml-text.ts'
+import {
+  AMPERSAND,
+  GREATER,
+  LESS,
+  LINE_END,
+  NEWLINE,
+  PLAIN,
+  QUOTE,
+  QUOTE_CLASS,
+  RETURN,
+  UNDERSCORE,
+} from './byte-classes.ts'
+import { type CompiledColumn, KINDS, styleAttribute, TEXT } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
 import { blankCell, closeCell, closeKeepingCell, copyWords, openCell, openKeepingCell } from './open-cell.ts'
 import { readText } from './text-variants.ts'
@@ -88,6 +108,12 @@ function copyText(c: Cursor, column: CompiledColumn, variant: number, keepBlanks
       out[o] = 0x5f
       o += 1
       i += 1
+    } else if (kind === LINE_END) {
+      c.multiline = true
+      if (input[i] === RETURN && input[i + 1] === NEWLINE) i += 1
+      out[o] = NEWLINE
+      o += 1
+      i += 1
     } else {
       break
     }
@@ -141,14 +167,25 @@ export function rawTextCell(c: Cursor, column: CompiledColumn, start: number, en
 }
 
 export function slowText(c: Cursor, column: CompiledColumn, variant: number, text: string): void {
-  const kept = cutToCell(text)
+  const readable = readableText(text)
+  const kept = cutToCell(readable)
   if (text.length > c.facts[column.facts + LONGEST]!) c.facts[column.facts + LONGEST] = text.length
-  if (kept.length < text.length) {
+  if (kept.length < readable.length) {
     c.facts[column.facts + CUTS]! += 1
     c.firstCut ??= `${column.letters}${c.row}`
   }
-  const xml = escapeCellText(kept)
-  if (hasOuterBlank(kept)) {
+  if (hasIllegal(text)) {
+    c.pictured += 1
+    c.firstPictured ??= `${column.letters}${c.row}`
+  }
+  if (kept.includes('\n')) c.multiline = true
+  if (looksEscaped(kept)) {
+    const style = styleAttribute(column.styles[variant]!)
+    c.writeText(`<c r="${column.letters}${c.row}"${style} t="inlineStr"><is>${inlineText(kept)}</is></c>`)
+    return
+  }
+  const xml = escapeMarkup(kept)
+  if (needsInline(kept)) {
     openKeepingCell(c, column, variant)
     c.writeText(xml)
     closeKeepingCell(c, c.o)

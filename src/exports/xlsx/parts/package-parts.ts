@@ -1,4 +1,5 @@
 import { escapeAttribute } from '../xml-text.ts'
+import { type DefinedName, definedNames } from './defined-names.ts'
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006'
@@ -37,14 +38,14 @@ function relationships(targets: [type: string, target: string][]): string {
 }
 
 /** `xl/workbook.xml` */
-export function workbook(names: readonly string[]): string {
-  const sheets = names.map(
-    (name, n) => `<sheet name="${escapeAttribute(name)}" sheetId="${n + 1}" r:id="rId${n + 1}"/>`,
+export function workbook(items: readonly { name: string; names: readonly DefinedName[] }[]): string {
+  const sheets = items.map(
+    ({ name }, n) => `<sheet name="${escapeAttribute(name)}" sheetId="${n + 1}" r:id="rId${n + 1}"/>`,
   )
   return (
     `${DECLARATION}<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${OFFICE}/relationships">` +
     '<workbookPr defaultThemeVersion="124226"/><bookViews><workbookView xWindow="0" yWindow="0" windowWidth="22260" windowHeight="12645"/></bookViews>' +
-    `<sheets>${sheets.join('')}</sheets><calcPr calcId="124519"/></workbook>`
+    `<sheets>${sheets.join('')}</sheets>${definedNames(items)}<calcPr calcId="124519"/></workbook>`
   )
 }
 

@@ -12,6 +12,7 @@ export class StyleBook {
     '<fill><patternFill patternType="none"/></fill>',
     '<fill><patternFill patternType="gray125"/></fill>',
   ])
+  readonly #borders = new Numbered(['<border><left/><right/><top/><bottom/><diagonal/></border>'])
   readonly #formats = new Numbered([])
   readonly #cells = new Numbered(['<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>'])
 
@@ -20,13 +21,15 @@ export class StyleBook {
     const formatId = this.#formatId(style.format)
     const fontId = this.#fonts.add(font(style))
     const fillId = isColor(style.bgColor) ? this.#fills.add(fill(style.bgColor)) : 0
+    const borderId = isColor(style.border) ? this.#borders.add(border(style.border)) : 0
     const alignment = align(style)
     const applies =
       (formatId ? ' applyNumberFormat="1"' : '') +
       (fontId ? ' applyFont="1"' : '') +
       (fillId ? ' applyFill="1"' : '') +
+      (borderId ? ' applyBorder="1"' : '') +
       (alignment ? ' applyAlignment="1"' : '')
-    const open = `<xf numFmtId="${formatId}" fontId="${fontId}" fillId="${fillId}" borderId="0" xfId="0"${applies}`
+    const open = `<xf numFmtId="${formatId}" fontId="${fontId}" fillId="${fillId}" borderId="${borderId}" xfId="0"${applies}`
     return this.#cells.add(alignment ? `${open}>${alignment}</xf>` : `${open}/>`)
   }
 
@@ -40,7 +43,7 @@ export class StyleBook {
       (formats && `<numFmts count="${this.#formats.all.length}">${formats}</numFmts>`) +
       list('fonts', this.#fonts.all) +
       list('fills', this.#fills.all) +
-      '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>' +
+      list('borders', this.#borders.all) +
       '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>' +
       list('cellXfs', this.#cells.all) +
       '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>' +
@@ -94,7 +97,18 @@ function fontSize(size: number | undefined): number {
 }
 
 function font(style: CellStyle): string {
-  return `<font>${fontProperties(style)}<name val="Calibri"/><family val="2"/></font>`
+  return `<font>${fontProperties(style)}${fontName(style, 'name')}</font>`
+}
+
+/** A font other than Calibri is there for its East Asian glyphs, so its character set is said too (134 is Chinese). */
+export function fontName({ font }: CellStyle, element: 'name' | 'rFont'): string {
+  if (font === undefined) return `<${element} val="Calibri"/><family val="2"/>`
+  return `<${element} val="${escapeAttribute(font)}"/><family val="2"/><charset val="134"/>`
+}
+
+function border(color: string): string {
+  const side = (name: string) => `<${name} style="thin"><color rgb="FF${color.toUpperCase()}"/></${name}>`
+  return `<border>${['left', 'right', 'top', 'bottom'].map(side).join('')}<diagonal/></border>`
 }
 
 function fill(color: string): string {

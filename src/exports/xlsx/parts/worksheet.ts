@@ -1,45 +1,74 @@
+import { cellReference } from '../cell-reference.ts'
+import { ROW_HEIGHT } from '../fit-heights.ts'
 import type { SheetPlan } from '../sheet-plan.ts'
+import { filterRange, leadingLabels } from './defined-names.ts'
 import { fixedMerges, fixedRows } from './fixed-area.ts'
+import { printSetup } from './print-setup.ts'
 import type { StyleBook } from './styles.ts'
 
 /** Taller areas are not frozen: on a small screen no row of data could be scrolled into view. */
 const TALLEST_FROZEN = 450
-const ROW_HEIGHT = 15
+/** Nor are wider ones. */
+const WIDEST_FROZEN = 80
 
 /** A worksheet from its beginning to the last row above the data. */
 export function worksheetHead(plan: SheetPlan, widths: readonly number[], styles: StyleBook): string {
+  const { usualHeight } = plan
+  const height =
+    usualHeight === undefined
+      ? `defaultRowHeight="${ROW_HEIGHT}"`
+      : `defaultRowHeight="${usualHeight}" customHeight="1"`
   return (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
     '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ' +
     'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">' +
-    `<sheetViews><sheetView workbookViewId="0">${frozenPane(plan)}</sheetView></sheetViews>` +
-    `<sheetFormatPr defaultRowHeight="${ROW_HEIGHT}"/>${columns(widths)}<sheetData>${fixedRows(plan.top, 1, styles)}`
+    '<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>' +
+    `<sheetViews><sheetView workbookViewId="0">${frozenPane(plan, widths)}</sheetView></sheetViews>` +
+    `<sheetFormatPr ${height}/>${columns(widths)}<sheetData>${fixedRows(plan.top, 1, styles)}`
   )
 }
 
-/** The rest, from the first row below the data. `bottom` is false where another file goes on with this sheet. */
+export interface SheetEnd {
+  /** First row below the data. */
+  nextRow: number
+  merges: readonly string[]
+  /** false where another file goes on with this sheet. */
+  bottom: boolean
+}
+
+/** The rest, from the first row below the data. */
 export function worksheetTail(
   plan: SheetPlan,
-  styles: StyleBook,
-  { nextRow, merges, bottom }: { nextRow: number; merges: readonly string[]; bottom: boolean },
+  { widths, styles }: { widths: readonly number[]; styles: StyleBook },
+  { nextRow, merges, bottom }: SheetEnd,
 ): string {
+  const filter = filterRange(plan, nextRow)
   const all = [...fixedMerges(plan.top, 1), ...merges, ...(bottom ? fixedMerges(plan.bottom, nextRow) : [])]
   const merged = all.map((range) => `<mergeCell ref="${range}"/>`).join('')
   return (
     (bottom ? fixedRows(plan.bottom, nextRow, styles) : '') +
-    `</sheetData>${merged && `<mergeCells count="${all.length}">${merged}</mergeCells>`}` +
-    '<pageMargins left="0.7" right="0.7" top="0.75" bottom="0.75" header="0.3" footer="0.3"/></worksheet>'
+    `</sheetData>${filter === null ? '' : `<autoFilter ref="${filter}"/>`}` +
+    `${merged && `<mergeCells count="${all.length}">${merged}</mergeCells>`}` +
+    `${printSetup(plan, widths)}</worksheet>`
   )
 }
 
-function frozenPane({ top }: SheetPlan): string {
+function frozenPane(plan: SheetPlan, widths: readonly number[]): string {
+  const { top } = plan
   let height = 0
-  for (let row = 0; row < top.rows; row += 1) height += top.heights[row] ?? ROW_HEIGHT
-  if (top.rows === 0 || height > TALLEST_FROZEN) return ''
-  const first = `A${top.rows + 1}`
+  for (let row = 0; row < top.rows; row += 1) height += top.heights[row] ?? plan.usualHeight ?? ROW_HEIGHT
+  const rows = height > TALLEST_FROZEN ? 0 : top.rows
+  const labels = leadingLabels(plan)
+  const wide = widths.slice(0, labels).reduce((sum, width) => sum + width, 0) > WIDEST_FROZEN
+  const columns = wide ? 0 : labels
+  if (rows === 0 && columns === 0) return ''
+  const first = cellReference(rows + 1, columns)
+  const pane = rows === 0 ? 'topRight' : columns === 0 ? 'bottomLeft' : 'bottomRight'
+  const splits = (columns > 0 ? ` xSplit="${columns}"` : '') + (rows > 0 ? ` ySplit="${rows}"` : '')
+  const others = pane === 'bottomRight' ? '<selection pane="topRight"/><selection pane="bottomLeft"/>' : ''
   return (
-    `<pane ySplit="${top.rows}" topLeftCell="${first}" activePane="bottomLeft" state="frozen"/>` +
-    `<selection pane="bottomLeft" activeCell="${first}" sqref="${first}"/>`
+    `<pane${splits} topLeftCell="${first}" activePane="${pane}" state="frozen"/>` +
+    `${others}<selection pane="${pane}" activeCell="${first}" sqref="${first}"/>`
   )
 }
 

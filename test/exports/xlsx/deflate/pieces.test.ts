@@ -25,7 +25,7 @@ function setup(rows: Value[][]) {
   const lines = rows.map((row) => `${row.map(spoolField).join(',')}\n`)
   writeFileSync(path, lines.join(''))
   const columns = rows[0]!.map((_, field) => column(field))
-  const recipe = makeRecipe(plan(columns), new StyleBook(), 'UTC')
+  const recipe = makeRecipe(plan(columns), { styles: new StyleBook(), timezone: 'UTC', widths: [] })
   const encoder = new PieceEncoder(compileCondition)
   const encode = (first: number, end: number) => {
     const bytes = (from: number, to: number) => Buffer.byteLength(lines.slice(from, to).join(''))
