@@ -14,6 +14,8 @@ import { AppError, createLog, ERRORS, systemClock } from './kernel/index.ts'
 import { AddressGuard, HttpClient, NOTHING_PRIVATE, parseAllowHosts, signPull } from './net/index.ts'
 import { VERSION } from './version.ts'
 
+export { verifyFiles } from './exports/index.ts'
+
 /** A source, and how to reach it. */
 export interface SourceAccess {
   url: string

@@ -32,6 +32,7 @@ import {
   ExportArtifacts,
   Exports,
   exportKind,
+  openSigner,
   SpoolFolders,
   SpoolSweeper,
   ThreadPool,
@@ -137,7 +138,7 @@ async function startOn(
     sealer,
     http: outgoing,
     clock: engine.clock,
-    views,
+    views: { export: async (taskId) => ({ ...(await exports.told(taskId)) }) },
   })
   const quotas = new Quotas({ ledger, clock: engine.clock }, defaultQuotas(config))
   const shared = {
@@ -150,6 +151,7 @@ async function startOn(
     http: outgoing,
     store,
     pool,
+    signer: await openSigner(settings, sealer),
     clock,
     log,
   }

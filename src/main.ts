@@ -3,6 +3,7 @@ import { addDoctorCommand } from './cli/doctor.ts'
 import { addExportCommand } from './cli/export.ts'
 import { Interrupted } from './cli/interrupt.ts'
 import { addKeyCommands, addProjectCommands } from './cli/project.ts'
+import { addVerifyCommand } from './cli/verify.ts'
 import { loadSettingFiles, type SettingFiles } from './config.ts'
 import { isAppError } from './kernel/index.ts'
 import { VERSION } from './version.ts'
@@ -21,6 +22,7 @@ addExportCommand(program)
 addDoctorCommand(program)
 addProjectCommands(program)
 addKeyCommands(program)
+addVerifyCommand(program)
 
 program
   .command('health')

@@ -18,6 +18,7 @@ import { exportKey } from './export-artifacts.ts'
 import type { ExportRequest } from './export-request.ts'
 import { orShortage } from './or-shortage.ts'
 import { type ProduceDeps, type Produced, produce, type Stage } from './produce.ts'
+import { keepReport, reportOf } from './report/index.ts'
 import type { Trouble } from './source/index.ts'
 import type { SpoolFolders } from './spool-folders.ts'
 
@@ -260,6 +261,7 @@ async function upload(
         size: stored.size,
       })
       .execute()
+    await keepReport(tx, job.id, reportOf(produced, stored))
     quotas.add(tx, projectId, { rows, bytes: produced.bytesRead, disk: stored.size })
   })
 }

@@ -24,6 +24,13 @@ import { type ExportRow, type ExportView, statusOf, toExportView } from './expor
 import { orShortage } from './or-shortage.ts'
 import { previewExport, type TablePreview } from './preview.ts'
 import { type Produced, produce } from './produce.ts'
+import {
+  ExportReports,
+  type FileReport,
+  MANIFEST_FORMAT,
+  type ManifestSigner,
+  type Signed,
+} from './report/index.ts'
 import type { ThreadPool } from './threads/index.ts'
 
 export interface ExportsDeps {
@@ -36,6 +43,7 @@ export interface ExportsDeps {
   http: HttpClient
   store: ArtifactStore
   pool: ThreadPool
+  signer: ManifestSigner
   clock: Clock
   log: Log
   /** The address under which callers reach this Wharf. */
@@ -69,6 +77,12 @@ const QUOTA_OF: Record<string, Quota> = {
   [ERRORS.QUOTA_BYTES.code]: 'bytes_per_day',
 }
 
+export interface TaskReport extends FileReport {
+  task_id: string
+  project_id: string
+  finished_at: string
+}
+
 const DOWNLOAD_URL_MS = 15 * 60_000
 const TICKET_MS = 60 * 60_000
 
@@ -77,11 +91,13 @@ export class Exports {
   readonly #deps: ExportsDeps
   readonly #options: ExportsOptions
   readonly #queries: ExportQueries
+  readonly #reports: ExportReports
 
   constructor(deps: ExportsDeps, options: ExportsOptions) {
     this.#deps = deps
     this.#options = options
     this.#queries = new ExportQueries(deps.ledger)
+    this.#reports = new ExportReports(deps)
   }
 
   /** Why a project may ask for no export now, if it may not. Read before the transaction of a request. */
@@ -255,6 +271,32 @@ export class Exports {
   /** Where a CDN has the finished file, or null without one. */
   async publicFileUrl(taskId: string): Promise<string | null> {
     return this.#deps.store.publicUrl((await this.#ready(taskId)).artifact_key)
+  }
+
+  /** What is known of the file; also when that is gone, for as long as the task is remembered. */
+  async report(taskId: string): Promise<TaskReport> {
+    const row = await this.#queries.find(taskId)
+    const status = statusOf(row)
+    const report = status === 'succeeded' ? await this.#reports.find(row.job_id) : undefined
+    if (!report)
+      throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so there is no report`)
+    const finished_at = new Date(row.finished_at ?? 0).toISOString()
+    return { task_id: taskId, project_id: row.project_id ?? '', finished_at, ...report }
+  }
+
+  /** The same, signed by this installation. */
+  async manifest(taskId: string): Promise<Signed<TaskReport & { format: string }>> {
+    return this.#deps.signer.sign({ format: MANIFEST_FORMAT, ...(await this.report(taskId)) })
+  }
+
+  /** What a callback carries: the task with its report, where it has one. */
+  async told(taskId: string): Promise<ExportView & { report: TaskReport | null }> {
+    const view = await this.get(taskId)
+    return { ...view, report: view.status === 'succeeded' ? await this.report(taskId) : null }
+  }
+
+  get publicKeys() {
+    return this.#deps.signer.publicKeys
   }
 
   /** Where the finished file is, or the reason why there is none. */

@@ -17,6 +17,7 @@ export { Exports, type ExportsDeps, type ExportsOptions, type Position } from '.
 export { HttpPageSource } from './http-page-source.ts'
 export type { TablePreview } from './preview.ts'
 export { type Produced, produce } from './produce.ts'
+export { type Finding, openSigner, verifyFiles } from './report/index.ts'
 export { sampleOrders } from './sample-source.ts'
 export { type Diagnosis, examineSource } from './source/index.ts'
 export { SpoolFolders } from './spool-folders.ts'

@@ -13,6 +13,7 @@ import { jsonLines } from './jsonl/index.ts'
 import { numericFields } from './numeric-fields.ts'
 import { writeParquet } from './parquet/index.ts'
 import { planTable, sheetName } from './plan-table.ts'
+import { type ManifestSigner, manifestText, type PartReport } from './report/index.ts'
 import {
   alignSegments,
   type FetchLimits,
@@ -37,7 +38,7 @@ import {
   templateFromKeys,
 } from './template/index.ts'
 import type { ThreadPool } from './threads/index.ts'
-import { type SheetInput, writeWorkbook, zipFiles } from './xlsx/index.ts'
+import { type SheetInput, writeWorkbook, type ZippedFile, zipFiles } from './xlsx/index.ts'
 
 export type Stage = 'fetching' | 'building' | 'uploading'
 
@@ -46,6 +47,8 @@ export interface ProduceDeps {
   pool: ThreadPool
   clock: Clock
   log: Log
+  /** Signs the manifest inside an archive; without one it is not signed. */
+  signer?: ManifestSigner
 }
 
 export interface ProduceOptions {
@@ -76,6 +79,8 @@ export interface Produced {
   warnings: string[]
   /** By table. */
   facts: TableFacts[]
+  /** The files of an archive; null: there is but one. */
+  archived: PartReport[] | null
 }
 
 type Built = Omit<Produced, 'facts'> & { counts: ColumnCounts[][] }
@@ -137,13 +142,13 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
 }
 
 function factsOf(
-  { table, spool, template, content }: FetchedTable,
+  { table, spool, template, content, csv }: FetchedTable,
   request: ExportRequest,
   counts: ColumnCounts[],
 ): TableFacts {
-  // The leaf of the row headers takes a column for each of their levels.
+  // The leaf of the row headers takes a column for each of their levels; in a CSV file only the others are counted.
   const leaves = template.leaves.flatMap((leaf) =>
-    leaf.rowHead ? Array<typeof leaf>(rowDepth(template.rows)).fill(leaf) : [leaf],
+    leaf.rowHead ? Array<typeof leaf>(csv ? 0 : rowDepth(template.rows)).fill(leaf) : [leaf],
   )
   const columns = counts.flatMap((count, index): ColumnFacts[] => {
     const { title, name, type } = leaves[index]!
@@ -250,7 +255,7 @@ async function buildCsv(deps: ProduceDeps, options: ProduceOptions, tables: Fetc
   const { request, signal } = options
   const { compress } = request
   const path = join(out, 'file.csv')
-  const { plain, warnings } = await plainCsv(
+  const { plain, warnings, counts } = await plainCsv(
     deps,
     options,
     tables[0] as FetchedTable,
@@ -260,7 +265,7 @@ async function buildCsv(deps: ProduceDeps, options: ProduceOptions, tables: Fetc
     await writeCompressed(createReadStream(plain), { path, compress, signal })
     if (plain.startsWith(out)) await rm(plain)
   } else if (plain !== path) await shareFile(plain, path)
-  return builtFile(path, options, spool, compressedAs(request, 'csv'), warnings)
+  return { ...builtFile(path, options, spool, compressedAs(request, 'csv'), warnings), counts: [counts] }
 }
 
 /** The uncompressed file: the spool itself where it has all columns and the dialect's form, else written to `path`. */
@@ -269,18 +274,23 @@ async function plainCsv(
   { signal }: ProduceOptions,
   { spool, csv, grown, spooledHead }: FetchedTable,
   path: string,
-): Promise<{ plain: string; warnings: string[] }> {
+): Promise<{ plain: string; warnings: string[]; counts: ColumnCounts[] }> {
+  // Records that were spooled as they are in the file were counted there.
+  const counts = spool.widths.map((longest, field) => {
+    return { nulls: spool.nulls[field]!, misfits: 0, cuts: 0, longest }
+  })
+
   if (csv?.recipe) {
     const layout = { ...csv, recipe: csv.recipe }
     const segments = await inOneOrder({ pool }, spool, dirname(path), signal)
-    return { plain: path, warnings: await writeCsv({ pool }, { path, segments, layout, signal }) }
+    return { plain: path, ...(await writeCsv({ pool }, { path, segments, layout, signal })) }
   }
-  if (!csv || !grown) return { plain: await joinSegments(spool.segments, signal), warnings: [] }
+  if (!csv || !grown) return { plain: await joinSegments(spool.segments, signal), warnings: [], counts }
   const [labels = []] = csv.labels.values()
   const { length: skip } = Buffer.from(spooledHead)
   const layout = { head: csv.head, skip, fields: spool.fields.length, labels: labels.length }
   await alignSegments({ pool }, spool.segments, { path, ...layout, signal })
-  return { plain: path, warnings: [] }
+  return { plain: path, warnings: [], counts }
 }
 
 async function buildJsonLines(
@@ -329,7 +339,7 @@ function builtFile(
   warnings: string[] = [],
 ): Built {
   const fileName = `${request.fileName}${ending}`
-  return { path, fileName, contentType, rows, parts: 1, warnings, counts: [] }
+  return { path, fileName, contentType, rows, parts: 1, warnings, archived: null, counts: [] }
 }
 
 /** Typed segments with their fields in the spool's order; most have them so. */
@@ -356,7 +366,7 @@ async function shareFile(spooled: string, path: string): Promise<void> {
 }
 
 async function buildExcel(
-  { pool }: ProduceDeps,
+  { pool, signer }: ProduceDeps,
   options: ProduceOptions,
   tables: FetchedTable[],
   out: string,
@@ -382,12 +392,17 @@ async function buildExcel(
       rows,
       parts: 1,
       warnings,
+      archived: null,
       counts,
     }
   }
   const path = join(out, 'parts.zip')
   const paths = files.map((file) => file.path)
-  await zipFiles(paths, path, signal)
+  const partsOf = (zipped: readonly ZippedFile[]) =>
+    zipped.map((part, index) => ({ ...part, rows: files[index]!.rows }))
+  const zipped = await zipFiles(paths, path, signal, {
+    last: (zipped) => ({ name: 'manifest.json', text: manifestText({ parts: partsOf(zipped) }, signer) }),
+  })
   return {
     path,
     fileName: `${request.fileName}.zip`,
@@ -395,6 +410,7 @@ async function buildExcel(
     rows,
     parts: files.length,
     warnings,
+    archived: partsOf(zipped.files),
     counts,
   }
 }

@@ -17,7 +17,7 @@ export interface TableFacts {
   /** Rows that the source announced, and rows in the file. */
   asked: number
   written: number
-  /** Columns that show values, from left to right. Empty where nothing was counted: CSV records are spooled as they come. */
+  /** Columns that show values, from left to right. */
   columns: ColumnFacts[]
   /** Keys of the rows that the template leaves out, in the order of first sight; the first thousand. */
   leftOut: string[]

@@ -17,6 +17,7 @@ export type ExportTask = Static<typeof exported.ExportTask>
 export type ExportPage = Static<typeof exported.ExportPage>
 export type ExportPlace = Static<typeof exported.Place>
 export type ExportDelivery = Static<typeof exported.Deliveries>['items'][number]
+export type ExportReport = Static<typeof exported.Report>
 export type ExportDownload = Static<typeof exported.Downloads>['items'][number]
 
 export type TransferJob = Static<typeof transfers.TransferJob>

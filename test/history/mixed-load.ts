@@ -131,7 +131,7 @@ export class MixedLoad {
     await this.#json('POST', `/api/exports/${id}/ticket`)
     await (await this.#ask('GET', `/api/exports/${id}/file`)).arrayBuffer()
     await told.call()
-    for (const what of ['events', 'deliveries', 'downloads', 'position'])
+    for (const what of ['events', 'deliveries', 'downloads', 'position', 'report', 'manifest'])
       await this.#json('GET', `/api/exports/${id}/${what}`)
     const list = `/api/projects/${this.#project.id}/exports`
     const statuses = ['pending', 'processing', 'succeeded', 'failed', 'cancelled'].map(

@@ -4,11 +4,12 @@ import type {
   ExportDownload,
   ExportPage,
   ExportPlace,
+  ExportReport,
   ExportTask,
 } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 
-export type { ExportDelivery, ExportDownload, ExportPage, ExportTask }
+export type { ExportDelivery, ExportDownload, ExportPage, ExportReport, ExportTask }
 export type ExportStatus = ExportTask['status']
 
 export interface ExportFilter {
@@ -45,6 +46,8 @@ const items = async <T>(taskId: string, what: string, signal: AbortSignal): Prom
 
 export const getPosition = (taskId: string, signal: AbortSignal): Promise<ExportPlace> =>
   ask(`${pathOf(taskId)}/position`, { signal })
+export const getReport = (taskId: string, signal: AbortSignal): Promise<ExportReport> =>
+  ask(`${pathOf(taskId)}/report`, { signal })
 export const listHistory = (taskId: string, signal: AbortSignal) =>
   items<ExportHistoryItem>(taskId, 'events', signal)
 export const listDeliveries = (taskId: string, signal: AbortSignal) =>

@@ -19,6 +19,7 @@ export interface Schema {
   idempotency: IdempotencyTable
   ended_work: EndedWorkTable
   export_files: ExportFilesTable
+  export_reports: ExportReportsTable
   export_downloads: ExportDownloadsTable
   deliveries: DeliveriesTable
   accounts: AccountsTable
@@ -201,6 +202,11 @@ export interface EndedWorkTable {
   at: number
   failed: number
   duration_ms: number
+}
+
+export interface ExportReportsTable {
+  job_id: string
+  report: string
 }
 
 export interface ExportFilesTable {

@@ -1,5 +1,6 @@
 import { closeSync, readSync } from 'node:fs'
 import { AppError, ERRORS, openFileSync } from '../../kernel/index.ts'
+import { FACTS, LONGEST, MISFITS, NULLS, noFacts } from '../column-facts.ts'
 import type { Made } from '../threads/index.ts'
 import { readIsoDate } from '../xlsx/encode/iso-date.ts'
 import { Timezone } from '../xlsx/encode/timezone.ts'
@@ -26,12 +27,19 @@ export interface CsvSlice {
   labels: string[]
 }
 
+export interface RenderedSlice extends EncodedText {
+  /** See `column-facts.ts`. */
+  facts: Float64Array
+}
+
 /** Typed records of a slice as those of a file. */
-export function renderSlice(task: CsvSlice): Made<EncodedText> {
+export function renderSlice(task: CsvSlice): Made<RenderedSlice> {
   const { recipe, labels } = task
-  const text = new RecordRenderer(recipe).render(readSlice(task), labels)
+  const renderer = new RecordRenderer(recipe)
+  const text = renderer.render(readSlice(task), labels)
   const encoded = encodeText(text, recipe.dialect.encoding)
-  return { result: encoded, transfer: [ownMemory(encoded)] }
+  const transfer = [ownMemory(encoded)]
+  return { result: { ...encoded, facts: renderer.facts }, transfer }
 }
 
 const DEFAULT_FORMAT = 'yyyy-mm-dd hh:mm:ss'
@@ -42,11 +50,14 @@ export class RecordRenderer {
   readonly #columns: CsvColumn[]
   readonly #dates: (DateText | undefined)[]
   readonly #zone: Timezone
+  /** By column. */
+  readonly facts: Float64Array
 
   constructor({ dialect, timezone, columns }: CsvRecipe) {
     this.#fields = new FieldWriter(dialect)
     this.#columns = columns
     this.#zone = new Timezone(timezone)
+    this.facts = noFacts(columns.length)
     this.#dates = columns.map((column) =>
       column.kind === 'date'
         ? dateText(showsDate(column.format) ? column.format : DEFAULT_FORMAT)
@@ -78,23 +89,43 @@ export class RecordRenderer {
   }
 
   #text(value: string, column: number): string {
-    const date = this.#date(value, column)
-    if (date !== undefined) return date
-    const isNumber = this.#columns[column]!.kind === 'number' && NUMERIC.test(value)
-    return this.#fields.text(isNumber ? this.#fields.decimal(value) : value)
+    if (value === '') this.#count(column, NULLS)
+    const longest = column * FACTS + LONGEST
+    this.facts[longest] = Math.max(this.facts[longest]!, value.length)
+    const date = value === '' ? undefined : this.#date(value, column)
+    if (date !== undefined) return this.#fields.text(date)
+    const isNumber = this.#columns[column]!.kind === 'number' && value !== ''
+    if (!isNumber) return this.#fields.text(value)
+    if (!NUMERIC.test(value)) this.#count(column, MISFITS)
+    return this.#fields.text(NUMERIC.test(value) ? this.#fields.decimal(value) : value)
   }
 
+  /** A number, a boolean, null or nothing. */
   #plain(value: string, column: number): string {
-    if (value === '' || value === 'null') return this.#fields.nothing
-    return this.#date(value, column) ?? this.#fields.plain(value)
+    if (value === '' || value === 'null') {
+      this.#count(column, NULLS)
+      return this.#fields.nothing
+    }
+    const isNumber = value !== 'true' && value !== 'false'
+    const date = this.#date(value, column)
+    if (date !== undefined) return this.#fields.text(date)
+    if (!isNumber && this.#columns[column]!.kind === 'number') this.#count(column, MISFITS)
+    return this.#fields.plain(value)
   }
 
+  /** What a date column shows of a value, if that is a date. */
   #date(value: string, column: number): string | undefined {
-    const shown = this.#dates[column]
-    if (!shown) return undefined
+    const show = this.#dates[column]
+    if (!show) return undefined
     const bytes = Buffer.from(value)
     const wallClock = readIsoDate(bytes, 0, bytes.length, this.#zone)
-    return Number.isNaN(wallClock) ? undefined : this.#fields.text(shown(wallClock))
+    if (!Number.isNaN(wallClock)) return show(wallClock)
+    this.#count(column, MISFITS)
+    return undefined
+  }
+
+  #count(column: number, fact: number): void {
+    this.facts[column * FACTS + fact]! += 1
   }
 }
 

@@ -1,11 +1,12 @@
 import { openFile, orAborted } from '../../kernel/index.ts'
+import { addFacts, type ColumnCounts, countsOf, noFacts } from '../column-facts.ts'
 import type { SpoolSegment } from '../source/index.ts'
 import { craft, type ThreadPool } from '../threads/index.ts'
 import type { CsvLayout } from './csv-layout.ts'
-import type { CsvRecipe, CsvSlice } from './csv-work.ts'
+import type { CsvRecipe, CsvSlice, RenderedSlice } from './csv-work.ts'
 import { type EncodedText, encodeText } from './text-encoder.ts'
 
-const SLICES = craft<CsvSlice, EncodedText>(import.meta.url, 'csv-work', 'renderSlice')
+const SLICES = craft<CsvSlice, RenderedSlice>(import.meta.url, 'csv-work', 'renderSlice')
 
 export interface CsvFile {
   path: string
@@ -14,11 +15,11 @@ export interface CsvFile {
   signal: AbortSignal
 }
 
-/** Makes a file of typed records, slice by slice in the threads. Returns what is worth knowing about it. */
+/** Makes a file of typed records, slice by slice in the threads. Returns what is worth knowing about it, by column too. */
 export async function writeCsv(
   { pool }: { pool: ThreadPool },
   { path, segments, layout, signal }: CsvFile,
-): Promise<string[]> {
+): Promise<{ warnings: string[]; counts: ColumnCounts[] }> {
   const { recipe, head, labels } = layout
   const tasks = segments.flatMap(({ path, slices, group }) =>
     slices.map(({ offset, bytes }): CsvSlice => {
@@ -28,6 +29,7 @@ export async function writeCsv(
   )
   const { encoding } = recipe.dialect
   const losses = new Losses(encoding)
+  const facts = noFacts(recipe.columns.length)
   const file = await openFile(path, 'w')
   try {
     const put = async (encoded: EncodedText) => {
@@ -35,7 +37,12 @@ export async function writeCsv(
       await file.writeFile(encoded.bytes)
     }
     await put(encodeText(head, encoding))
-    const sent: Promise<EncodedText>[] = []
+    const sent: Promise<RenderedSlice>[] = []
+    const take = async (result: Promise<RenderedSlice>) => {
+      const rendered = await orAborted(result, signal)
+      addFacts(facts, rendered.facts)
+      await put(rendered)
+    }
     const send = (task: CsvSlice) => {
       const result = pool.run(SLICES, task, { signal })
       // The first failure is the one that is told.
@@ -44,13 +51,13 @@ export async function writeCsv(
     }
     for (const task of tasks) {
       send(task)
-      if (sent.length > pool.size) await put(await orAborted(sent.shift()!, signal))
+      if (sent.length > pool.size) await take(sent.shift()!)
     }
-    for (const result of sent) await put(await orAborted(result, signal))
+    for (const result of sent) await take(result)
   } finally {
     await file.close()
   }
-  return losses.warnings
+  return { warnings: losses.warnings, counts: countsOf(facts) }
 }
 
 /** Characters that an encoding lacks. */

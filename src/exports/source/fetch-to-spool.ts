@@ -167,6 +167,7 @@ async function openFolder(
       unwanted: [],
       pages: { bytes: 0, crc: 0 },
       keys: { bytes: 0, crc: 0 },
+      nulls: expected.fields.map(() => 0),
     }),
   )
   const meta: SpoolMeta = { version: 3, ...expected, ranges, drift: null, updated: deps.clock.now() }

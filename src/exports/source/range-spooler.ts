@@ -41,7 +41,10 @@ export interface Taken {
 }
 
 /** How far a range has come, without its pages. */
-export type RangeState = Pick<RangeMeta, 'segments' | 'widths' | 'added' | 'unwanted' | 'pages' | 'keys'>
+export type RangeState = Pick<
+  RangeMeta,
+  'segments' | 'widths' | 'nulls' | 'added' | 'unwanted' | 'pages' | 'keys'
+>
 
 /** What the files hold, after a flush. */
 export interface Flushed extends RangeState {
@@ -98,7 +101,7 @@ export class RangeSpooler implements PageSink {
         marked: options.marked ?? false,
       },
       this.#sinks,
-      start.widths,
+      start,
     )
     this.#transcoder.leaveOut(start.unwanted)
     this.#reader = new PageReader(this.#transcoder, { wrapped: options.wrapped, ...rowNames })
@@ -106,7 +109,7 @@ export class RangeSpooler implements PageSink {
 
   async take({ bytes, length }: Pick<PageBody, 'bytes' | 'length'>, expected: ExpectedPage): Promise<Taken> {
     const marks = this.#sinks.map((sink) => sink.mark())
-    const seen = this.#keysSeen()
+    const seen = this.#transcoder.mark()
     const keys = this.#keys.mark()
     try {
       const total = this.#reader.read(bytes, length, expected)
@@ -150,20 +153,17 @@ export class RangeSpooler implements PageSink {
     return {
       written,
       segments: this.#sinks.map((sink) => sink.state()),
-      widths: [...this.#transcoder.widths],
+      widths: this.#transcoder.widths,
       added: this.#transcoder.fields.slice(this.#fields) as string[],
       unwanted: [...this.#transcoder.unwanted],
       pages: this.#pages.state(),
       keys: this.#keys.state(),
+      nulls: this.#transcoder.nulls,
     }
   }
 
   close(): void {
     // Nothing is held open.
-  }
-
-  #keysSeen(): { fields: number; unwanted: number } {
-    return { fields: this.#transcoder.fields.length, unwanted: this.#transcoder.unwanted.length }
   }
 
   #sum(of: (sink: SegmentBuffer) => number): number {

@@ -14,6 +14,8 @@ export class RowShape {
   readonly closing: Uint8Array
   /** Commas behind the last value, for columns that the row lacks. */
   readonly trailing: number
+  /** Slots of the columns that the row lacks. */
+  readonly missing: Int32Array
   /** Values come in the order of the columns: no need to collect them first. */
   readonly direct: boolean
 
@@ -34,6 +36,8 @@ export class RowShape {
       seen = slot
       last = slot
     })
+    const present = new Set(slots)
+    this.missing = Int32Array.from([...Array(columns ?? 0).keys()].filter((slot) => !present.has(slot)))
     this.code = Int32Array.from([...code, [0]].flat())
     this.direct = ascending
     this.trailing = Math.max(0, (columns ?? 0) - 1 - last)

@@ -14,6 +14,7 @@ import {
   skipValue,
 } from './json-scan.ts'
 import { ESCAPED } from './key-table.ts'
+import { LengthMeter } from './length-meter.ts'
 import { Memory, withOneMore } from './memory.ts'
 import { NESTED } from './nested-mark.ts'
 import { fault, ShapeFault, UnknownRowHead } from './page-fault.ts'
@@ -37,6 +38,15 @@ const MARGIN = 8
 const MAX_FIELDS = 16_384
 /** Keys without a column that are remembered by name. */
 const MAX_UNWANTED = 1_000
+
+/** What was seen before a page. */
+export interface TranscoderMark {
+  fields: number
+  unwanted: number
+  /** By field. */
+  widths: number[]
+  nulls: number[]
+}
 
 export interface RowTranscoderOptions {
   /** Null is a field that stays empty. */
@@ -73,7 +83,12 @@ export class RowTranscoder {
   readonly #growExcept: readonly string[] | undefined
   readonly #key: RowKey | undefined
   #columns: RowColumns
-  readonly #widths: WidthMeter
+  readonly #widths: WidthMeter | LengthMeter
+  /** Of CSV records: empty values by slot, see `column-facts.ts`. Of a workbook its writer counts. */
+  #nulls: Int32Array
+  /** Slots of the empty values of the present row, and how many there are. */
+  #empty: Int32Array
+  #empties = 0
   /** Where in the scratch the values of a row are, by slot; -1 for one that the row lacks. */
   #starts: Int32Array
   #ends: Int32Array
@@ -97,7 +112,7 @@ export class RowTranscoder {
       marked = false,
     }: RowTranscoderOptions,
     sinks: readonly SegmentBuffer[],
-    widths: readonly number[] = [],
+    counted: Partial<Pick<TranscoderMark, 'widths' | 'nulls'>> = {},
   ) {
     this.#sinks = sinks
     this.#csv = csv
@@ -107,16 +122,27 @@ export class RowTranscoder {
     this.#marked = marked
     this.#key = key
     this.#columns = this.#columnsOf(fields)
-    this.#widths = new WidthMeter(this.#columns.slots, { off: csv })
+    this.#widths = csv ? new LengthMeter(this.#columns.slots) : new WidthMeter(this.#columns.slots)
+    this.#nulls = new Int32Array(this.#columns.slots)
+    this.#empty = new Int32Array(this.#columns.slots)
     this.#starts = new Int32Array(this.#columns.slots)
     this.#ends = new Int32Array(this.#columns.slots)
-    for (const [column, width] of widths.entries()) this.#widths.widen(this.#columns.slotOf[column]!, width)
+    this.#restore(counted)
   }
 
-  /** Widest value so far, by field. */
+  /** Widest value so far, by field; of CSV records, the longest text. */
   get widths(): number[] {
+    return this.#byColumn(this.#widths.bySlot)
+  }
+
+  /** Empty values so far, by field. */
+  get nulls(): number[] {
+    return this.#byColumn(this.#nulls)
+  }
+
+  #byColumn(bySlot: Int32Array): number[] {
     const { fields, slotOf } = this.#columns
-    return fields.map((_, column) => (this.#csv ? 0 : this.#widths.bySlot[slotOf[column]!]!))
+    return fields.map((_, column) => bySlot[slotOf[column]!]!)
   }
 
   /** The columns, with those that have been added. */
@@ -129,13 +155,27 @@ export class RowTranscoder {
     return this.#columns.unwanted
   }
 
-  /** Keys that only a refused page had: as if they had not been seen. */
-  rollback(mark: { fields: number; unwanted: number }): void {
+  /** To be given to `rollback` if the page turns out bad. */
+  mark(): TranscoderMark {
     const { fields, unwanted } = this.#columns
-    if (fields.length === mark.fields && unwanted.length === mark.unwanted) return
-    this.#columns = this.#columnsOf(fields.slice(0, mark.fields))
-    this.leaveOut(unwanted.slice(0, mark.unwanted))
-    this.#shapes.length = 0
+    return { fields: fields.length, unwanted: unwanted.length, widths: this.widths, nulls: this.nulls }
+  }
+
+  /** Keys and values that only a refused page had: as if they had not been seen. */
+  rollback(mark: TranscoderMark): void {
+    const { fields, unwanted } = this.#columns
+    if (fields.length !== mark.fields || unwanted.length !== mark.unwanted) {
+      this.#columns = this.#columnsOf(fields.slice(0, mark.fields))
+      this.leaveOut(unwanted.slice(0, mark.unwanted))
+      this.#shapes.length = 0
+    }
+    this.#restore(mark)
+  }
+
+  #restore({ widths = [], nulls = [] }: Partial<Pick<TranscoderMark, 'widths' | 'nulls'>>): void {
+    const { slotOf } = this.#columns
+    for (const [column, width] of widths.entries()) this.#widths.bySlot[slotOf[column]!] = width
+    for (const [column, count] of nulls.entries()) this.#nulls[slotOf[column]!] = count
   }
 
   #columnsOf(fields: readonly (string | null)[]): RowColumns {
@@ -203,6 +243,7 @@ export class RowTranscoder {
     const { code, closing } = shape
     const { view } = this.#page
     const disarms = this.#disarms
+    const csv = this.#csv
     const room = input.length
     const direct = shape.direct && target !== undefined
     const memory = direct ? target.memory : this.#scratch
@@ -213,6 +254,7 @@ export class RowTranscoder {
     let o = direct ? target.length : 0
     let p = at
     if (!direct) this.#starts.fill(-1)
+    this.#empties = 0
     let c = 0
     for (let size = code[c++]!; size > 0; size = code[c++]!) {
       // Four bytes at a time; the last four may overlap those before them.
@@ -262,13 +304,13 @@ export class RowTranscoder {
       if (!direct) {
         this.#starts[slot] = start
         this.#ends[slot] = o
-      }
+      } else if (csv && o - start <= 2 && isEmpty(out, start, o)) this.#empty[this.#empties++] = slot
       if (keyOf !== null && keyOf[slot]! >= 0) this.#key!.found(keyOf[slot]!, from, p)
     }
     for (let index = 0; index < closing.length; index++) if (input[p++] !== closing[index]) return -1
     if (direct) {
       for (let comma = shape.trailing; comma > 0; comma--) out[o++] = COMMA
-      this.#commit(target, o)
+      if (this.#commit(target, o) && csv) this.#countEmpty(shape.missing)
     } else this.#collected(target)
     return p
   }
@@ -354,9 +396,17 @@ export class RowTranscoder {
     const slot = columns.add(name)
     if (columns.keyOf) columns.keyOf = withOneMore(columns.keyOf, slot, this.#key!.columns.indexOf(name))
     this.#widths.add(slot)
+    // The rows before lack it. Shapes that were learnt from them do not know of it.
+    this.#nulls = withOneMore(this.#nulls, slot, this.#csv ? this.#rows() : 0)
+    this.#empty = withOneMore(this.#empty, slot, 0)
+    this.#shapes.length = 0
     this.#starts = withOneMore(this.#starts, slot, -1)
     this.#ends = withOneMore(this.#ends, slot, -1)
     return slot
+  }
+
+  #rows(): number {
+    return this.#sinks.reduce((sum, sink) => sum + sink.rows, 0)
   }
 
   /** Writes one value to the scratch at `o`; where it ended is left in the copier. */
@@ -422,7 +472,22 @@ export class RowTranscoder {
       if (end - start > 100) o += scratch.copy(out, o, start, end)
       else for (let p = start; p < end; p++) out[o++] = scratch[p]!
     }
-    this.#commit(sink, o)
+    if (this.#commit(sink, o) && this.#csv) this.#countCollected()
+  }
+
+  /** The present row's, which is kept: those that it lacks, and those that stand in it. */
+  #countEmpty(missing: Int32Array): void {
+    const nulls = this.#nulls
+    for (let n = 0; n < missing.length; n++) nulls[missing[n]!]! += 1
+    for (let n = 0; n < this.#empties; n++) nulls[this.#empty[n]!]! += 1
+  }
+
+  #countCollected(): void {
+    const scratch = this.#scratch.bytes
+    for (let slot = 0; slot < this.#columns.slots; slot++) {
+      const start = this.#starts[slot]!
+      if (start < 0 || isEmpty(scratch, start, this.#ends[slot]!)) this.#nulls[slot]! += 1
+    }
   }
 
   #collectedSize(): number {
@@ -448,9 +513,9 @@ export class RowTranscoder {
     throw new UnknownRowHead(`no row header is named "${name}"`)
   }
 
-  /** Ends the record behind `at`. */
-  #commit(sink: SegmentBuffer, at: number): void {
-    if (this.rowsRead++ >= this.#limit) return
+  /** Ends the record behind `at`. False: the row is beyond the limit, and not kept. */
+  #commit(sink: SegmentBuffer, at: number): boolean {
+    if (this.rowsRead++ >= this.#limit) return false
     const out = sink.memory.bytes
     let o = at
     if (this.#csv) {
@@ -466,5 +531,11 @@ export class RowTranscoder {
     sink.length = o
     sink.rows++
     if (o >= sink.sliceLimit) sink.closeSlice()
+    return true
   }
+}
+
+/** A CSV field that holds nothing, or the empty text. */
+function isEmpty(out: Uint8Array, start: number, end: number): boolean {
+  return end === start || (end - start === 2 && out[start] === QUOTE)
 }

@@ -146,12 +146,20 @@ export class SpoolFetch implements RangeWatcher {
       ),
     )
     const checks = { samePages: this.#samePages, key: meta.key, keys, drift: this.#drift }
+    // Rows of a range that never met a key lack it, all of them.
+    const nulls = fields.map((_, field) =>
+      ranges.reduce((sum, { nulls, segments }, index) => {
+        const place = placesOf[index] ? placesOf[index][field]! : field
+        return sum + (nulls[place] ?? segments.reduce((rows, segment) => rows + segment.rows, 0))
+      }, 0),
+    )
     return {
       directory: folder.directory,
       segments,
       fields,
       unwanted: [...new Set(ranges.flatMap(({ unwanted }) => unwanted))],
       widths,
+      nulls,
       rows: this.#rows,
       bytes: this.#bytes,
       probe,

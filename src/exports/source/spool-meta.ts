@@ -15,8 +15,10 @@ export interface RangeMeta extends PageRange {
   /** Prints of its pages, and of its rows' keys. */
   pages: LogState
   keys: LogState
-  /** Widest value by field, those that were added included. */
+  /** Widest value by field, those that were added included; of CSV records, the longest text. */
   widths: number[]
+  /** Of CSV records: empty values by field. */
+  nulls: number[]
 }
 
 /** What is needed to go on after a crash. Everything it counts is on disk before it is. */

@@ -27,8 +27,10 @@ export interface Spool {
   fields: (string | null)[]
   /** Keys that rows have and no field shows, in the order of first sight, the first thousand. */
   unwanted: string[]
-  /** Widest value by field, in characters, up to 60. */
+  /** Widest value by field, in characters, up to 60; of CSV records, the longest text. */
   widths: number[]
+  /** Of CSV records: empty values by field. */
+  nulls: number[]
   rows: number
   bytes: number
   probe: Probe

@@ -22,13 +22,13 @@ export class ThreadedSpooler implements PageSink {
   constructor(
     { threads }: { threads: ThreadPool },
     options: RangeSpoolerOptions,
-    { segments, widths, added, unwanted, pages, keys }: RangeState,
+    { segments, widths, nulls, added, unwanted, pages, keys }: RangeState,
   ) {
     this.#thread = threads.pin()
     this.#opened = this.#thread.run(OPEN, {
       range: this.#range,
       options,
-      start: { segments, widths, added, unwanted, pages, keys },
+      start: { segments, widths, nulls, added, unwanted, pages, keys },
     })
     this.#opened.catch(() => undefined)
   }

@@ -4,17 +4,14 @@ import { spoolWidth, WIDTH_CAP } from './spool-width.ts'
 /** The widest value of each slot. */
 export class WidthMeter {
   bySlot: Int32Array
-  readonly #first: number
 
-  /** One that is off holds the cap from the start, so nothing is ever wider. */
-  constructor(slots: number, { off }: { off: boolean }) {
-    this.#first = off ? WIDTH_CAP : 0
-    this.bySlot = new Int32Array(slots).fill(this.#first)
+  constructor(slots: number) {
+    this.bySlot = new Int32Array(slots)
   }
 
   /** A new slot, with that number. */
   add(slot: number): void {
-    this.bySlot = withOneMore(this.bySlot, slot, this.#first)
+    this.bySlot = withOneMore(this.bySlot, slot, 0)
   }
 
   widen(slot: number, width: number): void {

@@ -7,7 +7,7 @@ import { eventHistory } from '../../notify/index.ts'
 import { issuerOf, type Principal } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { sendArtifact } from '../send-artifact.ts'
-import { Deliveries, Downloads, Place } from './export-schemas.ts'
+import { Deliveries, Downloads, Manifest, Place, Report } from './export-schemas.ts'
 import { OneTask, Ticket } from './schemas.ts'
 
 const tags = ['exports']
@@ -52,6 +52,34 @@ export function exportDetailRoutes(
         },
       },
       async (request) => ({ items: await exports.downloads((await find(request)).task_id) }),
+    )
+
+    app.get(
+      '/api/exports/:task_id/report',
+      {
+        config: { access: 'ticket' },
+        schema: {
+          tags,
+          summary: 'What is known of the file: rows, columns, parts',
+          params: OneTask,
+          response: { 200: Report },
+        },
+      },
+      async (request) => exports.report((await find(request)).task_id),
+    )
+
+    app.get(
+      '/api/exports/:task_id/manifest',
+      {
+        config: { access: 'ticket' },
+        schema: {
+          tags,
+          summary: 'The report, signed by this installation; `wharf verify` checks it',
+          params: OneTask,
+          response: { 200: Manifest },
+        },
+      },
+      async (request) => exports.manifest((await find(request)).task_id),
     )
 
     app.get(

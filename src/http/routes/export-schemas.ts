@@ -139,6 +139,73 @@ export const Downloads = Type.Object({
   ),
 })
 
+const Part = {
+  name: Type.String(),
+  rows: Type.Integer(),
+  size: Type.Integer(),
+  sha256: Type.String(),
+}
+
+const ReportedColumn = Type.Object({
+  title: Type.String(),
+  name: Type.String({ description: 'key of the rows' }),
+  type: Type.String(),
+  nulls: Type.Integer({ description: 'empty cells: null, a missing key, an empty text' }),
+  misfits: Type.Integer({ description: 'values that did not fit the type' }),
+  cuts: Type.Integer({ description: 'texts that were too long for a cell' }),
+  longest: Type.Integer({ description: 'characters of the longest text' }),
+})
+
+/** More may follow: a reader of a report passes over what it does not know. */
+export const Report = Type.Object({
+  task_id: Type.String(),
+  project_id: Type.String(),
+  finished_at: Time,
+  file: Type.Object({ ...Part, parts: Type.Integer(), content_type: Type.String() }),
+  rows: Type.Object({ asked: Type.Integer(), written: Type.Integer() }),
+  tables: Type.Array(
+    Type.Object(
+      {
+        name: Type.String(),
+        asked: Type.Integer(),
+        written: Type.Integer(),
+        columns: Type.Array(ReportedColumn),
+        left_out: Type.Array(Type.String(), { description: 'keys of the rows that the template leaves out' }),
+      },
+      { additionalProperties: true },
+    ),
+  ),
+  parts: Type.Array(Type.Object(Part)),
+  warnings: Type.Array(Type.String()),
+})
+
+/** The report with its signature. Members that a signature covers must arrive as they are: nothing is left out. */
+export const Manifest = Type.Object(
+  {
+    format: Type.String(),
+    signature: Type.Object({
+      algorithm: Type.String(),
+      key_id: Type.String(),
+      public_key: Type.String(),
+      value: Type.String({ description: 'of everything else as canonical JSON (RFC 8785), base64url' }),
+    }),
+  },
+  { additionalProperties: true },
+)
+
+export const KeySet = Type.Object({
+  keys: Type.Array(
+    Type.Object({
+      kty: Type.String(),
+      crv: Type.Optional(Type.String()),
+      x: Type.Optional(Type.String()),
+      kid: Type.Optional(Type.String()),
+      use: Type.Optional(Type.String()),
+      alg: Type.Optional(Type.String()),
+    }),
+  ),
+})
+
 export const Place = Type.Object({
   position: Type.Integer({ description: '0 when it runs or is about to; 1 is next' }),
   running: Type.Integer(),

@@ -9,7 +9,7 @@ import { linkIssuerOf, type Principal, requireProject, requireTask } from '../au
 import type { HttpDeps } from '../http-deps.ts'
 import { contentDisposition } from '../send-artifact.ts'
 import { exportDetailRoutes } from './export-details.ts'
-import { ExportPage, ExportRequestBody, ExportState, ExportTask, Preview } from './export-schemas.ts'
+import { ExportPage, ExportRequestBody, ExportState, ExportTask, KeySet, Preview } from './export-schemas.ts'
 import { paging, wanted } from './paging.ts'
 import { OneProject, OneTask } from './schemas.ts'
 
@@ -157,6 +157,15 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           }
         })
       },
+    )
+
+    app.get(
+      '/.well-known/wharf-keys',
+      {
+        config: { access: 'open' },
+        schema: { tags, summary: 'Keys that sign manifests, as a JWK set', response: { 200: KeySet } },
+      },
+      async () => exports.publicKeys,
     )
 
     await app.register(exportDetailRoutes(deps, find))

@@ -14,6 +14,7 @@ import { DownloadsPanel } from './downloads-panel.tsx'
 import { ExportFacts } from './facts.tsx'
 import { ExportHistory } from './history.tsx'
 import { ExportProgress } from './progress.tsx'
+import { ReportPanel } from './report-panel.tsx'
 import { StatusPill } from './status-pill.tsx'
 import { WhyItWaits } from './why-it-waits.tsx'
 
@@ -62,6 +63,7 @@ function Detail({ task }: { task: ExportTask }) {
               <Alert key={warning} className="detail-warning" type="warning" showIcon title={warning} />
             ))}
           </Panel>
+          <ReportPanel task={task} />
           <DownloadsPanel task={task} />
           <DeliveriesPanel task={task} />
         </div>

@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { type ExportReport, type ExportTask, getReport } from '../../api/exports.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { useFormat } from '../../parts/format.ts'
+import { Panel } from '../../parts/panel.tsx'
+
+type Table = ExportReport['tables'][number]
+type Part = ExportReport['parts'][number]
+
+/** What is in the file: rows, columns and, of an archive, its parts. */
+export function ReportPanel({ task }: { task: ExportTask }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { data } = useQuery({
+    queryKey: ['export', task.task_id, 'report'],
+    queryFn: ({ signal }) => getReport(task.task_id, signal),
+    enabled: task.status === 'succeeded',
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (!data) return null
+  const { asked, written } = data.rows
+  const rows = t('exports.report.rows', { asked: format.number(asked), written: format.number(written) })
+  const columns: Column<Part>[] = [
+    { key: 'name', title: t('exports.report.part'), draw: ({ name }) => name },
+    { key: 'rows', title: t('exports.fact.rows'), align: 'right', draw: (part) => format.number(part.rows) },
+    { key: 'size', title: t('exports.fact.size'), align: 'right', draw: (part) => format.bytes(part.size) },
+    {
+      key: 'sha256',
+      title: t('exports.fact.sha256'),
+      draw: ({ sha256 }) => <code>{sha256.slice(0, 16)}…</code>,
+    },
+  ]
+  return (
+    <Panel title={t('exports.report.title')} extra={rows}>
+      {data.tables.map((table) => (
+        <ColumnTable key={table.name} table={table} named={data.tables.length > 1} />
+      ))}
+      {data.parts.length > 1 && (
+        <DataTable
+          label={t('exports.fact.parts')}
+          columns={columns}
+          rows={data.parts}
+          rowKey={({ name }) => name}
+        />
+      )}
+    </Panel>
+  )
+}
+
+function ColumnTable({ table, named }: { table: Table; named: boolean }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  type Counted = Table['columns'][number] & { place: number }
+  const count = (key: 'nulls' | 'misfits' | 'longest' | 'cuts'): Column<Counted> => ({
+    key,
+    title: t(`exports.report.${key}`),
+    align: 'right',
+    draw: (column) => (column[key] === 0 ? '–' : format.number(column[key])),
+  })
+  const columns: Column<Counted>[] = [
+    { key: 'title', title: t('exports.report.column'), draw: ({ title, name }) => title || name },
+    { key: 'type', title: t('exports.report.type'), draw: ({ type }) => <code>{type}</code> },
+    count('nulls'),
+    count('misfits'),
+    count('longest'),
+    count('cuts'),
+  ]
+  if (table.columns.length === 0) return null
+  return (
+    <>
+      {named && <h3>{table.name}</h3>}
+      <DataTable
+        label={`${t('exports.report.title')} ${table.name}`}
+        columns={columns}
+        rows={table.columns.map((column, place) => ({ ...column, place }))}
+        rowKey={({ place }) => String(place)}
+      />
+    </>
+  )
+}

@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type FileReport, verifyFiles } from '../../../src/exports/report/index.ts'
+import { problemOf, sha256, startExports } from '../../support/export-client.ts'
+import { runWharf, temporaryFolder } from '../../support/wharf-process.ts'
+import { unpack } from '../xlsx/foreign-reader.ts'
+
+type Wharf = Awaited<ReturnType<typeof startExports>>
+
+async function reportOf({ client }: Wharf, taskId: string): Promise<FileReport> {
+  const answer = await client.get(taskId, '/report')
+  expect(answer.status).toBe(200)
+  return (await answer.json()) as FileReport
+}
+
+/** The file, its manifest and the installation's keys in a folder. */
+async function takeAway({ client, ask }: Wharf, taskId: string, name: string) {
+  const folder = temporaryFolder()
+  const path = (file: string) => join(folder, file)
+  writeFileSync(path(name), await client.bytes(taskId))
+  writeFileSync(path('manifest.json'), await (await client.get(taskId, '/manifest')).text())
+  writeFileSync(path('keys.json'), await (await ask('GET', '/.well-known/wharf-keys')).text())
+  return { folder, file: path(name), manifest: path('manifest.json'), keys: path('keys.json') }
+}
+
+test('every file has a report, a signed manifest, and a callback that carries the report', async () => {
+  const wharf = await startExports()
+  const { business, client } = wharf
+  const told = business.receiver()
+  const source = business.source({
+    total: 250,
+    row: (n) => ({
+      id: n,
+      name: n % 5 === 0 ? null : n === 7 ? '' : '汉😀'.repeat(1 + (n % 3)),
+      ...(n % 2 === 0 && { extra: 'say "no"' }),
+    }),
+  })
+  const template = [{ name: 'id', type: 'number' }, { name: 'name', title: 'Name' }, { name: 'extra' }]
+  const body = { source_url: source.url, template, page_size: 100, callback: told.url, file_name: 'orders' }
+  const columns = [
+    { name: 'id', title: 'id', type: 'number', nulls: 0, misfits: 0, cuts: 0, longest: 0 },
+    { name: 'name', title: 'Name', type: 'auto', nulls: 51, misfits: 0, cuts: 0, longest: 9 },
+    { name: 'extra', title: 'extra', type: 'auto', nulls: 125, misfits: 0, cuts: 0, longest: 8 },
+  ]
+  const view = await client.run(body)
+  const bytes = await client.bytes(view.task_id)
+  const part = { name: 'orders.csv', rows: 250, size: bytes.length, sha256: sha256(bytes) }
+  const report = await reportOf(wharf, view.task_id)
+  expect(report).toMatchObject({
+    task_id: view.task_id,
+    file: { ...part, parts: 1, content_type: 'text/csv; charset=utf-8' },
+    rows: { asked: 250, written: 250 },
+    tables: [{ asked: 250, written: 250, columns }],
+    parts: [part],
+    warnings: [],
+  })
+  // Counted in the same way, whoever writes the records.
+  for (const other of [{ csv: { quote: 'all' } }, { type: 'excel' }]) {
+    const { task_id } = await client.run({ ...body, ...other })
+    expect((await reportOf(wharf, task_id)).tables[0]?.columns).toEqual(columns)
+  }
+  const call = await told.call()
+  expect(call.body).toMatchObject({ data: { task_id: view.task_id, report } })
+  const { file, manifest, keys } = await takeAway(wharf, view.task_id, 'orders.csv')
+  const { exited, output } = runWharf(['verify', file, '--manifest', manifest, '--keys', keys])
+  expect({ ...(await exited), ...output }).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(
+      /✓ signature: matches .*\n✓ orders.csv: 250 rows, \d+ bytes, SHA-256 matches\n/,
+    ),
+  })
+  writeFileSync(file, Buffer.concat([bytes, Buffer.from('251,"x",\r\n')]))
+  const changed = runWharf(['verify', file, '--manifest', manifest, '--keys', keys])
+  expect(await changed.exited).toMatchObject({ code: 1 })
+  expect(changed.output.out).toContain('✗ orders.csv: was changed: ')
+  expect(changed.output.out).toContain('251 rows in place of 250')
+})
+
+test('an archive carries a signed manifest of its parts, and its report lists them', async () => {
+  const wharf = await startExports('embedded', { env: { WHARF_EXCEL_MAX_ROWS: '100' } })
+  const source = wharf.business.source({ total: 250 })
+  const view = await wharf.client.run({ source_url: source.url, type: 'excel', file_name: '订单' })
+  const { parts } = await reportOf(wharf, view.task_id)
+  expect(parts.map(({ name, rows }) => [name, rows])).toEqual([
+    ['订单-1.xlsx', 100],
+    ['订单-2.xlsx', 100],
+    ['订单-3.xlsx', 50],
+  ])
+  const { folder, file, manifest, keys } = await takeAway(wharf, view.task_id, '订单.zip')
+  const inside = join(folder, 'inside')
+  unpack(file, inside)
+  const files = parts.map(({ name }) => join(inside, name))
+  for (const by of [manifest, join(inside, 'manifest.json')]) {
+    const findings = await verifyFiles(by === manifest ? [file, ...files] : files, { manifest: by, keys })
+    expect(findings.filter(({ good }) => !good)).toEqual([])
+  }
+  expect(spawnSync('python3', ['-m', 'zipfile', '-t', file]).status).toBe(0)
+})
+
+test('without a file there is no report, and strangers get none', async () => {
+  const { business, client, ask } = await startExports()
+  const source = business.source({ instead: (_, response) => Boolean(response.writeHead(403).end()) })
+  const { task_id } = await client
+    .ended((await client.start({ source_url: source.url })).task_id)
+    .then((v) => v)
+  for (const what of ['report', 'manifest']) {
+    expect(await problemOf(client.get(task_id, `/${what}`))).toMatchObject({ code: 'EXPORT_NOT_READY' })
+    expect((await ask('GET', `/api/exports/${task_id}/${what}`)).status).toBe(401)
+  }
+})
