@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import {
   activeIn,
   type Ledger,
@@ -41,8 +41,9 @@ export class ExportQueries {
     this.#ledger = ledger
   }
 
-  async find(taskId: string): Promise<ExportRow> {
-    const row = await this.#rows().where('tasks.id', '=', taskId).executeTakeFirst()
+  /** With `tx`, also one that the transaction has just made. */
+  async find(taskId: string, tx?: Tx): Promise<ExportRow> {
+    const row = await this.#rows(tx?.db).where('tasks.id', '=', taskId).executeTakeFirst()
     if (!row) throw noExport(taskId)
     return row
   }
@@ -147,8 +148,8 @@ export class ExportQueries {
     return sql<boolean>`(${like(this.#asked('fileName'))} or ${like(sql.ref('tasks.label'))} or ${like(sql.ref('tasks.id'))})`
   }
 
-  #rows() {
-    return this.#view(this.#ledger.db.selectFrom('tasks').innerJoin('jobs', 'jobs.id', 'tasks.job_id')).where(
+  #rows(db: Kysely<Schema> = this.#ledger.db) {
+    return this.#view(db.selectFrom('tasks').innerJoin('jobs', 'jobs.id', 'tasks.job_id')).where(
       'tasks.kind',
       '=',
       EXPORT_KIND,

@@ -3,7 +3,7 @@ import { COMPRESSIONS, type Compression } from './compress.ts'
 import { type CsvDialect, type CsvWishes, readDialect } from './csv/index.ts'
 import type { ExportType } from './export-type.ts'
 import { fileNameFor } from './file-name.ts'
-import { parseHeader, parseTemplate, type ThemeName } from './template/index.ts'
+import { parseHeader, parseTemplate, type TemplateFrom, type ThemeName } from './template/index.ts'
 
 /** A request as it came over the wire, its outer shape already checked. */
 export interface ExportBody {
@@ -27,6 +27,7 @@ export interface ExportBody {
   bom?: boolean
   csv?: CsvWishes
   fresh?: boolean
+  template_from?: TemplateFrom
   key?: string[]
   on_duplicates?: 'fail' | 'warn'
 }
@@ -54,6 +55,7 @@ export interface ExportRequest {
   timezone: string
   /** Columns that identify a row; a job that was accepted by an earlier version has none of these. */
   key?: string[]
+  templateFrom?: TemplateFrom
   onDuplicates?: 'fail' | 'warn'
   theme: ThemeName
   /** How a CSV file is written. */
@@ -71,10 +73,11 @@ export function readRequest(
   const type = body.type ?? 'csv'
   const tables = readTables(body, type)
   checkCompression(body.compress, type)
-  for (const [index, table] of tables.entries()) {
+  parseTemplate(body.template)
+  for (const [index, { sourceUrl }] of tables.entries()) {
     const path = body.sheets ? `sheets[${index}].` : ''
-    checkAddress(table.sourceUrl, `${path}source_url`, checkUrl)
-    parseTemplate(table.template, { path: `${path}template` })
+    checkAddress(sourceUrl, `${path}source_url`, checkUrl)
+    parseTemplate(body.sheets?.[index]?.template, { path: `${path}template` })
   }
   checkHeaders(body.source_headers, (headers) => checkUrl(tables[0]?.sourceUrl ?? '', headers))
   if (body.callback !== undefined) checkAddress(body.callback, 'callback', checkUrl)
@@ -88,6 +91,7 @@ export function readRequest(
     tables,
     pageSize: body.page_size ?? DEFAULT_PAGE_SIZE,
     timezone: body.timezone ?? 'UTC',
+    ...(body.template_from !== undefined && { templateFrom: body.template_from }),
     ...(body.key !== undefined && { key: readKey(body.key) }),
     ...(body.on_duplicates !== undefined && { onDuplicates: body.on_duplicates }),
     theme: body.theme ?? 'business',
@@ -110,9 +114,9 @@ function readTables(body: ExportBody, type: ExportType): Table[] {
   return body.sheets.map((sheet) => ({
     name: sheet.name,
     sourceUrl: sheet.source_url,
-    title: sheet.title,
-    summary: sheet.summary,
-    template: sheet.template,
+    title: sheet.title ?? body.title,
+    summary: sheet.summary ?? body.summary,
+    template: sheet.template ?? body.template,
     header,
     footer,
   }))

@@ -106,7 +106,7 @@ export class Exports {
   }
 
   /** Accepts a request, in the caller's transaction. Equal requests of a project share a job that is not done yet. */
-  async submit(tx: Tx, projectId: string, body: ExportBody): Promise<string> {
+  async submit(tx: Tx, projectId: string, body: ExportBody, issuer: LinkIssuer = {}): Promise<ExportView> {
     const request = this.#read(body)
     await this.#deps.projects.require(tx, projectId)
     // Counted twice: here to refuse a flood cheaply, and at the end, in turn, so that no two requests take the last place.
@@ -138,7 +138,7 @@ export class Exports {
         },
       ],
     })
-    return taskIds[0] as string
+    return this.#view(await this.#queries.find(taskIds[0] as string, tx), issuer)
   }
 
   /** The download address ends with the key of the issuer; with a ticket, it carries that one instead of a fresh one. */

@@ -52,7 +52,7 @@ function previewTable(
   table: Table,
   { probe, rows }: { probe: Probe; rows: SampleRow[] },
 ): TablePreview {
-  const content = chooseContent(table, probe)
+  const content = chooseContent(table, probe, request.templateFrom)
   const template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
   const plan = planTable(request, table, { content, template, numeric: new Set() })
   return {

@@ -36,6 +36,7 @@ import {
   type SheetContent,
   type Template,
   templateFromKeys,
+  templateOverruled,
 } from './template/index.ts'
 import type { ThreadPool } from './threads/index.ts'
 import { type SheetInput, writeWorkbook, type ZippedFile, zipFiles } from './xlsx/index.ts'
@@ -131,7 +132,9 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   await makeFolder(out)
   const built = await BUILDERS[options.request.type](deps, options, tables, out)
   const warnings = tables.flatMap(({ spool, table }) =>
-    spool.warnings.map((text) => prefixed(text, table, tables.length)),
+    [...overruled(table, spool, options.request), ...spool.warnings].map((text) =>
+      prefixed(text, table, tables.length),
+    ),
   )
   const { counts, ...file } = built
   return {
@@ -139,6 +142,13 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
     warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings],
     facts: tables.map((table, index) => factsOf(table, options.request, counts[index] ?? [])),
   }
+}
+
+function overruled(table: Table, { probe }: Spool, { templateFrom }: ExportRequest): string[] {
+  if (!templateOverruled(table, probe, templateFrom)) return []
+  return [
+    'the source sent a template, which was used in place of the one in the request; template_from: "request" turns that round',
+  ]
 }
 
 function factsOf(
@@ -196,7 +206,7 @@ async function fetchTable(
     {
       directory,
       columnsOf(probe) {
-        content = chooseContent(table, probe)
+        content = chooseContent(table, probe, request.templateFrom)
         template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
         const except = template.rows.length > 0 ? [...ROW_HEAD_NAMES] : []
         const growExcept = template.fromKeys && { growExcept: except }

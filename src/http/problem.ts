@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, ERRORS, outageOf } from '../kernel/index.ts'
+import { AppError, closest, ERRORS, outageOf } from '../kernel/index.ts'
 import { errorTypeOf } from './errors-page.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json'
@@ -70,11 +70,20 @@ export function toAppError(error: FastifyError | Error): AppError {
 
 type Validation = NonNullable<FastifyError['validation']>
 
+/** What a field that does not exist may have been meant to be. */
+function meant(name: string, { parentSchema }: { parentSchema?: { properties?: object } }): string {
+  const near = closest(name, Object.keys(parentSchema?.properties ?? {}))
+  return near === undefined ? '' : `; did you mean ${near}?`
+}
+
 function invalidRequest(validation: Validation, where: string): AppError {
-  const errors = oneForEachUnion(validation).map(({ instancePath, message, params }) => {
+  const errors = oneForEachUnion(validation).map((error) => {
+    const { instancePath, message, params } = error
     const extra = (params as { additionalProperty?: string; allowedValues?: unknown[] }) ?? {}
     const hint = extra.allowedValues ? `: ${extra.allowedValues.join(', ')}` : ''
-    const name = extra.additionalProperty ? ` (${extra.additionalProperty})` : ''
+    const name = extra.additionalProperty
+      ? ` (${extra.additionalProperty}${meant(extra.additionalProperty, error as object)})`
+      : ''
     return { path: `${where}${instancePath}`, message: `${message ?? 'is not valid'}${hint}${name}` }
   })
   const detail = errors.map(({ path, message }) => `${path} ${message}`).join('; ')

@@ -194,7 +194,7 @@ export class HttpServer implements Part {
         // Whoever offers another protocol (h2c) is answered in this one.
         shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
       },
-      ajv: { customOptions: { allErrors: true, removeAdditional: false } },
+      ajv: { customOptions: { allErrors: true, removeAdditional: false, verbose: true } },
       schemaController: { compilersFactory: { buildValidator: validators() } },
       clientErrorHandler: refuseBytes,
       frameworkErrors: (error, request, reply) => this.#answerError(error, request, reply),

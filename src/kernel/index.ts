@@ -3,6 +3,7 @@ export { forgetAddress, keepAddress, loopbackOf, readAddress } from './address-f
 export { background } from './background.ts'
 export { type Backoff, backoffDelay, DEFAULT_BACKOFF } from './backoff.ts'
 export { type Clock, systemClock } from './clock.ts'
+export { closest } from './closest.ts'
 export { CommandLine } from './command/command-line.ts'
 export { FileScanner, type FileScannerOptions } from './command/file-scanner.ts'
 export { type ProcessEnd, runProcess } from './command/run-process.ts'

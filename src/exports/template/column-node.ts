@@ -1,7 +1,9 @@
+import { formatFault } from '../xlsx/parts/number-format.ts'
 import type { CellStyle, CellType, DataColumn } from '../xlsx/sheet-plan.ts'
 import type { ConditionBudget } from './condition-budget.ts'
 import { parseCondition } from './condition-parser.ts'
 import { isJsonObject, type JsonObject, listOf, memberOf, nameOf, textOf } from './json-shape.ts'
+import { refuseUnknown } from './known-fields.ts'
 import { alignmentOf, choiceOf, flagOf, paintOf, sizeOf } from './node-style.ts'
 import { templateError } from './template-error.ts'
 
@@ -55,7 +57,6 @@ const DEFAULT_FORMATS: Partial<Record<CellType, string>> = {
 /** Excel's own limits. */
 const MAX_WIDTH = 255
 const MAX_HEIGHT = 409
-const MAX_FORMAT = 255
 /** Each condition is tried on every cell of its column. */
 const MAX_CONDITIONS = 64
 
@@ -86,9 +87,8 @@ export function columnSettings(
 
 function formatOf(node: JsonObject, path: string): string | undefined {
   const format = textOf(memberOf(node, 'format'), `${path}.format`)
-  if (format && format.length > MAX_FORMAT) {
-    throw templateError(`${path}.format`, `a number format may be ${MAX_FORMAT} characters long`)
-  }
+  const fault = format ? formatFault(format) : undefined
+  if (fault) throw templateError(`${path}.format`, `${JSON.stringify(format)} is no number format: ${fault}`)
   return format || undefined
 }
 
@@ -118,6 +118,7 @@ function conditionOf(
   if (!isJsonObject(entry)) {
     throw templateError(path, `expected an object with a condition and a style, found ${nameOf(entry)}`)
   }
+  refuseUnknown(entry, 'condition', path)
   const text = textOf(memberOf(entry, 'condition'), `${path}.condition`)
   if (text === undefined) throw templateError(`${path}.condition`, 'a condition such as ">= 0" is missing')
   budget.takeText(text, `${path}.condition`)

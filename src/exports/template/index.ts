@@ -1,4 +1,4 @@
-export { chooseContent, type SheetContent } from './choose-content.ts'
+export { chooseContent, type SheetContent, type TemplateFrom, templateOverruled } from './choose-content.ts'
 export type { ColumnNode } from './column-node.ts'
 export { type CellTest, compileCondition } from './compile-condition.ts'
 export type { Condition } from './condition.ts'

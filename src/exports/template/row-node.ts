@@ -1,5 +1,6 @@
 import type { CellStyle } from '../xlsx/sheet-plan.ts'
 import { type JsonObject, memberOf, nameOf } from './json-shape.ts'
+import { refuseUnknown } from './known-fields.ts'
 import { alignmentOf, paintOf } from './node-style.ts'
 import { type RawNode, readTrees, type TreeLimits } from './node-tree.ts'
 import { templateError } from './template-error.ts'
@@ -33,6 +34,7 @@ export function rowDepth(rows: readonly RowNode[]): number {
 }
 
 function rowOf(raw: RawNode): RowNode {
+  refuseUnknown(raw.settings, 'row', raw.path)
   const isLeaf = raw.children.length === 0
   const reserve = isLeaf ? reserveOf(raw.settings, raw.path) : undefined
   return {

@@ -3,6 +3,7 @@ import { type ColumnNode, columnSettings } from './column-node.ts'
 import { ConditionBudget, tooCostly } from './condition-budget.ts'
 import { entriesOf, isJsonObject, isNothing, memberOf } from './json-shape.ts'
 import { plainKey } from './key-order.ts'
+import { refuseUnknown } from './known-fields.ts'
 import { type RawNode, readTrees, type TreeLimits } from './node-tree.ts'
 import { type RowNode, readRows, rowDepth, rowLeaves } from './row-node.ts'
 import { templateError } from './template-error.ts'
@@ -73,6 +74,7 @@ function splitParts(input: unknown, path: string): { columns: unknown; columnsPa
   const word = keys.has('ceil') ? 'ceil' : 'col'
   const isRowAlone = keys.size === 1 && keys.has('row')
   if (!keys.has(word) && !isRowAlone) return short
+  refuseUnknown(input, 'template', path)
   return { columns: memberOf(input, word), columnsPath: `${path}.${word}`, row: memberOf(input, 'row') }
 }
 
@@ -95,6 +97,7 @@ function withoutAlignment(node: ColumnNode): ColumnNode {
 }
 
 function columnOf(raw: RawNode, reader: ColumnReader): ColumnNode {
+  refuseUnknown(raw.settings, 'column', raw.path)
   const isLeaf = raw.children.length === 0
   const rowHead = isLeaf && reader.hasRows && raw.name !== null && ROW_HEAD_NAMES.has(raw.name)
   return {

@@ -63,6 +63,9 @@ export const ExportRequestBody = Type.Object(
       Type.Boolean({ description: 'CSV only: begin with a byte order mark (default true)' }),
     ),
     csv: Type.Optional(Csv),
+    template_from: Type.Optional(
+      Type.Enum(['source', 'request'], { description: 'Whose template counts where both have one' }),
+    ),
     key: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), {
         minItems: 1,

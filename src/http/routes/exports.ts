@@ -50,9 +50,9 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         const refused = await exports.refusal(projectId)
         await idempotency.answer(request, reply, async (tx) => {
           if (refused) throw refused
-          const taskId = await exports.submit(tx, projectId, body)
-          const headers = { Location: `/api/exports/${taskId}`, 'Retry-After': POLL_AFTER_SECONDS }
-          return { status: 202, headers, body: accepted(taskId, projectId, body) }
+          const view = await exports.submit(tx, projectId, body, linkIssuerOf(request, deps.proxies))
+          const headers = { Location: `/api/exports/${view.task_id}`, 'Retry-After': POLL_AFTER_SECONDS }
+          return { status: 202, headers, body: view }
         })
       },
     )
@@ -173,29 +173,6 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
 }
 
 const QUEUED = { status: 'pending', stage: 'queued', error: null, finished_at: null }
-
-function accepted(taskId: string, projectId: string, body: ExportBody): ExportView {
-  return {
-    task_id: taskId,
-    project_id: projectId,
-    operator_id: body.operator_id ?? null,
-    file_name: body.file_name ?? '',
-    type: body.type ?? 'csv',
-    status: 'pending',
-    stage: 'queued',
-    progress: { fetched: 0, total: null },
-    file: null,
-    download_url: null,
-    error: null,
-    waiting_for: null,
-    warnings: [],
-    attempts: 0,
-    created_at: new Date().toISOString(),
-    started_at: null,
-    finished_at: null,
-    expires_at: null,
-  }
-}
 
 /** The order of keys carries meaning in templates and headers; `JSON.parse` would sort the ones that look like numbers. */
 function keepKeyOrder(app: FastifyInstance): void {

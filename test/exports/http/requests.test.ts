@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { ExportView } from '../../../src/exports/index.ts'
 import { problemOf, startExports } from '../../support/export-client.ts'
 import { ADMIN_TOKEN, newProject } from '../../support/http.ts'
 
@@ -128,6 +129,27 @@ const mistakes: [string, unknown, number, string, RegExp][] = [
     400,
     'REQUEST_INVALID',
     /in place of source_url/,
+  ],
+  [
+    'a misspelt field of a sheet',
+    { type: 'excel', sheets: [{ name: 'a', source_url: URL, tilte: 'A' }] },
+    400,
+    'REQUEST_INVALID',
+    /body\/sheets\/0 .*\(tilte; did you mean title\?\)/,
+  ],
+  [
+    'a misspelt field of a template',
+    { source_url: URL, template: [{ name: 'a', v_align: 'top' }] },
+    400,
+    'TEMPLATE_INVALID',
+    /template\[0\]\.v_align: .* "v-align"/,
+  ],
+  [
+    'a misspelt field of the template of a sheet',
+    { type: 'excel', sheets: [{ name: 'a', source_url: URL, template: [{ name: 'a', widht: 1 }] }] },
+    400,
+    'TEMPLATE_INVALID',
+    /sheets\[0\]\.template\[0\]\.widht: .* "width"/,
   ],
   ['no sheets', { type: 'excel', sheets: [] }, 400, 'REQUEST_INVALID', /empty/],
   [
@@ -288,4 +310,54 @@ test('an Idempotency-Key makes an export once', async () => {
   expect(other.code).toBe('IDEMPOTENCY_KEY_REUSED')
   await client.ended(first.task_id)
   expect(source.probes).toBe(1)
+})
+
+test('the answer to a request is what GET says', async () => {
+  const { business, client } = await startExports()
+  const source = business.source({ total: 1 })
+  const answer = await client.post({ source_url: source.url, file_name: 'orders/x', operator_id: 'op' })
+  const view = (await answer.json()) as ExportView
+  expect([answer.status, Object.keys(view)]).toEqual([202, Object.keys(await client.task(view.task_id))])
+  const { file_name, type, created_at, operator_id, project_id } = await client.task(view.task_id)
+  expect(view).toMatchObject({
+    file_name,
+    type,
+    created_at,
+    operator_id,
+    project_id,
+    file: null,
+    attempts: 0,
+  })
+  const made = (await (await client.post({ source_url: source.url })).json()) as ExportView
+  expect(made.file_name).toBe((await client.task(made.task_id)).file_name)
+})
+
+test('what a sheet does not say, the request says; a template that is overruled is told', async () => {
+  const { business, client } = await startExports()
+  const template = [{ name: 'id', title: 'From the source' }]
+  const own = business.source({ total: 2, row: (n) => ({ id: n }) })
+  const telling = business.source({ total: 2, row: (n) => ({ id: n }), more: { template } })
+  const asked = [{ name: 'id', title: 'Asked' }]
+  const body = {
+    type: 'excel',
+    title: 'All',
+    template: asked,
+    sheets: [
+      { name: 'a', source_url: own.url },
+      { name: 'b', source_url: own.url, title: 'Own', template: [{ name: 'id', title: 'Mine' }] },
+      { name: 'c', source_url: telling.url },
+    ],
+  }
+  const heads = async (view: ExportView) =>
+    (await client.sheets(view.task_id)).map(({ cells }) => [cells.A1!.value, cells.A2!.value])
+  const first = await client.run(body)
+  expect(await heads(first)).toEqual([
+    ['All', 'Asked'],
+    ['Own', 'Mine'],
+    ['All', 'From the source'],
+  ])
+  expect(first.warnings).toEqual([expect.stringMatching(/^c: the source sent a template, .*template_from/)])
+  const turned = await client.run({ ...body, template_from: 'request' })
+  expect((await heads(turned))[2]).toEqual(['All', 'Asked'])
+  expect(turned.warnings).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chooseContent } from '../../../src/exports/template/index.ts'
+import { chooseContent, templateOverruled } from '../../../src/exports/template/index.ts'
 
 test('what the source sends wins over the request, each part by itself', () => {
   const request = { template: { a: 'A' }, title: 'T', header: { x: 1 }, footer: 'f' }
@@ -10,4 +10,16 @@ test('what the source sends wins over the request, each part by itself', () => {
     header: { x: 1 },
     footer: 'f',
   })
+})
+
+test("the template may be the request's, and the result says when it is not", () => {
+  const request = { template: { a: 'A' }, title: 'T' }
+  const source = { template: [{ name: 'b' }], title: 'S' }
+  expect(chooseContent(request, source, 'request')).toMatchObject({ template: { a: 'A' }, title: 'S' })
+  expect(chooseContent({}, source, 'request')).toMatchObject({ template: [{ name: 'b' }] })
+  expect(templateOverruled(request, source)).toBe(true)
+  expect(templateOverruled(request, source, 'request')).toBe(false)
+  expect(templateOverruled(request, { template: { a: 'A' } })).toBe(false)
+  expect(templateOverruled({ template: [] }, source)).toBe(false)
+  expect(templateOverruled(request, {})).toBe(false)
 })

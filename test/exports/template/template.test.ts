@@ -233,3 +233,79 @@ describe('a template that is refused', () => {
     )
   })
 })
+
+describe('a field that nobody reads', () => {
+  test.each([
+    [[{ name: 'a', v_align: 'top' }], 'template[0].v_align: there is no such field; did you mean "v-align"?'],
+    [[{ name: 'a', bgColor: true }], 'template[0].bgColor: there is no such field; did you mean "bg_color"?'],
+    [
+      [{ title: 'G', children: [{ nmae: 'a', title: 'A' }] }],
+      'template[0].children[0].nmae: there is no such field; did you mean "name"?',
+    ],
+    [
+      [{ name: 'a', condition_style: { condition: '> 0', colour: 'red' } }],
+      'template[0].condition_style.colour: there is no such field; did you mean "color"?',
+    ],
+    [
+      { ceil: [{ name: 'a' }], rows: [{ name: 'r' }] },
+      'template.rows: there is no such field; did you mean "row"?',
+    ],
+    [
+      { ceil: [{ name: 'a' }], row: [{ name: 'r', rowcount: 2 }] },
+      'template.row[0].rowcount: there is no such field; did you mean "row_count"?',
+    ],
+    [
+      { row: [{ name: 'r', width: 2 }] },
+      'template.row[0].width: there is no such field; known are name, title, children, row_count, align, v-align, bold, color, bg_color',
+    ],
+  ])('%j is refused with its place', (template, message) => {
+    expect(refusal(template).message).toBe(message)
+  })
+
+  test('may have any name in the short form', () => {
+    expect(parse({ v_align: 'A', rows: 'B' }).fields).toEqual(['v_align', 'rows'])
+  })
+})
+
+describe('a number format', () => {
+  test.each([
+    '0',
+    '#,##0.00',
+    '0.00%',
+    '0.00E+00',
+    'yyyy-mm-dd hh:mm:ss',
+    'yyyy"年"m"月"d"日"',
+    'h:mm AM/PM',
+    '[h]:mm:ss',
+    '[Red]-0;[>=100]0',
+    '_(* #,##0_);_(* (#,##0)',
+    '"kg" 0',
+    '0\\x',
+    '[$¥-804]#,##0',
+    'General',
+    '0.0 ¥',
+    '# ?/?',
+    '[DBNum1]0',
+    'aaaa',
+    '@',
+    '€ 0',
+  ])('%s is taken', (format) => {
+    expect(parse([{ name: 'a', format }]).leaves[0]!.style.format).toBe(format)
+  })
+
+  test.each([
+    ['0 kg', 'text such as "k" must stand in quotes'],
+    ['0"kg', 'a quote or a backslash is left open'],
+    ['[Pink]0', '[Pink] means nothing'],
+    ['[h', 'a bracket is left open'],
+    ['0;0;0;0;0', 'it has more than four sections'],
+    ['0'.repeat(256), 'it is longer than 255 characters'],
+    ['0\n', 'it has control characters'],
+  ])('%j is refused with the reason', (format, reason) => {
+    const { message, path } = refusal([{ title: 'x' }, { name: 'a', format }])
+    expect([path, message]).toEqual([
+      'template[1].format',
+      expect.stringContaining(`is no number format: ${reason}`),
+    ])
+  })
+})

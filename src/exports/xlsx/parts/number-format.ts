@@ -25,19 +25,32 @@ export function defaultFormat(type: CellType): string | undefined {
   return DEFAULTS[type]
 }
 
-/**
- * Excel refuses to open a file with a format that it cannot read, so formats that are surely broken are not let in: too
- * long, more than four sections, quotes, brackets or escapes left open, control characters.
- */
-export function isUsableFormat(format: string): boolean {
+const BRACKETS =
+  /^(?:black|white|red|green|blue|yellow|cyan|magenta|color ?\d{1,2}|[<>=]{1,2}-?[\d.]+(?:e[+-]?\d+)?|\$.*|h+|m+|s+|dbnum\d|natnum\d+)$/i
+/** Letters that mean something by themselves: parts of dates and times. */
+const DATE_LETTERS = /[ymdhsegbra]/gi
+
+/** Excel refuses to open a file with a format that it cannot read. What is wrong with one, or nothing. */
+export function formatFault(format: string): string | undefined {
+  if (format.length === 0) return 'it is empty'
+  if (format.length > 255) return 'it is longer than 255 characters'
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come in
-  if (format.length === 0 || format.length > 255 || /[\u0000-\u001f]/.test(format)) return false
-  const literals = /"[^"]*"|\\.|_.|\*./gsu
-  const bare = format.replace(literals, '')
-  if (/["\\]/.test(bare)) return false
-  const withoutBrackets = bare.replace(/\[[^[\]]*\]/g, '')
-  if (/[[\]]/.test(withoutBrackets)) return false
-  return withoutBrackets.split(';').length <= 4
+  if (/[\u0000-\u001f]/.test(format)) return 'it has control characters'
+  const bare = format.replace(/"[^"]*"|\\.|_.|\*./gsu, '')
+  if (/["\\]/.test(bare)) return 'a quote or a backslash is left open'
+  const inside = Array.from(bare.matchAll(/\[([^[\]]*)\]/g), (found) => found[1]!)
+  const unknown = inside.find((text) => !BRACKETS.test(text))
+  if (unknown !== undefined) return `[${unknown}] means nothing`
+  const outside = bare.replace(/\[[^[\]]*\]/g, '')
+  if (/[[\]]/.test(outside)) return 'a bracket is left open'
+  if (outside.split(';').length > 4) return 'it has more than four sections'
+  const words = outside.replace(/general|am\/pm|a\/p|e[+-]/gi, '').replace(DATE_LETTERS, '')
+  const letters = /[a-z]+/i.exec(words)
+  return letters ? `text such as "${letters[0]}" must stand in quotes` : undefined
+}
+
+export function isUsableFormat(format: string): boolean {
+  return formatFault(format) === undefined
 }
 
 /** Whether a date format shows hours, minutes or seconds. */
