@@ -1,4 +1,5 @@
 import { closeSync, readSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, ERRORS, openFileSync } from '../../kernel/index.ts'
 import type { Made } from '../threads/index.ts'
 import { PRINT_BYTES } from './print-log.ts'
@@ -26,15 +27,33 @@ const ROWS_PER_PASS = 2_500_000
 const CHUNK = 1024 * 1024
 const EXAMPLES = 3
 
-export function checkKeys(task: KeyCheckTask): Made<KeyCheck> {
-  return { result: findRepeats(task) }
+/** In a thread that has other work too: it gets its turn after each chunk. */
+export async function checkKeys(task: KeyCheckTask): Promise<Made<KeyCheck>> {
+  const steps = repeatsOf(task)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return { result: step.value }
+    await nextTurn()
+  }
+}
+
+export function findRepeats(task: KeyCheckTask): KeyCheck {
+  const steps = repeatsOf(task)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
 }
 
 /**
  * Finds repeated prints in memory that does not grow with the rows: a pass over the logs looks at those prints only that
  * are its own by their first word, and remembers these in a table (80 MB). Two million rows take one pass, 50 million 20.
  */
-export function findRepeats({ logs, pageSize, rowsPerPass = ROWS_PER_PASS }: KeyCheckTask): KeyCheck {
+function* repeatsOf({
+  logs,
+  pageSize,
+  rowsPerPass = ROWS_PER_PASS,
+}: KeyCheckTask): Generator<void, KeyCheck> {
   const rows = logs.reduce((sum, log) => sum + log.rows, 0)
   const passes = Math.max(1, Math.ceil(rows / rowsPerPass))
   const table = new PrintTable(Math.ceil(rows / passes))
@@ -43,7 +62,7 @@ export function findRepeats({ logs, pageSize, rowsPerPass = ROWS_PER_PASS }: Key
     table.clear()
     const examples: KeyCheck['examples'] = []
     for (const log of logs)
-      eachChunk(log, (words, count, chunkRow) => {
+      for (const { words, count, firstRow: chunkRow } of chunksOf(log)) {
         for (let n = 0; n < count; n++) {
           const a = words[n * 4]!
           if (passes > 1 && (a >>> 1) % passes !== pass) continue
@@ -58,7 +77,8 @@ export function findRepeats({ logs, pageSize, rowsPerPass = ROWS_PER_PASS }: Key
           if (Math.floor(first / pageSize) !== Math.floor(row / pageSize)) found.acrossPages++
           if (examples.length < EXAMPLES) examples.push({ row, first })
         }
-      })
+        yield
+      }
     found.examples.push(...examples)
   }
   found.examples = found.examples.sort((a, b) => a.row - b.row).slice(0, EXAMPLES)
@@ -124,10 +144,11 @@ class PrintTable {
   }
 }
 
-function eachChunk(
-  { path, rows, firstRow }: KeyCheckTask['logs'][number],
-  visit: (words: Uint32Array, count: number, firstRow: number) => void,
-): void {
+function* chunksOf({
+  path,
+  rows,
+  firstRow,
+}: KeyCheckTask['logs'][number]): Generator<{ words: Uint32Array; count: number; firstRow: number }> {
   if (rows === 0) return
   const words = new Uint32Array(CHUNK / 4)
   const bytes = new Uint8Array(words.buffer)
@@ -141,7 +162,7 @@ function eachChunk(
         if (count === 0) throw new AppError(ERRORS.SPOOL_DAMAGED, 'a log of the spool is cut off')
         done += count
       }
-      visit(words, wanted / PRINT_BYTES, firstRow + row)
+      yield { words, count: wanted / PRINT_BYTES, firstRow: firstRow + row }
       row += wanted / PRINT_BYTES
     }
   } finally {

@@ -1,4 +1,4 @@
-import { AppError, type Clock, ERRORS, follow, isAppError, type Log } from '../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, follow, isAppError, type Log, orAborted } from '../../kernel/index.ts'
 import { craft, type ThreadPool } from '../threads/index.ts'
 import { Checkpointer } from './checkpointer.ts'
 import type { CsvRecords } from './csv-records.ts'
@@ -20,6 +20,9 @@ import type { Drift, RangeMeta, SpoolMeta } from './spool-meta.ts'
 import { ThreadedSpooler } from './threaded-spooler.ts'
 
 const CHECK = craft<KeyCheckTask, KeyCheck>(import.meta.url, 'key-check-work', 'checkKeys')
+
+/** Fewer rows than this are compared before a thread would have been asked to. */
+const ROWS_FOR_A_THREAD = 20_000
 
 /** Fewer pages than this are read before a thread has started to. */
 const PAGES_FOR_A_THREAD = 32
@@ -115,7 +118,8 @@ export class SpoolFetch implements RangeWatcher {
       return { path: folder.growing(`keys-${index}`), rows, firstRow: first * meta.pageSize }
     })
     const task = { logs, pageSize: meta.pageSize }
-    const found = threads ? await threads.run(CHECK, task, { signal }) : findRepeats(task)
+    const found =
+      threads && this.#rows > ROWS_FOR_A_THREAD ? await inThread(threads, task, signal) : findRepeats(task)
     if (onDuplicates === 'fail') refuseRepeats(meta.key, found, this.#rows)
     return found
   }
@@ -248,6 +252,16 @@ export class SpoolFetch implements RangeWatcher {
   #snapshot(): SpoolMeta {
     const ranges = this.#fetchers.map((fetcher) => fetcher.written)
     return { ...this.#options.meta, ranges, drift: this.#drift, updated: this.#deps.clock.now() }
+  }
+}
+
+/** In one of the threads that have read the pages: others would have to be started. */
+async function inThread(threads: ThreadPool, task: KeyCheckTask, signal: AbortSignal): Promise<KeyCheck> {
+  const thread = threads.pin()
+  try {
+    return await orAborted(thread.run(CHECK, task), signal)
+  } finally {
+    thread.release()
   }
 }
 

@@ -116,21 +116,21 @@ describe('rows with the same key', () => {
   test('are found over several fetchers, in threads, and after a take-over', async () => {
     const pool = new ThreadPool({ threads: 2 })
     onTestFinished(() => pool.close())
-    const many = Array.from({ length: 6_000 }, (_, n) => ({ id: n === 5_000 ? 10 : n }))
+    const many = Array.from({ length: 41_000 }, (_, n) => ({ id: n === 35_000 ? 10 : n }))
     const fetch = (source: PageSource, directory: string): Promise<Spool> =>
       fetchToSpool(
         { source, clock: new PatientClock(), threads: pool },
         {
           directory,
           columnsOf: () => ({ fields: ['id'] }),
-          pageSize: 10,
+          pageSize: 100,
           key,
           signal: new AbortController().signal,
         },
       )
     const directory = await temporaryFolder()
     const broken = new MemorySource((ask) =>
-      ask.page === 550 ? { status: 404 } : { total: 6_000, data: pageOf(many, ask) },
+      ask.page === 380 ? { status: 404 } : { total: 41_000, data: pageOf(many, ask) },
     )
     await expect(fetch(broken, directory)).rejects.toThrow('404')
     const { checks, resumed } = await fetch(honest(many), directory)
@@ -139,7 +139,7 @@ describe('rows with the same key', () => {
       repeats: 1,
       acrossPages: 1,
       keyless: 0,
-      examples: [{ row: 5_000, first: 10 }],
+      examples: [{ row: 35_000, first: 10 }],
     })
   })
 })
