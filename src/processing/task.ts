@@ -1,3 +1,5 @@
+import type { WaitingFor } from '../engine/index.ts'
+
 /** As in `proto/task/v1/task.proto`; in Redis the same words. */
 export type TaskStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
 
@@ -24,6 +26,28 @@ export interface TaskDetails extends TaskRecord {
   progress: number | null
   /** Milliseconds since 1970. */
   expiresAt: number
+  /** What is away that it cannot go on without. */
+  waitingFor?: WaitingFor
+}
+
+/** What a processor last said of a task: how far it is, from 0 to 1, or what it waits for. */
+export type TaskReport = number | WaitingFor
+
+export function writeReport(report: TaskReport): string {
+  return typeof report === 'number' ? String(report) : JSON.stringify(report)
+}
+
+/** Other programs may have written anything. */
+export function readReport(text: string | null): Pick<TaskDetails, 'progress' | 'waitingFor'> {
+  if (text?.startsWith('{')) {
+    try {
+      return { progress: null, waitingFor: JSON.parse(text) as WaitingFor }
+    } catch {
+      return { progress: null }
+    }
+  }
+  const progress = Number(text ?? Number.NaN)
+  return { progress: Number.isFinite(progress) ? progress : null }
 }
 
 export interface NewTask {

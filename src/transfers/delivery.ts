@@ -7,6 +7,7 @@ import {
   ERRORS,
   isAppError,
   orAborted,
+  outageOf,
 } from '../kernel/index.ts'
 import { withRetry } from '../net/index.ts'
 import { changesBy, ended } from './apply-result.ts'
@@ -36,6 +37,8 @@ export class Delivery {
   readonly #context: JobContext
   readonly #window: TransferWindow
   #targets: WindowTarget[] = []
+  /** When it first met an outage. */
+  #since: number | undefined
 
   constructor(deps: DeliveryDeps, context: JobContext, window: TransferWindow) {
     this.#deps = deps
@@ -77,12 +80,27 @@ export class Delivery {
         const order = await this.#order(signal)
         return { ...(await orAborted(carrier.start(order, signal), signal)), size: order.size }
       },
-      { attempts: Number.MAX_SAFE_INTEGER, clock, signal, backoff: START_AGAIN },
+      {
+        ...{ attempts: Number.MAX_SAFE_INTEGER, clock, signal, backoff: START_AGAIN },
+        onRetry: ({ error, waitMs }) => this.#waits(error, waitMs),
+      },
     )
+    if (this.#since !== undefined) this.#context.progress({ waitingFor: null })
     await this.#context.transaction((tx) =>
       this.#deps.windows.started(tx, this.#window.id, engineTaskId, size),
     )
     return engineTaskId
+  }
+
+  /** An outage is told in the view of the delivery, as long as it lasts. */
+  #waits(error: AppError, waitMs: number): void {
+    const outage = outageOf(error)
+    if (!outage) return
+    const now = this.#deps.clock.now()
+    this.#since ??= now
+    const { code, message, kind } = outage
+    const [since, next_try_at] = [this.#since, now + waitMs].map((at) => new Date(at).toISOString())
+    this.#context.progress({ waitingFor: { what: kind.outage, since, code, message, next_try_at } })
   }
 
   async #order(signal: AbortSignal): Promise<TransferOrder> {

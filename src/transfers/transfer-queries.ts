@@ -1,8 +1,8 @@
-import type { Ledger } from '../engine/index.ts'
+import { type Ledger, WAITING_COLUMNS, type WaitingFor, waitingFor } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import { hashOf, parseTaskKey, taskPrefix } from './transfer-keys.ts'
 import { type TransferJobView, type TransferTaskView, toJobView, toTaskView } from './transfer-view.ts'
-import { type TransferWindow, toTarget, toWindow, type WindowTarget } from './transfer-window.ts'
+import { hasEnded, type TransferWindow, toTarget, toWindow, type WindowTarget } from './transfer-window.ts'
 
 /** How tasks and jobs stand: one statement a question, found by a short key. */
 export class TransferQueries {
@@ -39,13 +39,28 @@ export class TransferQueries {
     // The UUID alone does not make an id: the rest has to be right as well.
     if (!row || !window || taskPrefix(window) + uuid !== taskId) throw noTransfer('task', taskId)
     const target = toTarget({ ...row, status: row.target_status, window_id: row.id })
-    return toTaskView(taskId, row.asked_at, window, target)
+    const waiting_for = hasEnded(target.status) ? null : await this.#waitingFor(window)
+    return { ...toTaskView(taskId, row.asked_at, window, target), waiting_for }
   }
 
   async job(jobId: string): Promise<TransferJobView> {
     const { window, targets } = await this.read(hashOf(jobId))
     if (!window) throw noTransfer('job', jobId)
-    return toJobView(window, targets)
+    return { ...toJobView(window, targets), waiting_for: await this.#waitingFor(window) }
+  }
+
+  /** What the delivery of a window waits for before it goes on: a part of the installation that is away. */
+  async #waitingFor({ jobId, status }: TransferWindow): Promise<WaitingFor | null> {
+    if (jobId === null || hasEnded(status)) return null
+    const job = await this.#ledger.db
+      .selectFrom('jobs')
+      .select(['jobs.state', 'jobs.progress', ...WAITING_COLUMNS])
+      .where('id', '=', jobId)
+      .executeTakeFirst()
+    if (!job) return null
+    // A delivery that has its deadline to keep waits while it runs.
+    if (job.state !== 'running') return waitingFor(job)
+    return (JSON.parse(job.progress ?? 'null') as { waitingFor?: WaitingFor } | null)?.waitingFor ?? null
   }
 
   async window(id: string): Promise<TransferWindow | undefined> {

@@ -1,4 +1,4 @@
-import type { TransferStatus } from '../engine/index.ts'
+import type { TransferStatus, WaitingFor } from '../engine/index.ts'
 import { DOWNLOADING } from './target-codes.ts'
 import { hasEnded, type TransferWindow, type WindowTarget } from './transfer-window.ts'
 
@@ -30,6 +30,8 @@ export interface TransferTaskView extends FileView {
   error_msg: string
   progress: { percent: number }
   created_at: string
+  /** What its delivery waits for: a part of the installation that is away. */
+  waiting_for: WaitingFor | null
 }
 
 /** The delivery of one window. */
@@ -46,6 +48,7 @@ export interface TransferJobView extends FileView, BytesView {
   window_ends_at: string
   executed_at: string | null
   finished_at: string | null
+  waiting_for: WaitingFor | null
 }
 
 /** A delivery in a list: counts in place of its targets. */
@@ -80,7 +83,7 @@ export function toTaskView(
   createdAt: number,
   window: TransferWindow,
   target: WindowTarget,
-): TransferTaskView {
+): Omit<TransferTaskView, 'waiting_for'> {
   return {
     task_id: taskId,
     ...fileOf(window),
@@ -97,7 +100,10 @@ export function toTaskView(
   }
 }
 
-export function toJobView(window: TransferWindow, targets: WindowTarget[]): TransferJobView {
+export function toJobView(
+  window: TransferWindow,
+  targets: WindowTarget[],
+): Omit<TransferJobView, 'waiting_for'> {
   return {
     ...fileOf(window),
     project_id: window.projectId,

@@ -77,6 +77,27 @@ describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
     },
   )
 
+  test('a task is still shown as the ledger knows it, and says that it waits for Redis', async () => {
+    const { server, made } = await withOwnRedis()
+    await made.duties.follow.runOnce(never)
+    const id = await made.create()
+    expect((await made.store.details(id))?.waitingFor).toBeUndefined()
+    await server.stop()
+    expect(await made.store.details(id)).toMatchObject({
+      status: 'PENDING',
+      waitingFor: {
+        what: 'redis',
+        ...UNAVAILABLE,
+        since: expect.any(String),
+        next_try_at: expect.any(String),
+      },
+    })
+    await expect(made.store.details('unknown')).rejects.toMatchObject(UNAVAILABLE)
+    await server.start()
+    await made.link.ready(LIMIT_MS)
+    expect((await made.store.details(id))?.waitingFor).toBeUndefined()
+  })
+
   test('while the record is written: the answer is lost, but what Redis did is taken back', async () => {
     const { server, made } = await withOwnRedis()
     const path = made.tempFile('precious')

@@ -57,6 +57,19 @@ export function taskStoreContract(name: BackendName): void {
       expect((await store.get(id))?.status).toBe('PROCESSING')
       expect(await opened.touch(claim, 0.42)).toBe(true)
       expect((await store.details(id))?.progress).toBe(0.42)
+      const at = new Date(0).toISOString()
+      const waiting = {
+        what: 'disk',
+        since: at,
+        code: 'STORAGE_FULL',
+        message: 'full',
+        next_try_at: at,
+      } as const
+      await opened.touch(claim, waiting)
+      expect(await store.details(id)).toMatchObject({ progress: null, waitingFor: waiting })
+      await opened.touch(claim, 0)
+      expect(await store.details(id)).toMatchObject({ progress: 0 })
+      expect((await store.details(id))?.waitingFor).toBeUndefined()
       expect(await opened.finish(claim, { status: 'COMPLETED', resultPath: '/r.mp4' })).toBe(true)
       expect(await store.get(id)).toMatchObject({
         status: 'COMPLETED',

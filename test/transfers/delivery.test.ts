@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import { AppError, ERRORS } from '../../src/kernel/index.ts'
 import type { DiskStore } from '../../src/storage/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { gate } from '../support/engines.ts'
@@ -172,6 +173,38 @@ describe.each(availableBackends())('a delivery on %s', (name) => {
     await runDue(first)
     expect(carrier.orders.size).toBe(1)
     expect((await transfers.task(next.taskId)).status).toBe('Success')
+  })
+
+  test('a delivery says what it waits for while the store is away', async () => {
+    let away = true
+    const { joinAll, statuses, transfers, first, clock } = await setup({
+      store: (inner) =>
+        new Proxy(inner, {
+          get(target, property) {
+            if (property !== 'open' || !away) return bound(target, property)
+            return () => Promise.reject(new AppError(ERRORS.STORAGE_UNAVAILABLE, 'the store does not answer'))
+          },
+        }),
+    })
+    const { jobId, taskIds } = await joinAll()
+    expect(await transfers.job(jobId)).toMatchObject({ waiting_for: null })
+    const run = runDue(first)
+    const waiting_for = { what: 'store', code: 'STORAGE_UNAVAILABLE', message: 'the store does not answer' }
+    await until('it says so', async () => {
+      await clock.move(1_000)
+      return (await transfers.job(jobId)).waiting_for !== null
+    })
+    expect(await transfers.job(jobId)).toMatchObject({ waiting_for })
+    expect(await transfers.task(taskIds[0] ?? '')).toMatchObject({ waiting_for })
+    away = false
+    await until('all have it', async () => {
+      await clock.move(1_000)
+      return (await statuses(taskIds)).every((status) => status === 'Success')
+    })
+    await run
+    expect(await statuses(taskIds)).toEqual(Array(3).fill('Success'))
+    expect(await transfers.job(jobId)).toMatchObject({ waiting_for: null })
+    expect(await transfers.task(taskIds[0] ?? '')).toMatchObject({ waiting_for: null })
   })
 
   test('the file is fetched once, and a broken fetch poisons nothing', async () => {

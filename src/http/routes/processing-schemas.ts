@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { pageOf } from './paging.ts'
-import { nullable, Time } from './schemas.ts'
+import { nullable, Time, WaitingFor } from './schemas.ts'
 
 export const TaskState = Type.Enum(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'])
 
@@ -15,6 +15,7 @@ export const TaskView = Type.Object({
   created_at: Time,
   updated_at: Time,
   expires_at: nullable(Time),
+  waiting_for: nullable(WaitingFor),
 })
 
 export const TaskPage = pageOf(TaskView)

@@ -128,6 +128,7 @@ function toView(task: TaskDetails) {
     created_at: new Date(task.createdAt * 1000).toISOString(),
     updated_at: new Date(task.updatedAt * 1000).toISOString(),
     expires_at: task.expiresAt > 0 ? new Date(task.expiresAt).toISOString() : null,
+    waiting_for: hasEnded(status) ? null : (task.waitingFor ?? null),
   }
 }
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { pageOf } from './paging.ts'
-import { nullable, Time } from './schemas.ts'
+import { nullable, Time, WaitingFor } from './schemas.ts'
 
 const uint32 = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
 export const TransferState = Type.Enum(['Pending', 'Running', 'Success', 'Failed', 'Timeout'])
@@ -59,6 +59,7 @@ export const TransferTask = Type.Object({
   error_code: Type.Integer({ description: '0 success, 115 downloading, anything else failed' }),
   error_msg: Type.String(),
   progress: Type.Object({ percent: Type.Integer() }),
+  waiting_for: nullable(WaitingFor),
 })
 
 const Target = Type.Object({
@@ -107,6 +108,7 @@ export const TransferJob = Type.Object({
   window_ends_at: Time,
   executed_at: nullable(Time),
   finished_at: nullable(Time),
+  waiting_for: nullable(WaitingFor),
 })
 
 export const AllowedAgents = Type.Object(

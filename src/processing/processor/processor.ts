@@ -13,6 +13,7 @@ import {
   within,
 } from '../../kernel/index.ts'
 import type { Claim, TaskQueue } from '../stores/task-queue.ts'
+import type { TaskReport } from '../task.ts'
 import { runTask, type TaskRunOptions } from './task-run.ts'
 
 export interface ProcessorOptions extends TaskRunOptions {
@@ -25,6 +26,11 @@ export interface ProcessorOptions extends TaskRunOptions {
 
 const ERROR_CHARACTERS = 4_000
 const STORE_AWAY: Backoff = { base: 500, factor: 2, max: 10_000, jitter: 0.5 }
+
+/** What is said of a task with the next touch. */
+interface Held {
+  report: TaskReport | null
+}
 
 /**
  * Takes tasks and runs the command on them, `concurrency` at a time.
@@ -98,14 +104,15 @@ export class Processor implements Part {
     const lost = new AbortController()
     const finished = new AbortController()
     const signal = AbortSignal.any([lost.signal, this.#stopWorking.signal])
-    const held = { progress: null as number | null }
+    const held: Held = { report: null }
     const touching = this.#keepTouching(claim, held, lost, finished.signal)
     try {
       log.info('a task was taken')
       const resultPath = await runTask(
         {
           ...{ taskId: claim.taskId, input: claim.originalFilePath, signal, log, clock },
-          onProgress: (value) => (held.progress = value),
+          onProgress: (value) => (held.report = value),
+          onWaiting: (waiting) => (held.report = waiting),
           stillMine: () => this.#stillMine(claim, held, signal),
         },
         this.#options,
@@ -132,11 +139,11 @@ export class Processor implements Part {
   }
 
   /** While the task store is away nobody can take the task over, so a finished result waits for its answer. */
-  async #stillMine(claim: Claim, held: { progress: number | null }, signal: AbortSignal): Promise<boolean> {
+  async #stillMine(claim: Claim, held: Held, signal: AbortSignal): Promise<boolean> {
     const { queue, clock, log } = this.#deps
     for (let tried = 1; ; tried++) {
       try {
-        return await queue.touch(claim, held.progress)
+        return await queue.touch(claim, held.report)
       } catch (error) {
         log.warn(
           { taskId: claim.taskId, reason: messageOf(error) },
@@ -147,17 +154,12 @@ export class Processor implements Part {
     }
   }
 
-  async #keepTouching(
-    claim: Claim,
-    held: { progress: number | null },
-    lost: AbortController,
-    finished: AbortSignal,
-  ): Promise<void> {
+  async #keepTouching(claim: Claim, held: Held, lost: AbortController, finished: AbortSignal): Promise<void> {
     const { queue, clock, log } = this.#deps
     for (;;) {
       await clock.sleep(this.#options.touchMs, finished).catch(() => undefined)
       if (finished.aborted) return
-      const mine = await queue.touch(claim, held.progress).catch((error) => {
+      const mine = await queue.touch(claim, held.report).catch((error) => {
         // While the store is away nobody can take the task over either.
         log.debug({ err: error }, 'a touch did not get through')
         return true

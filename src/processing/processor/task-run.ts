@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { access, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
+import type { WaitingFor } from '../../engine/index.ts'
 import {
   AppError,
   backoffDelay,
@@ -34,6 +35,8 @@ export interface TaskRunContext {
   log: Log
   clock: Clock
   onProgress(value: number): void
+  /** The task waits for a part of the installation. The next progress says that it is over. */
+  onWaiting(waiting: WaitingFor): void
   /** Asked before the result appears: a processor that lost the task must not show one. */
   stillMine(): Promise<boolean>
 }
@@ -44,15 +47,21 @@ const UNFINISHED = '.unfinished-'
 export async function runTask(context: TaskRunContext, options: TaskRunOptions): Promise<string> {
   const { signal, log, clock } = context
   let outages = 0
+  let since: number | undefined
   for (let attempt = 1; ; attempt++) {
     try {
       return await runOnce(context, options)
     } catch (error) {
       signal.throwIfAborted()
-      if (outageOf(error)) {
+      const outage = outageOf(error)
+      if (outage) {
         // The disk is full or away, which is no failure of the command.
         log.warn({ err: error }, 'a task waits for the disk')
-        await clock.sleep(backoffDelay(++outages), signal)
+        const pause = backoffDelay(++outages)
+        since ??= clock.now()
+        context.onWaiting(waitingFor(outage, { since, nextTryAt: clock.now() + pause }))
+        await clock.sleep(pause, signal)
+        context.onProgress(0)
         attempt--
         continue
       }
@@ -62,6 +71,14 @@ export async function runTask(context: TaskRunContext, options: TaskRunOptions):
       await clock.sleep(backoffDelay(attempt), signal)
     }
   }
+}
+
+function waitingFor(
+  { kind, code, message }: AppError,
+  { since, nextTryAt }: { since: number; nextTryAt: number },
+): WaitingFor {
+  const iso = (at: number) => new Date(at).toISOString()
+  return { what: kind.outage ?? 'disk', since: iso(since), code, message, next_try_at: iso(nextTryAt) }
 }
 
 async function runOnce(context: TaskRunContext, options: TaskRunOptions): Promise<string> {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { now, type Tx } from '../../engine/index.ts'
 import { type Clock, follow } from '../../kernel/index.ts'
-import { TEXT } from '../task.ts'
+import { type TaskReport, TEXT, writeReport } from '../task.ts'
 import type { Claim, TaskEnd, TaskQueue } from './task-queue.ts'
 import type { TaskRows } from './task-rows.ts'
 
@@ -62,8 +62,8 @@ export class LedgerTaskQueue implements TaskQueue {
     }
   }
 
-  async touch(claim: Claim, progress: number | null): Promise<boolean> {
-    return this.#change(claim, progress === null ? {} : { progress: String(progress) })
+  async touch(claim: Claim, report: TaskReport | null): Promise<boolean> {
+    return this.#change(claim, report === null ? {} : { progress: writeReport(report) })
   }
 
   async finish(claim: Claim, end: TaskEnd): Promise<boolean> {

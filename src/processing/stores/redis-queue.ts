@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { type Clock, type Log, messageOf } from '../../kernel/index.ts'
-import { decodeMessage } from '../task.ts'
+import { decodeMessage, type TaskReport, writeReport } from '../task.ts'
 import { type RedisLink, untilReady } from './redis-link.ts'
 import type { Claim, TaskEnd, TaskQueue } from './task-queue.ts'
 
@@ -54,7 +54,7 @@ export class RedisTaskQueue implements TaskQueue {
     }
   }
 
-  async touch(claim: Claim, progress: number | null): Promise<boolean> {
+  async touch(claim: Claim, report: TaskReport | null): Promise<boolean> {
     const { link, clock } = this.#deps
     const { message, mark } = claim as RedisClaim
     const keys = [this.#slot(claim.slot), link.taskKey(claim.taskId), link.memoryKey]
@@ -62,7 +62,7 @@ export class RedisTaskQueue implements TaskQueue {
       message,
       seconds(clock),
       mark,
-      progress === null ? '' : String(progress),
+      report === null ? '' : writeReport(report),
       KEEP_PROGRESS_SECONDS,
     ]
     return (

@@ -1,9 +1,11 @@
-import { AppError, type Clock, ERRORS, type Log } from '../../kernel/index.ts'
+import type { WaitingFor } from '../../engine/index.ts'
+import { AppError, type Clock, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
 import {
   encodeMessage,
   hasEnded,
   isTaskStatus,
   type NewTask,
+  readReport,
   type TaskDetails,
   type TaskRecord,
   TEXT,
@@ -11,6 +13,9 @@ import {
 import { type RedisLink, storeUnavailable } from './redis-link.ts'
 import { type TaskRows, toDetails, toRecord } from './task-rows.ts'
 import type { TaskStore } from './task-store.ts'
+
+/** How soon the ledger follows a Redis that is back. */
+const LOOK_AGAIN_MS = 2_000
 
 export interface RedisStoreDeps {
   link: RedisLink
@@ -25,6 +30,8 @@ export interface RedisStoreDeps {
  */
 export class RedisTaskStore implements TaskStore {
   readonly #deps: RedisStoreDeps
+  /** Since when this instance has found Redis away. */
+  #awaySince: number | undefined
 
   constructor(deps: RedisStoreDeps) {
     this.#deps = deps
@@ -64,12 +71,22 @@ export class RedisTaskStore implements TaskStore {
 
   async details(id: string): Promise<TaskDetails | undefined> {
     const { link, rows } = this.#deps
-    const [record, row, progress] = await Promise.all([
-      this.#read(id),
+    const [read, row, progress] = await Promise.all([
+      this.#read(id).then(
+        (record) => ({ record }),
+        (error: unknown) => ({ error }),
+      ),
       rows.get(id),
       link.redis.get(link.progressKey(id)).catch(() => null),
     ])
-    if (row && record) return { ...toDetails(row), ...record, progress: numberOr(progress) }
+    if ('error' in read) {
+      const waiting = this.#waiting(read.error)
+      if (row && waiting) return { ...toDetails(row), waitingFor: waiting }
+      throw read.error
+    }
+    this.#awaySince = undefined
+    const { record } = read
+    if (row && record) return { ...toDetails(row), ...record, ...readReport(progress) }
     if (row) return toDetails(row)
     if (record && (await rows.isRevoked(id))) return undefined
     // Made by another program that shares this Redis.
@@ -98,6 +115,20 @@ export class RedisTaskStore implements TaskStore {
   async remove({ id, originalFilePath }: { id: string; originalFilePath: string }): Promise<void> {
     await this.#deps.link.removeTask(id, originalFilePath)
     await this.#deps.rows.delete(id)
+  }
+
+  /** What the ledger knows of a task is still true while Redis is away; the task goes on when it is back. */
+  #waiting(error: unknown): WaitingFor | undefined {
+    if (!isAppError(error, ERRORS.TASK_STORE_UNAVAILABLE)) return undefined
+    const now = this.#deps.clock.now()
+    this.#awaySince ??= now
+    return {
+      what: 'redis',
+      since: new Date(this.#awaySince).toISOString(),
+      code: error.code,
+      message: error.message,
+      next_try_at: new Date(now + LOOK_AGAIN_MS).toISOString(),
+    }
   }
 
   async ping(): Promise<boolean> {
@@ -202,9 +233,4 @@ export function saidBy(
     resultPath: status === 'COMPLETED' ? result : '',
     errorMessage: status === 'FAILED' ? error : '',
   }
-}
-
-function numberOr(text: string | null): number | null {
-  const number = Number(text ?? Number.NaN)
-  return Number.isFinite(number) ? number : null
 }

@@ -1,3 +1,5 @@
+import type { TaskReport } from '../task.ts'
+
 /** One task in the hands of one slot of a processor. */
 export interface Claim {
   readonly taskId: string
@@ -14,7 +16,7 @@ export type TaskEnd = { status: 'COMPLETED'; resultPath: string } | { status: 'F
 export interface TaskQueue {
   /** Waits for a task, a while at most; undefined when none came. */
   claim(slot: number, signal: AbortSignal): Promise<Claim | undefined>
-  touch(claim: Claim, progress: number | null): Promise<boolean>
+  touch(claim: Claim, report: TaskReport | null): Promise<boolean>
   finish(claim: Claim, end: TaskEnd): Promise<boolean>
   /** Back to the head of the queue, as if it had never been claimed. */
   release(claim: Claim): Promise<boolean>

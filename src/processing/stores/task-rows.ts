@@ -2,7 +2,14 @@ import { stat } from 'node:fs/promises'
 import { type CompiledQuery, type Selectable, sql } from 'kysely'
 import { type Engine, Gather, type Ledger, now, type Schema, type Tx } from '../../engine/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { type NewTask, type TaskDetails, type TaskRecord, type TaskStatus, TEXT } from '../task.ts'
+import {
+  type NewTask,
+  readReport,
+  type TaskDetails,
+  type TaskRecord,
+  type TaskStatus,
+  TEXT,
+} from '../task.ts'
 import { InsertTasks } from './insert-tasks.ts'
 
 export type TaskRow = Selectable<Schema['processing_tasks']>
@@ -256,7 +263,7 @@ export function toDetails(row: Row): TaskDetails {
     projectId: row.project_id,
     fileName: row.file_name,
     size: Number(row.size),
-    progress: row.progress === null ? null : Number(row.progress),
+    ...readReport(row.progress),
     expiresAt: row.expires_at,
   }
 }
