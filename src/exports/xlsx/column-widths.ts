@@ -11,7 +11,7 @@ const PADDING = 2
 const COMFORTABLE_SHEET = 160
 const NARROWEST_WRAPPED = 28
 /** A header that is longer than its column's data wraps, into words and no further. */
-const WIDEST_HEADER = 24
+const WIDEST_HEADER = 14
 
 /** Width of each column in characters: as the plan says, else what its widest value and its header need. */
 export function columnWidths(plan: SheetPlan, fieldWidths: readonly number[] = []): number[] {

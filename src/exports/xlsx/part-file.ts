@@ -1,10 +1,13 @@
 import type { DefinedName } from './parts/defined-names.ts'
+import { type CellLink, linkTargets } from './parts/hyperlinks.ts'
 import {
   appProperties,
   contentTypes,
   coreProperties,
   rootRelationships,
   sheetPath,
+  sheetRelationships,
+  sheetRelationshipsPath,
   workbook,
   workbookRelationships,
 } from './parts/package-parts.ts'
@@ -66,11 +69,18 @@ export class PartFile {
     this.sheetBytes += block.plainBytes
   }
 
-  async endSheet(tail: string, names: readonly DefinedName[]): Promise<void> {
+  async endSheet(
+    tail: string,
+    { names, links }: { names: readonly DefinedName[]; links: readonly CellLink[] },
+  ): Promise<void> {
     this.#sheets.at(-1)!.names = names
     await this.append(deflate(tail))
     await this.#zip.append([DEFLATE_END])
     await this.#zip.end(this.#crc, this.sheetBytes)
+    if (links.length > 0) {
+      const path = sheetRelationshipsPath(this.#sheets.length)
+      await this.#addPart(path, sheetRelationships(linkTargets(links)))
+    }
   }
 
   async finish(): Promise<{ bytes: number }> {

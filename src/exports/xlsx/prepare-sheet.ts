@@ -2,6 +2,7 @@ import { columnWidths } from './column-widths.ts'
 import { fitHeights, ROW_HEIGHT } from './fit-heights.ts'
 import { deflate } from './part-file.ts'
 import { type DefinedName, filterName, filterRange, printTitles } from './parts/defined-names.ts'
+import type { CellLink } from './parts/hyperlinks.ts'
 import type { StyleBook } from './parts/styles.ts'
 import { worksheetHead, worksheetTail } from './parts/worksheet.ts'
 import { type Piece, piecesOf, type SpoolSegment } from './pieces.ts'
@@ -28,7 +29,7 @@ export interface PreparedSheet {
   /** Weight of a file that holds this sheet and no rows yet. */
   emptyBytes: number
   closingBytes: number
-  tail(nextRow: number, bottom: boolean): string
+  tail(nextRow: number, bottom: boolean, links?: readonly CellLink[]): string
   /** What the workbook has to say of the sheet. */
   names(nextRow: number): DefinedName[]
 }
@@ -43,8 +44,8 @@ export function prepareSheet(
   const widths = columnWidths(given, fieldWidths)
   const plan = fitAreas(given, widths)
   const labels = new RowLabels(plan.rowHeads, styles)
-  const tail = (nextRow: number, bottom: boolean) =>
-    worksheetTail(plan, { widths, styles }, { nextRow, bottom, merges: labels.merges() })
+  const tail = (nextRow: number, bottom: boolean, links: readonly CellLink[] = []) =>
+    worksheetTail(plan, { widths, styles }, { nextRow, bottom, merges: labels.merges(), links })
   const names = (nextRow: number) => {
     const filter = filterRange(plan, nextRow)
     return [...(filter === null ? [] : [filterName(filter)]), ...printTitles(plan)]

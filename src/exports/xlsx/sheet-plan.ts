@@ -50,6 +50,8 @@ export interface CellStyle {
   align?: 'left' | 'center' | 'right'
   vAlign?: 'top' | 'middle' | 'bottom'
   wrap?: boolean
+  /** Characters between the text and the border on its side. */
+  indent?: number
   /** Excel number format. */
   format?: string
   /** Name of the font; Calibri when missing. */

@@ -4,6 +4,7 @@ import { craft, type ThreadPool } from '../threads/index.ts'
 import { MAX_ROWS } from './cell-reference.ts'
 import type { EncodedPiece, PieceTask } from './encode/encode-piece.ts'
 import type { PartFile } from './part-file.ts'
+import { type CellLink, linkBytes, MAX_LINKS } from './parts/hyperlinks.ts'
 import { type Piece, splitPiece } from './pieces.ts'
 import type { PreparedSheet } from './prepare-sheet.ts'
 import type { Volumes } from './volumes.ts'
@@ -64,6 +65,11 @@ export class SheetWriter {
   /** Of the pieces that are in the files. */
   readonly facts: Float64Array
   firstCut: string | null = null
+  /** Of the present file. */
+  #links: CellLink[] = []
+  /** Links that are only texts, because a sheet may have no more. */
+  linksLeft = 0
+  #linkBytes = 0
   pictured = 0
   firstPictured: string | null = null
 
@@ -167,6 +173,10 @@ export class SheetWriter {
     this.#bytesPerWeight = encoded.bytes / Math.max(1, piece.weight)
     addFacts(this.facts, encoded.facts)
     this.firstCut ??= encoded.firstCut
+    const room = MAX_LINKS - this.#links.length
+    if (encoded.links.length > 0) this.#links = this.#links.concat(encoded.links.slice(0, room))
+    this.linksLeft += Math.max(0, encoded.links.length - room)
+    this.#linkBytes = linkBytes(this.#links)
     this.pictured += encoded.pictured
     this.firstPictured ??= encoded.firstPictured
   }
@@ -193,7 +203,12 @@ export class SheetWriter {
   async #endSheet(bottom: boolean): Promise<void> {
     if (!this.#part) await this.#beginSheet(await this.#deps.volumes.current())
     const { tail, names } = this.#sheet
-    await this.#part!.endSheet(tail(this.#nextRow, bottom), names(this.#nextRow))
+    await this.#part!.endSheet(tail(this.#nextRow, bottom, this.#links), {
+      names: names(this.#nextRow),
+      links: this.#links,
+    })
+    this.#links = []
+    this.#linkBytes = 0
     this.#part = undefined
     this.#nextRow = this.#firstRow
   }
@@ -228,6 +243,6 @@ export class SheetWriter {
 
   /** What the sheet's end may take: footer and merges, as if they did not compress. */
   #closingBytes(): number {
-    return this.#sheet.closingBytes + this.#sheet.labels.count * 32
+    return this.#sheet.closingBytes + this.#sheet.labels.count * 32 + this.#linkBytes
   }
 }

@@ -64,6 +64,10 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
       counts.push(columns)
       const cuts = columns.reduce((sum, column) => sum + column.cuts, 0)
       if (cuts > 0) warnings.push(cutWarning(sheet.name, cuts, writer.firstCut!))
+      if (writer.linksLeft > 0) {
+        const left = `${writer.linksLeft} addresses are plain texts, because a sheet may have 65,530 links`
+        warnings.push(`sheet "${sheet.name}": ${left}`)
+      }
       if (writer.pictured > 0)
         warnings.push(pictureWarning(sheet.name, writer.pictured, writer.firstPictured!))
     }

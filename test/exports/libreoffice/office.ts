@@ -47,17 +47,24 @@ export class Office {
     return readFileSync(file!, 'latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0
   }
 
+  /** One PDF per workbook. */
+  pdfs(workbooks: string[]): Promise<string[]> {
+    return this.#convert(workbooks, 'pdf')
+  }
+
   close(): void {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  async #convert(workbook: string, filter: string): Promise<string[]> {
+  async #convert(workbook: string | string[], filter: string): Promise<string[]> {
     const target = mkdtempSync(join(this.#folder, 'out-'))
     const profile = `-env:UserInstallation=${pathToFileURL(join(this.#folder, 'profile')).href}`
-    const args = [profile, '--headless', '--norestore', '--convert-to', filter, '--outdir', target, workbook]
+    const books = [workbook].flat()
+    const args = [profile, '--headless', '--norestore', '--convert-to', filter, '--outdir', target, ...books]
     const { stdout, stderr } = await run(SOFFICE!, args, { timeout: LIMIT_MS })
     const files = readdirSync(target)
-    if (files.length === 0) throw new Error(`LibreOffice made nothing of ${workbook}: ${stdout}${stderr}`)
+    if (files.length === 0)
+      throw new Error(`LibreOffice made nothing of ${books.join(', ')}: ${stdout}${stderr}`)
     return files.sort().map((name) => join(target, name))
   }
 }

@@ -51,6 +51,10 @@ def dump(path):
                 "widths": {name: column.width for name, column in sheet.column_dimensions.items()},
                 "heights": {str(n): row.height for n, row in sheet.row_dimensions.items() if row.height is not None},
                 "freeze": sheet.freeze_panes,
+                "filter": sheet.auto_filter.ref,
+                "titles": [sheet.print_title_rows, sheet.print_title_cols],
+                "page": [sheet.page_setup.orientation, sheet.page_setup.fitToWidth, sheet.oddHeader.left.text, sheet.oddFooter.center.text],
+                "links": {cell.coordinate: [cell.hyperlink.target, cell.hyperlink.location] for row in sheet.iter_rows() for cell in row if cell.hyperlink},
                 "rows": sheet.max_row,
             }
         )

@@ -25,6 +25,11 @@ export interface SeenSheet {
   merges: string[]
   widths: Record<string, number>
   heights: Record<string, number>
+  filter: string | null
+  /** Rows and columns that each printed page repeats. */
+  titles: [rows: string | null, columns: string | null]
+  page: [orientation: string, pagesAcross: number, header: string, footer: string]
+  links: Record<string, [target: string, place: string | null]>
   freeze: string | null
   rows: number
 }

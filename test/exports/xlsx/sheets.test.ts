@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseTemplate, planSheet, templateFromKeys } from '../../../src/exports/template/index.ts'
 import type { CellStyle, FixedCell } from '../../../src/exports/xlsx/index.ts'
 import { readWorkbooks } from './foreign-reader.ts'
 import { column, EMPTY, plan, type Row, setup } from './spool-fixture.ts'
@@ -267,4 +268,45 @@ test('rows of a group that no row header names are refused', async () => {
 test('a sheet without a fixed area has nothing frozen', async () => {
   const [sheet] = await open([{ plan: plan([column(0)], { top: EMPTY }), segments: [bench.spool([[1]])] }])
   expect(sheet!.freeze).toBeNull()
+})
+
+test('a link column has links, where its texts are addresses', async () => {
+  const rows: Row[] = [
+    ['https://example.com/a b?x=1&y="2"#part'],
+    ['mailto:a@example.com'],
+    ['javascript:alert(1)'],
+    ['no address'],
+    [`https://example.com/${'x'.repeat(3000)}`],
+    [12],
+    [null],
+  ]
+  const [sheet] = await open([
+    { plan: plan([column(0, 'link')]), segments: [bench.spool(rows, { slice: 1 })] },
+  ])
+  expect(sheet!.links).toEqual({
+    A1: ['https://example.com/a%20b?x=1&y=%222%22', 'part'],
+    A2: ['mailto:a@example.com', null],
+  })
+  expect(sheet!.cells.A1!.value).toBe(rows[0]![0])
+})
+
+test('a planned sheet has frozen headers, a filter and a print set-up', async () => {
+  const template = {
+    ceil: [{ name: 'a' }, { title: 'g', children: [{ name: 'b' }, { name: 'c' }] }],
+    row: [{ title: 'North', children: [{ name: 'oslo' }] }, { name: 'rome' }],
+  }
+  const title = 'Sales & <more>'
+  const tree = planSheet({ name: title, title, template: parseTemplate(template)! })
+  const flat = planSheet({
+    name: 'flat',
+    template: templateFromKeys(Array.from({ length: 12 }, (_, n) => `k${n}`)),
+  })
+  const [first, second] = await open([
+    { plan: tree, segments: ['oslo', 'rome'].map((group) => bench.spool([[1, 2, 3]], { group })) },
+    { plan: flat, segments: [bench.spool([[1], [2]])] },
+  ])
+  expect([first!.freeze, first!.filter, first!.titles]).toEqual(['C4', 'C3:E5', ['$2:$3', '$A:$B']])
+  expect(first!.page).toEqual(['portrait', 1, 'Sales && <more>', '&P / &N'])
+  expect([second!.freeze, second!.filter, second!.titles]).toEqual(['A2', 'A1:L3', ['$1:$1', null]])
+  expect(second!.page[0]).toBe('landscape')
 })

@@ -59,6 +59,8 @@ export class CompiledColumn {
   readonly styles: number[]
   /** Characters of a line where texts wrap; 0 where they do not. */
   readonly room: number
+  /** Texts that are addresses become links. */
+  readonly links: boolean
   /** Bytes of a text that surely fits into one line. */
   readonly fastRoom: number
   readonly conditions: TextVariants | null
@@ -98,6 +100,7 @@ export class CompiledColumn {
     this.filled = recipe.variants.map(({ filled }) => filled)
     this.styles = recipe.variants.map(({ style }) => style)
     this.room = recipe.room
+    this.links = recipe.type === 'link'
     this.fastRoom = recipe.room * 0.8
     this.conditions =
       recipe.conditions.length > 0 ? new TextVariants(conditionPicker(recipe.conditions, compile)) : null

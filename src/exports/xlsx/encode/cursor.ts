@@ -2,6 +2,7 @@ import { noFacts } from '../../column-facts.ts'
 import { RowDeflater } from '../deflate/row-deflater.ts'
 import { MARK_WORDS, MARKS } from '../deflate/row-marks.ts'
 import { FILL, XML } from '../deflate/xml-buffer.ts'
+import type { CellLink } from '../parts/hyperlinks.ts'
 import { type DeflatedBlock, emptyBlock } from '../zip/deflate-block.ts'
 import type { Timezone } from './timezone.ts'
 
@@ -42,6 +43,9 @@ export class Cursor {
   pictured = 0
   firstPictured: string | null = null
 
+  /** Cells that lead to an address. */
+  links: CellLink[] = []
+
   /** The last text that was written has a line end. */
   multiline = false
   /** Lines of the present row's tallest cell. */
@@ -74,6 +78,7 @@ export class Cursor {
     this.firstCut = null
     this.pictured = 0
     this.firstPictured = null
+    this.links = []
     this.multiline = false
     this.#block = emptyBlock()
     this.#deflater.begin()

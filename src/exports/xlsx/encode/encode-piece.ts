@@ -3,6 +3,7 @@ import { closeSync, readSync } from 'node:fs'
 import { openFileSync } from '../../../kernel/index.ts'
 import { noFacts } from '../../column-facts.ts'
 import type { CompileCondition } from '../condition-styles.ts'
+import type { CellLink } from '../parts/hyperlinks.ts'
 import type { SliceRows } from '../pieces.ts'
 import type { SheetRecipe } from '../sheet-recipe.ts'
 import type { DeflatedBlock } from '../zip/deflate-block.ts'
@@ -36,6 +37,7 @@ export interface EncodedPiece extends DeflatedBlock {
   firstCut: string | null
   pictured: number
   firstPictured: string | null
+  links: CellLink[]
 }
 
 interface CompiledSheet extends SheetColumns {
@@ -77,8 +79,8 @@ export class PieceEncoder {
     }
     // Rows that are only kept free hold no values that were empty.
     const facts = source === null ? noFacts(columns) : c.facts
-    const { firstCut, pictured, firstPictured } = c
-    return { ...c.finish(), facts, firstCut, pictured, firstPictured }
+    const { firstCut, pictured, firstPictured, links } = c
+    return { ...c.finish(), facts, firstCut, pictured, firstPictured, links }
   }
 
   #sheet(recipe: SheetRecipe): CompiledSheet {

@@ -1,5 +1,6 @@
 import { wrappedLines } from '../../wrapped-lines.ts'
 import { XML, XML_VIEW } from '../deflate/xml-buffer.ts'
+import { linkTarget } from '../parts/hyperlinks.ts'
 import { inlineText } from '../xml-text.ts'
 import { COMMA, NEWLINE, QUOTE } from './byte-classes.ts'
 import { AS_TEXT, type CompiledColumn, styleAttribute } from './compiled-column.ts'
@@ -8,6 +9,7 @@ import { numberCell } from './number-cell.ts'
 import { blankCell } from './open-cell.ts'
 import { SpoolBroken } from './spool-broken.ts'
 import { findTextEnd, textCell } from './text-cell.ts'
+import { readText } from './text-variants.ts'
 import { literalCell, typedTextCell } from './typed-cell.ts'
 
 /** A row header's label: it stands in the first row of a piece. */
@@ -128,6 +130,7 @@ function encodeCell(c: Cursor, column: CompiledColumn): void {
     else typedTextCell(c, column)
     // Few characters are wider on screen than in bytes, and none of them by more than a quarter: most need no measuring.
     if (column.room > 0 && (c.multiline || c.i - start - 2 > column.fastRoom)) fitRow(c, column, start + 1)
+    if (column.links) noteLink(c, column, start + 1)
   } else if (byte === COMMA || byte === NEWLINE) {
     blankCell(c, column, column.nullVariant)
   } else if (byte >= 0x61) {
@@ -135,6 +138,11 @@ function encodeCell(c: Cursor, column: CompiledColumn): void {
   } else {
     numberCell(c, column)
   }
+}
+
+function noteLink(c: Cursor, column: CompiledColumn, start: number): void {
+  const url = linkTarget(readText(c.input, start, c.i - 1).trim())
+  if (url !== null) c.links.push({ cell: `${column.letters}${c.row}`, url })
 }
 
 function fitRow(c: Cursor, column: CompiledColumn, start: number): void {

@@ -9,6 +9,10 @@ export function sheetPath(number: number): string {
   return `xl/worksheets/sheet${number}.xml`
 }
 
+export function sheetRelationshipsPath(number: number): string {
+  return `xl/worksheets/_rels/sheet${number}.xml.rels`
+}
+
 /** `_rels/.rels` */
 export function rootRelationships(): string {
   return relationships([
@@ -30,9 +34,17 @@ export function workbookRelationships(sheets: number): string {
   ])
 }
 
-function relationships(targets: [type: string, target: string][]): string {
+/** `xl/worksheets/_rels/sheetN.xml.rels` */
+export function sheetRelationships(targets: readonly string[]): string {
+  return relationships(
+    targets.map((target) => [`${OFFICE}/relationships/hyperlink`, escapeAttribute(target)]),
+    ' TargetMode="External"',
+  )
+}
+
+function relationships(targets: [type: string, target: string][], mode = ''): string {
   const items = targets.map(
-    ([type, target], n) => `<Relationship Id="rId${n + 1}" Type="${type}" Target="${target}"/>`,
+    ([type, target], n) => `<Relationship Id="rId${n + 1}" Type="${type}" Target="${target}"${mode}/>`,
   )
   return `${DECLARATION}<Relationships xmlns="${PACKAGE}/relationships">${items.join('')}</Relationships>`
 }

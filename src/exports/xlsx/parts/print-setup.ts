@@ -4,7 +4,7 @@ import { escapeAttribute } from '../xml-text.ts'
 /** Characters of usual size that an A4 page takes side by side. */
 const PORTRAIT = 95
 /** On a landscape page at half size; wider sheets take several pages side by side, so that they stay readable. */
-const LANDSCAPE_AT_HALF_SIZE = 300
+const LANDSCAPE_AT_HALF_SIZE = 320
 /** The whole header may have 255 characters, marks included. */
 const MAX_TITLE = 200
 

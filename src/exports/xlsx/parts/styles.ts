@@ -121,7 +121,8 @@ function align(style: CellStyle): string {
     (style.align ? ` horizontal="${style.align}"` : '') +
     // Excel's own vertical alignment is the bottom, and it leaves that unsaid.
     (vertical && vertical !== 'bottom' ? ` vertical="${vertical}"` : '') +
-    (style.wrap ? ' wrapText="1"' : '')
+    (style.wrap ? ' wrapText="1"' : '') +
+    (style.indent ? ` indent="${style.indent}"` : '')
   return attributes && `<alignment${attributes}/>`
 }
 

@@ -3,6 +3,7 @@ import { ROW_HEIGHT } from '../fit-heights.ts'
 import type { SheetPlan } from '../sheet-plan.ts'
 import { filterRange, leadingLabels } from './defined-names.ts'
 import { fixedMerges, fixedRows } from './fixed-area.ts'
+import { type CellLink, hyperlinks } from './hyperlinks.ts'
 import { printSetup } from './print-setup.ts'
 import type { StyleBook } from './styles.ts'
 
@@ -34,13 +35,14 @@ export interface SheetEnd {
   merges: readonly string[]
   /** false where another file goes on with this sheet. */
   bottom: boolean
+  links: readonly CellLink[]
 }
 
 /** The rest, from the first row below the data. */
 export function worksheetTail(
   plan: SheetPlan,
   { widths, styles }: { widths: readonly number[]; styles: StyleBook },
-  { nextRow, merges, bottom }: SheetEnd,
+  { nextRow, merges, bottom, links }: SheetEnd,
 ): string {
   const filter = filterRange(plan, nextRow)
   const all = [...fixedMerges(plan.top, 1), ...merges, ...(bottom ? fixedMerges(plan.bottom, nextRow) : [])]
@@ -49,7 +51,7 @@ export function worksheetTail(
     (bottom ? fixedRows(plan.bottom, nextRow, styles) : '') +
     `</sheetData>${filter === null ? '' : `<autoFilter ref="${filter}"/>`}` +
     `${merged && `<mergeCells count="${all.length}">${merged}</mergeCells>`}` +
-    `${printSetup(plan, widths)}</worksheet>`
+    `${hyperlinks(links)}${printSetup(plan, widths)}</worksheet>`
   )
 }
 

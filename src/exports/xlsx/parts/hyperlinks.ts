@@ -1,0 +1,44 @@
+import { escapeAttribute } from '../xml-text.ts'
+
+/** A cell that leads to an address. */
+export interface CellLink {
+  cell: string
+  url: string
+}
+
+/** Excel's own limits, per sheet and per address. */
+export const MAX_LINKS = 65_530
+const MAX_URL = 2_079
+
+/** The address that a cell of a link column leads to, percent-encoded; null for what is no address of the web or of mail. */
+export function linkTarget(text: string): string | null {
+  if (text.length > MAX_URL || !/^(?:https?|ftp|mailto):/i.test(text)) return null
+  const { href } = URL.parse(text) ?? {}
+  return href === undefined || href.length > MAX_URL ? null : href
+}
+
+/** `<hyperlinks>` of a worksheet. What follows a `#` is said in the sheet, not in the relationship. */
+export function hyperlinks(links: readonly CellLink[]): string {
+  if (links.length === 0) return ''
+  const items = links.map(({ cell, url }, n) => {
+    const [, place] = splitUrl(url)
+    const location = place === '' ? '' : ` location="${escapeAttribute(place)}"`
+    return `<hyperlink ref="${cell}" r:id="rId${n + 1}"${location}/>`
+  })
+  return `<hyperlinks>${items.join('')}</hyperlinks>`
+}
+
+/** The addresses, as relationships of the worksheet. */
+export function linkTargets(links: readonly CellLink[]): string[] {
+  return links.map(({ url }) => splitUrl(url)[0])
+}
+
+function splitUrl(url: string): [address: string, place: string] {
+  const at = url.indexOf('#')
+  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
+}
+
+/** About what a link weighs in the file, compressed. */
+export function linkBytes(links: readonly CellLink[]): number {
+  return links.reduce((sum, { url }) => sum + 24 + url.length / 2, 0)
+}
