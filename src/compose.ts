@@ -14,6 +14,7 @@ import { openSwarm } from './compose/swarm.ts'
 import { transferEngineChoice, transferSettings } from './compose/transfers.ts'
 import type { Config } from './config.ts'
 import {
+  AuditLog,
   type Backend,
   Engine,
   keepSecret,
@@ -228,6 +229,7 @@ async function startOn(
       }),
       views,
       adminTokenHash: installation.adminTokenHash,
+      audit: new AuditLog(ledger),
       signal: backend.signal,
       diskRoom: new DiskRoom(clock, [config.WHARF_DATA_DIR, config.filesDir]),
       sockets: { [AGENT_SOCKET_PATH]: swarm.upgrade },

@@ -1,4 +1,13 @@
-import { type Backend, keyView, ProjectStore, projectView, type Sealer } from '../engine/index.ts'
+import {
+  AuditLog,
+  type Backend,
+  type Deed,
+  keyView,
+  ProjectStore,
+  projectView,
+  type Sealer,
+  type Tx,
+} from '../engine/index.ts'
 import type { ProjectAdmin } from './project-admin.ts'
 
 const HOUR = 3_600_000
@@ -7,9 +16,24 @@ const HOUR = 3_600_000
 export function ledgerAdmin(backend: Backend, sealer: Sealer): ProjectAdmin {
   const { ledger, signal } = backend
   const projects = new ProjectStore({ ledger, sealer, signal })
+  const audit = new AuditLog(ledger)
+  const record = (
+    tx: Tx,
+    action: string,
+    projectId: string,
+    more: { keyId?: string; detail?: object } = {},
+  ) => {
+    const target = more.keyId === undefined ? projectId : `${projectId} ${more.keyId}`
+    const deed: Deed = { actor: 'command', action, projectId, target, address: null }
+    audit.record(tx, more.detail === undefined ? deed : { ...deed, detail: more.detail })
+  }
   return {
     async createProject(name) {
-      const project = await ledger.transaction((tx) => projects.create(tx, name))
+      const project = await ledger.transaction(async (tx) => {
+        const made = await projects.create(tx, name)
+        record(tx, 'project.created', made.id, { detail: { name } })
+        return made
+      })
       return {
         ...projectView(project),
         api_key: project.apiKey,
@@ -18,9 +42,10 @@ export function ledgerAdmin(backend: Backend, sealer: Sealer): ProjectAdmin {
     },
     projects: async () => (await projects.list()).map(projectView),
     async rotate(id, { what, grace_hours }) {
-      const rotated = await ledger.transaction((tx) =>
-        projects.rotate(tx, id, { what, graceMs: grace_hours * HOUR }),
-      )
+      const rotated = await ledger.transaction(async (tx) => {
+        record(tx, 'project.rotated', id, { detail: { what, grace_hours } })
+        return projects.rotate(tx, id, { what, graceMs: grace_hours * HOUR })
+      })
       const { secret, keyId, oldUntil } = rotated
       return {
         project_id: id,
@@ -29,19 +54,28 @@ export function ledgerAdmin(backend: Backend, sealer: Sealer): ProjectAdmin {
         old_expires_at: oldUntil === null ? null : new Date(oldUntil).toISOString(),
       }
     },
-    deleteProject: (id) => ledger.transaction((tx) => projects.delete(tx, id)),
+    deleteProject: (id) =>
+      ledger.transaction(async (tx) => {
+        record(tx, 'project.deleted', id)
+        await projects.delete(tx, id)
+      }),
     createKey: (id, { name, scopes, expires_at }) =>
       ledger.transaction(async (tx) => {
         await projects.require(tx, id)
         const expiresAt = expires_at === undefined ? null : Date.parse(expires_at)
         const key = await projects.keys.create(tx, id, { name, scopes, expiresAt })
+        record(tx, 'key.created', id, { keyId: key.id, detail: { name, scopes, expires_at } })
         return { ...keyView(key), api_key: key.secret }
       }),
     async keys(id) {
       await projects.require(ledger, id)
       return (await projects.keys.list(id)).map(keyView)
     },
-    revokeKey: (id, keyId) => ledger.transaction((tx) => projects.endKey(tx, id, keyId)),
+    revokeKey: (id, keyId) =>
+      ledger.transaction(async (tx) => {
+        record(tx, 'key.revoked', id, { keyId })
+        await projects.endKey(tx, id, keyId)
+      }),
     close: () => backend.close(),
   }
 }

@@ -37,6 +37,7 @@ export {
   type OverviewView,
   type WatchedDomain,
 } from './overview.ts'
+export { type AuditEntry, AuditLog, type Deed } from './projects/audit-log.ts'
 export { type Grant, type ProjectKey, SCOPES, type Scope } from './projects/project-keys.ts'
 export { type Project, ProjectStore } from './projects/project-store.ts'
 export { type KeyView, keyView, type ProjectView, projectView } from './projects/project-views.ts'

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type {
+  AuditLog,
   Engine,
   Ledger,
   Overview,
@@ -16,6 +17,7 @@ import type { Callbacks, TaskViews } from '../notify/index.ts'
 import type { Processing } from '../processing/index.ts'
 import type { Runs } from '../runs/index.ts'
 import type { Transfers } from '../transfers/index.ts'
+import type { AuditTrail } from './audit-trail.ts'
 import type { DiskRoom } from './disk-room.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Metrics } from './metrics.ts'
@@ -38,6 +40,7 @@ export interface HttpServerDeps {
   /** The present state of a task, by its kind. */
   views: TaskViews
   adminTokenHash: string
+  audit: AuditLog
   log: Log
   runs: Runs
   processing: Processing
@@ -52,6 +55,7 @@ export interface HttpServerDeps {
 /** What routes are made from. */
 export interface HttpDeps extends HttpServerDeps {
   idempotency: Idempotency
+  trail: AuditTrail
   metrics: Metrics
   watchers: Watchers
   proxies: TrustedProxies

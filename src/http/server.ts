@@ -9,6 +9,7 @@ import fastify, {
   LogController,
 } from 'fastify'
 import { AppError, ERRORS, type Part, systemClock } from '../kernel/index.ts'
+import { AuditTrail } from './audit-trail.ts'
 import { Authenticator, allow, credentialsOf } from './auth.ts'
 import { refuseBytes } from './bad-request.ts'
 import { type BodyLimits, watchBody } from './body-watch.ts'
@@ -24,6 +25,7 @@ import { registerOpenApi } from './openapi.ts'
 import { requirePlain } from './plain-input.ts'
 import { PROBLEM_TYPE, sendProblem, toAppError, toProblem } from './problem.ts'
 import { callerOf, type RateLimit, RequestLimiter, type SharedCounts } from './rate-limit.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/exports.ts'
@@ -103,6 +105,7 @@ export class HttpServer implements Part {
     this.#deps = {
       ...deps,
       idempotency: new Idempotency(deps),
+      trail: new AuditTrail(deps),
       metrics,
       stopping,
       watchers: new Watchers({ ...deps, metrics, stopping }),
@@ -221,6 +224,7 @@ export class HttpServer implements Part {
     )
     await app.register(runRoutes(this.#deps))
     await app.register(overviewRoutes(this.#deps))
+    await app.register(auditRoutes(this.#deps))
     await app.register(processingRoutes(this.#deps, this.#deps.processing))
     await app.ready()
     return this.#app
@@ -228,6 +232,7 @@ export class HttpServer implements Part {
 
   #addHooks(app: FastifyInstance): void {
     app.decorateRequest('principal', null)
+    app.decorateRequest('audited', false)
     app.addHook('onRequest', async (request, reply) => {
       this.#connections.answering(reply, { endless: request.routeOptions.config.endless ?? false })
       reply.headers({
@@ -262,6 +267,7 @@ export class HttpServer implements Part {
       requirePlain(query, 'query')
       requirePlain(body, 'body')
     })
+    app.addHook('onSend', async (request, reply) => this.#deps.trail.follow(request, reply))
     app.addHook('onResponse', async (request, reply) => {
       const route = request.routeOptions.url ?? 'unknown'
       const seconds = reply.elapsedTime / 1000

@@ -348,7 +348,16 @@ export class MixedLoad {
     await this.#json('PUT', `/api/projects/${project_id}`, { ...admin, body: { biz_ids: [77] } })
     await this.#json('GET', `/api/projects/${project_id}`, admin)
     await this.#ask('DELETE', `/api/projects/${project_id}`, admin)
-    for (const path of ['/api/session', '/api/overview', '/livez', '/readyz', '/metrics'])
+    for (const path of [
+      '/api/session',
+      '/api/overview',
+      '/api/audit?after=0',
+      '/api/audit?actor=admin',
+      '/api/audit?action=key.created',
+      '/livez',
+      '/readyz',
+      '/metrics',
+    ])
       await (await this.#ask('GET', path, admin)).text()
   }
 }

@@ -99,6 +99,12 @@ async function insertAll(
     `${isExport} and i % 3 = 0`,
   )
   await rows(
+    'audit',
+    'at, actor, action, project_id, target, address',
+    `${at} + 5000, 'key ' || cast(i % 40 as text), 'export.downloaded', ${owner}, ${id('task')}, '127.0.0.1'`,
+    `${isExport} and i % 3 = 0`,
+  )
+  await rows(
     'deliveries',
     'id, task_id, event_type, url, attempt, at, status, delivered',
     `${id('told')}, ${id('task')}, 'export.succeeded', 'http://127.0.0.1:9/told', 1, ${at} + 950, 204, 1`,

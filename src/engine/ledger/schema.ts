@@ -5,6 +5,7 @@ import type { WaitsOn } from '../../kernel/index.ts'
 export interface Schema {
   projects: ProjectsTable
   project_keys: ProjectKeysTable
+  audit: AuditTable
   jobs: JobsTable
   tasks: TasksTable
   events: EventsTable
@@ -48,6 +49,19 @@ export interface ProjectsTable {
   webhook_secret_old_until: number | null
   created_at: number
   deleted_at: number | null
+}
+
+/** Append-only. */
+export interface AuditTable {
+  seq: Generated<number>
+  at: number
+  actor: string
+  action: string
+  project_id: string | null
+  target: string
+  address: string | null
+  /** JSON. */
+  detail: string | null
 }
 
 export interface ProjectKeysTable {

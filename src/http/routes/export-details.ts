@@ -14,7 +14,7 @@ const tags = ['exports']
 
 /** What belongs to one export: its history, its callbacks, its place, its file. `find` throws for strangers. */
 export function exportDetailRoutes(
-  { exports, callbacks, engine }: HttpDeps,
+  { exports, callbacks, engine, trail }: HttpDeps,
   find: (request: FastifyRequest) => Promise<ExportView>,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -115,10 +115,12 @@ export function exportDetailRoutes(
         const view = await find(request)
         // Asked while the connection is sure to be there: one that is gone has no address.
         const by = { who: nameOf(request.principal), address: request.ip }
+        const audit = trail.prepare(request)
         const elsewhere = await exports.publicFileUrl(view.task_id)
         if (elsewhere !== null) {
           // How much of it is fetched there is not known here.
           await exports.recordDownload(view.task_id, { ...by, bytes: 0, complete: false })
+          await audit()
           return reply.redirect(elsewhere, 302)
         }
         return sendArtifact(request, reply, {
@@ -126,7 +128,10 @@ export function exportDetailRoutes(
           fileName: view.file?.name ?? 'export',
           size: view.file?.size ?? 0,
           onSent: (sent) =>
-            background('recording a download', exports.recordDownload(view.task_id, { ...by, ...sent })),
+            background(
+              'recording a download',
+              exports.recordDownload(view.task_id, { ...by, ...sent }).then(audit),
+            ),
         })
       },
     )

@@ -9,7 +9,7 @@ const tags = ['projects']
 const config = { access: 'admin' } as const
 
 /** Keys with their own scopes and end. One that leaked is ended without touching the others. */
-export function keyRoutes({ projects, idempotency, ledger }: HttpDeps): FastifyPluginAsyncTypebox {
+export function keyRoutes({ projects, idempotency, ledger, trail }: HttpDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post(
       '/api/projects/:project_id/keys',
@@ -30,6 +30,7 @@ export function keyRoutes({ projects, idempotency, ledger }: HttpDeps): FastifyP
           const expiresAt = expires_at === undefined ? null : Date.parse(expires_at)
           await projects.require(tx, project_id)
           const key = await projects.keys.create(tx, project_id, { name, scopes, expiresAt })
+          trail.record(tx, request, `${project_id} ${key.id}`)
           return { status: 201, body: { ...keyView(key), api_key: key.secret } }
         }),
     )
@@ -64,7 +65,10 @@ export function keyRoutes({ projects, idempotency, ledger }: HttpDeps): FastifyP
       },
       async (request, reply) => {
         const { project_id, key_id } = request.params
-        await ledger.transaction((tx) => projects.endKey(tx, project_id, key_id))
+        await ledger.transaction(async (tx) => {
+          await projects.endKey(tx, project_id, key_id)
+          trail.record(tx, request)
+        })
         return reply.code(204).send(null)
       },
     )

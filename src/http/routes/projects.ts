@@ -22,7 +22,7 @@ const TICKET_MS = HOUR
 
 /** Business systems register here. The keys in an answer are shown this once. */
 export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
-  const { engine, projects, quotas, transfers, tickets, idempotency, ledger } = deps
+  const { engine, projects, quotas, transfers, tickets, idempotency, ledger, trail } = deps
   const usageOf = async (projectId: string) =>
     quotas.of(projectId, { exportsAtOnce: await engine.lanes.held(EXPORT_LANE, projectId) })
   const detailsOf = async (projectId: string) => {
@@ -51,6 +51,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       (request, reply) =>
         idempotency.answer(request, reply, async (tx) => {
           const project = await projects.create(tx, request.body.name)
+          trail.record(tx, request, project.id)
           const secrets = { api_key: project.apiKey, webhook_secret: project.webhookSecret }
           return { status: 201, body: { ...projectView(project), ...secrets } }
         }),
@@ -104,6 +105,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           if (given !== undefined) await engine.resumeInLane(tx, EXPORT_LANE, project_id, 'quota')
           if (given?.exports_at_once !== undefined)
             await engine.setLaneShare(tx, EXPORT_LANE, project_id, given.exports_at_once)
+          trail.record(tx, request)
           if (biz_ids !== undefined) await transfers.setBusinesses(tx, project_id, biz_ids)
         })
         return detailsOf(project_id)
@@ -148,6 +150,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
             what,
             graceMs: grace_hours * HOUR,
           })
+          trail.record(tx, request)
           const fresh = { [what]: secret, ...(keyId !== null && { key_id: keyId }) }
           return {
             status: 200,
@@ -192,7 +195,10 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        await ledger.transaction((tx) => projects.delete(tx, request.params.project_id))
+        await ledger.transaction(async (tx) => {
+          await projects.delete(tx, request.params.project_id)
+          trail.record(tx, request)
+        })
         return reply.code(204).send(null)
       },
     )

@@ -11,7 +11,7 @@ const config = { access: 'admin' } as const
 const tags = ['runs']
 
 /** Accounts and their runs: one list for the whole installation. */
-export function runRoutes({ ledger, idempotency, runs }: HttpDeps): FastifyPluginAsyncTypebox {
+export function runRoutes({ ledger, idempotency, runs, trail }: HttpDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.put(
       '/api/accounts/:handle',
@@ -131,7 +131,10 @@ export function runRoutes({ ledger, idempotency, runs }: HttpDeps): FastifyPlugi
       },
       async (request) => {
         const { value } = request.body
-        await ledger.transaction((tx) => runs.setMaxConcurrent(tx, value))
+        await ledger.transaction(async (tx) => {
+          await runs.setMaxConcurrent(tx, value)
+          trail.record(tx, request)
+        })
         return { value }
       },
     )

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { openProjectAdmin } from '../../src/compose-admin.ts'
+import { type AuditEntry, AuditLog } from '../../src/engine/index.ts'
+import { availableBackends } from '../support/backends.ts'
+import { startExports } from '../support/export-client.ts'
+import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
+import { until } from '../support/until.ts'
+
+type Wharf = Pick<Awaited<ReturnType<typeof startHttp>>, 'ask'>
+
+async function entries({ ask }: Wharf, query = ''): Promise<AuditEntry[]> {
+  const answer = await ask('GET', `/api/audit?limit=1000${query}`, { key: ADMIN_TOKEN })
+  expect(answer.status).toBe(200)
+  return ((await answer.json()) as { items: AuditEntry[] }).items
+}
+
+describe.each(availableBackends())('the audit log on %s', (name) => {
+  test('has who did what to projects, keys and settings, in order, and no secret', async () => {
+    const wharf = await startHttp(name)
+    const admin = (method: string, path: string, body?: object) =>
+      wharf.ask(method, path, { key: ADMIN_TOKEN, ...(body && { body }) })
+    const { id, key, secret } = await newProject(wharf)
+    const keys = `/api/projects/${id}/keys`
+    const made = (await (await admin('POST', keys, { name: 'ci', scopes: ['read'] })).json()) as {
+      key_id: string
+      api_key: string
+    }
+    await admin('DELETE', `${keys}/${made.key_id}`)
+    await admin('POST', `/api/projects/${id}/rotate`, { what: 'webhook_secret' })
+    await admin('PUT', `/api/projects/${id}`, { biz_ids: [7] })
+    await admin('PUT', '/api/settings/max_concurrent', { value: 5 })
+    await admin('DELETE', `/api/projects/${id}`)
+    // What was refused was not done.
+    expect((await admin('DELETE', `/api/projects/${id}`)).status).toBe(404)
+    expect((await wharf.ask('POST', '/api/projects', { key, body: { name: 'x' } })).status).toBe(401)
+    const seen = await entries(wharf)
+    expect(seen.map(({ action, target }) => [action, target])).toEqual([
+      ['project.created', id],
+      ['key.created', `${id} ${made.key_id}`],
+      ['key.revoked', `${id} ${made.key_id}`],
+      ['project.rotated', id],
+      ['project.changed', id],
+      ['setting.changed', ''],
+      ['project.deleted', id],
+    ])
+    for (const entry of seen) expect(entry).toMatchObject({ actor: 'admin', address: expect.any(String) })
+    expect(seen[5]).toMatchObject({ detail: { value: 5 }, project_id: null })
+    expect(seen[1]).toMatchObject({ detail: { name: 'ci', scopes: ['read'] }, project_id: id })
+    const text = JSON.stringify(seen)
+    for (const hidden of [key, secret, made.api_key]) expect(text).not.toContain(hidden)
+    expect(await entries(wharf, `&after=${seen[1]?.seq}&action=project.deleted`)).toEqual([seen[6]])
+    expect(await entries(wharf, '&actor=nobody')).toEqual([])
+  })
+
+  test('cannot be changed, and a deed that is rolled back is not in it', async () => {
+    const wharf = await startHttp(name)
+    await newProject(wharf)
+    const { db } = wharf.ledger
+    await expect(db.updateTable('audit').set({ actor: 'else' }).execute()).rejects.toThrow(/append-only/)
+    await expect(db.deleteFrom('audit').execute()).rejects.toThrow(/append-only/)
+    const { ledger } = wharf
+    const audit = new AuditLog(ledger)
+    const deed = { actor: 'test', action: 'a', projectId: null, target: '', address: null }
+    const before = await entries(wharf)
+    const rolledBack = ledger.transaction(async (tx) => {
+      audit.record(tx, deed)
+      throw new Error('rolled back')
+    })
+    await expect(rolledBack).rejects.toThrow('rolled back')
+    expect(await entries(wharf)).toEqual(before)
+    await audit.recordAlone(deed)
+    expect((await entries(wharf)).at(-1)).toMatchObject({ actor: 'test' })
+  })
+})
+
+test('cancels and downloads are recorded with the key that was used', async () => {
+  const { wharf, client, business } = await startExports()
+  const { task_id } = await client.run({ source_url: business.source({ total: 2 }).url })
+  await client.bytes(task_id)
+  const source = business.source({ total: 5_000 })
+  source.holdFrom(1)
+  const held = await client.start({ source_url: source.url })
+  const answer = await client.ask('DELETE', `/api/exports/${held.task_id}`, { key: client.project.key })
+  expect(answer.ok).toBe(true)
+  source.release()
+  const [download] = await until('the download is recorded', async () => {
+    const found = await entries(wharf, '&action=export.downloaded')
+    return found.length > 0 ? found : undefined
+  })
+  expect(download).toMatchObject({ target: task_id, project_id: client.project.id })
+  expect(download?.actor).toMatch(/^key \S+$/)
+  const [cancel] = await entries(wharf, '&action=export.cancelled')
+  expect(cancel).toMatchObject({ target: held.task_id, actor: download?.actor })
+})
+
+test('a command that works on the ledger itself is recorded too', async () => {
+  const first = await startHttp()
+  await first.stop()
+  const admin = await openProjectAdmin(first.config)
+  const { project_id } = await admin.createProject('shop')
+  await admin.close()
+  const again = await startHttp('embedded', { backend: first.backend })
+  expect(await entries(again)).toMatchObject([
+    { actor: 'command', action: 'project.created', target: project_id },
+  ])
+})
