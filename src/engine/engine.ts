@@ -70,6 +70,7 @@ export class Engine implements Part {
   readonly name = 'engine'
   readonly instance = newId()
   readonly ledger: Ledger
+  readonly signal: Signal
   /** The ledger's time, measured with each heartbeat. */
   readonly clock: LedgerClock
   /** An instance that was not seen for this long is dead. */
@@ -115,6 +116,7 @@ export class Engine implements Part {
     const { leaseMs, sole, version, eventsKeptMs } = this.#options
     const kinds = this.#kinds
     this.ledger = ledger
+    this.signal = signal
     this.clock = deps.ledgerClock ?? new LedgerClock(clock)
     this.leaseMs = leaseMs
     this.events = new EventLog(ledger)
@@ -142,7 +144,8 @@ export class Engine implements Part {
     this.#leaderDuties = [
       { duty: this.overdue, everyMs: 2_000 },
       { duty: this.retention, everyMs: RETENTION_EVERY_MS },
-      { duty: this.#capacity, everyMs: leaseMs / RENEWALS_PER_LEASE },
+      // Whoever comes or leaves in order does this, too; this is for the dead.
+      { duty: this.#capacity, everyMs: leaseMs },
     ]
     const { instance } = this
     const { files } = this.#options

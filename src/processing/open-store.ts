@@ -1,6 +1,7 @@
 import type { Engine, Quotas } from '../engine/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import { PutBackDuty } from './duties/put-back.ts'
+import { RestingDuty } from './duties/resting.ts'
 import type { ProcessingOptions } from './processing-options.ts'
 import { LedgerTaskQueue } from './stores/ledger-queue.ts'
 import { LedgerTaskStore } from './stores/ledger-store.ts'
@@ -11,6 +12,9 @@ import type { TaskStore } from './stores/task-store.ts'
 
 const PUT_BACK_EVERY_MS = 10_000
 const FOLLOW_EVERY_MS = 2_000
+/** How late a new task is followed at the latest, if nothing was unfinished and the signal of it was lost. */
+const REST_MS = 60_000
+const SAY_EVERY_MS = 1_000
 
 export interface OpenedStore {
   rows: TaskRows
@@ -37,6 +41,9 @@ export async function openStore(deps: OpenStoreDeps, options: ProcessingOptions)
       events: engine.events,
       notify: () => engine.feed.notify(),
       count: (tx, projectId, disk) => quotas.add(tx, projectId, { disk }),
+      ...(options.redis !== null && {
+        toFollow: sayNow(() => engine.signal.publish('processing', {})),
+      }),
     },
     { ttlMs: options.ttlDays * 86_400_000 },
   )
@@ -67,15 +74,42 @@ async function onRedis(
   const { RedisTaskStore } = await import('./stores/redis-store.ts')
   const link = await openLink(log, options)
   const parts = { link, rows, clock, log }
-  engine.addLeaderDuty(new FollowRedisDuty(parts), FOLLOW_EVERY_MS)
   const { maxReturns, stalledMs, aliveMs } = options
-  engine.addLeaderDuty(new PutBackDuty(parts, { maxReturns, stalledMs, aliveMs }), PUT_BACK_EVERY_MS)
+  const follow = new RestingDuty(new FollowRedisDuty(parts), clock, REST_MS)
+  const putBack = new RestingDuty(new PutBackDuty(parts, { maxReturns, stalledMs, aliveMs }), clock, REST_MS)
+  engine.addLeaderDuty(follow, FOLLOW_EVERY_MS)
+  engine.addLeaderDuty(putBack, PUT_BACK_EVERY_MS)
+  const wake = () => {
+    follow.wake()
+    putBack.wake()
+  }
+  const unsubscribe = engine.signal.subscribe('processing', wake)
+  // It may have lost its memory.
+  link.redis.on('ready', wake)
   return {
     rows,
     store: new RedisTaskStore(parts),
     queue: (slots) => new RedisTaskQueue({ link, clock, log }, { slots, aliveMs: options.aliveMs }),
     start: () => link.ready(),
-    close: () => link.close(),
+    close: () => {
+      unsubscribe()
+      link.close()
+    },
+  }
+}
+
+/** Calls `say` at once and then at most once per second, the last time after the last call. */
+function sayNow(say: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined
+  let again = false
+  return function call() {
+    again = timer !== undefined
+    if (again) return
+    say()
+    timer = setTimeout(() => {
+      timer = undefined
+      if (again) call()
+    }, SAY_EVERY_MS).unref()
   }
 }
 

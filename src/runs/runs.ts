@@ -44,7 +44,7 @@ export class Runs {
     this.cleaner = new RunCleaner({ runs: this.#runs, records }, options)
     const runner = new Runner({ ...deps, records, runs: this.#runs, cleaner: this.cleaner }, options)
     engine.define(runKind(runner, this.#runs))
-    engine.addLeaderDuty(this.cleaner, options.cleanEveryMs ?? 10_000)
+    engine.addLeaderDuty(this.cleaner, options.cleanEveryMs ?? 60_000)
   }
 
   async putAccount(tx: Tx, handle: string, url: string, params: AccountParams): Promise<void> {

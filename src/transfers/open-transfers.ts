@@ -40,7 +40,7 @@ export interface OpenTransfersDeps {
 }
 
 const HOUR = 3_600_000
-const MIRROR_LOOK_MS = 5_000
+const MIRROR_LOOK_MS = 30_000
 
 export interface OpenedTransfers {
   transfers: Transfers

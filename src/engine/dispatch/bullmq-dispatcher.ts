@@ -15,7 +15,9 @@ export interface BullMqOptions {
 }
 
 /** How long an idle consumer blocks before it asks again: the only commands that an idle instance sends to BullMQ. */
-const IDLE_BLOCK_SECONDS = 30
+const IDLE_BLOCK_SECONDS = 120
+/** So that what lies between does not forget a connection on which nothing is said for that long. */
+const KEEP_ALIVE_MS = 30_000
 const RETRY_MS = 1_000
 const MOST_IN_BUNDLE = 32
 /** How long a stopping consumer waits for the answer to a fetch that is under way. */
@@ -165,7 +167,7 @@ function queueName(pool: string): string {
 class WakeWorker extends Worker<Bundle> {
   constructor(name: string, { url, prefix, answerMs }: Required<BullMqOptions>) {
     super(name, null, {
-      connection: { url, maxRetriesPerRequest: null, retryStrategy: reconnectSoon },
+      connection: { url, maxRetriesPerRequest: null, retryStrategy: reconnectSoon, keepAlive: KEEP_ALIVE_MS },
       prefix,
       autorun: false,
       drainDelay: IDLE_BLOCK_SECONDS,

@@ -30,14 +30,13 @@ export class CapacityDuty implements Duty {
         lane && typeof lane.limit === 'object' && lane.limit ? [{ ...lane, limit: lane.limit }] : [],
       )
     if (scaled.length === 0) return
-    const alive = await ledger.db
-      .selectFrom('instances')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('seen_at', '>', sql<number>`wharf_now() - ${this.#leaseMs}`)
-      .executeTakeFirst()
+    const { rows } = await sql<{ name: string; max_running: number | null; alive: number }>`
+      select name, max_running, (select count(*) from instances where seen_at > wharf_now() - ${this.#leaseMs}) as alive
+      from lanes where name in (${sql.join(scaled.map(({ name }) => name))})`.execute(ledger.db)
     for (const { name, limit } of scaled) {
-      const wanted = Math.max(1, Number(alive?.count ?? 1)) * limit.perInstance
-      if ((await lanes.limit(name)) === wanted) continue
+      const row = rows.find((lane) => lane.name === name)
+      const wanted = Math.max(1, Number(row?.alive ?? 1)) * limit.perInstance
+      if (row?.max_running === wanted) continue
       await ledger.transaction(async (tx) => lanes.setLimit(tx, name, wanted, this.#deps.wake))
     }
   }

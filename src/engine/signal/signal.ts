@@ -12,6 +12,8 @@ export interface Topics {
   settings: { key: string }
   /** A key or project was ended. */
   keys: Record<string, never>
+  /** There are new tasks for processors. */
+  processing: Record<string, never>
   /** Agents of the swarm are connected to one instance and may be needed by another. */
   swarm: { from: string; about: string; message: unknown }
 }

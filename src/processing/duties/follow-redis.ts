@@ -55,21 +55,23 @@ export class FollowRedisDuty implements Duty {
     this.#resultWithinMs = resultWithinMs
   }
 
-  async runOnce(signal: AbortSignal): Promise<{ restored: number; changed: number }> {
+  async runOnce(signal: AbortSignal): Promise<{ restored: number; changed: number; idle: boolean }> {
     const lost = await this.#restoreIfForgotten(signal)
     await this.#takeBackRevoked(signal)
-    const { restored, changed } = await this.#follow(signal)
-    return { restored: restored + lost, changed }
+    const { restored, changed, idle } = await this.#follow(signal)
+    return { restored: restored + lost, changed, idle }
   }
 
-  async #follow(signal: AbortSignal): Promise<{ restored: number; changed: number }> {
+  async #follow(signal: AbortSignal): Promise<{ restored: number; changed: number; idle: boolean }> {
     const { rows, link } = this.#deps
     // Tasks are taken in the order of their ids, so behind a page in which everything waits as before nothing has happened,
     // either. Now and then all are read nevertheless: order is no promise.
     const everything = this.#passes++ % FULL_PASS_EVERY === 0
     let restored = 0
     let changed = 0
+    let idle = true
     for await (const page of this.#pages(['PENDING', 'PROCESSING'], signal)) {
+      idle = false
       const before = restored + changed
       const now = await rows.ledger.now()
       const reads = link.redis.pipeline()
@@ -91,7 +93,7 @@ export class FollowRedisDuty implements Duty {
       const allWait = page.every(({ status }) => status === 'PENDING')
       if (!everything && allWait && restored + changed === before) break
     }
-    return { restored, changed }
+    return { restored, changed, idle }
   }
 
   /** The row takes over what the record says. The time to live starts again at the end. */

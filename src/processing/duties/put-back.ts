@@ -46,13 +46,15 @@ export class PutBackDuty implements Duty {
     this.#options = { missingMs: 60_000, ...options }
   }
 
-  async runOnce(signal: AbortSignal): Promise<{ putBack: number }> {
+  async runOnce(signal: AbortSignal): Promise<{ putBack: number; idle: boolean }> {
     let putBack = await this.#reapProcessors(signal)
     const listed: TaskRow[] = []
     const now = await this.#deps.rows.ledger.now()
     let after = ''
+    let idle = true
     while (!signal.aborted) {
       const page = await this.#deps.rows.page(after, ['PENDING', 'PROCESSING'])
+      if (page.length > 0) idle = false
       for (const row of page) {
         if (row.status === 'PENDING' || row.slot !== '') listed.push(row)
         if (row.status === 'PROCESSING' && row.seen_at <= now - this.#options.stalledMs) {
@@ -66,7 +68,7 @@ export class PutBackDuty implements Duty {
       after = page.at(-1)?.id ?? ''
     }
     putBack += await this.#findMissing(listed)
-    return { putBack }
+    return { putBack, idle }
   }
 
   async #reapProcessors(signal: AbortSignal): Promise<number> {

@@ -16,6 +16,8 @@ import type { TaskStore } from './task-store.ts'
 
 /** How soon the ledger follows a Redis that is back. */
 const LOOK_AGAIN_MS = 2_000
+/** How long an answer proves that Redis does not hang. */
+const ANSWER_HOLDS_MS = 60_000
 
 export interface RedisStoreDeps {
   link: RedisLink
@@ -32,6 +34,7 @@ export class RedisTaskStore implements TaskStore {
   readonly #deps: RedisStoreDeps
   /** Since when this instance has found Redis away. */
   #awaySince: number | undefined
+  #answeredAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: RedisStoreDeps) {
     this.#deps = deps
@@ -132,8 +135,15 @@ export class RedisTaskStore implements TaskStore {
   }
 
   async ping(): Promise<boolean> {
-    return this.#deps.link.redis.ping().then(
-      () => true,
+    const { link, clock } = this.#deps
+    const age = clock.now() - this.#answeredAt
+    // A connection that is closed is known at once; one that hangs is asked from time to time.
+    if (link.redis.status === 'ready' && age >= 0 && age < ANSWER_HOLDS_MS) return true
+    return link.redis.ping().then(
+      () => {
+        this.#answeredAt = clock.now()
+        return true
+      },
       () => false,
     )
   }

@@ -22,6 +22,8 @@ export interface TaskRowsDeps {
   notify(): void
   /** Counts bytes on disk towards a project. */
   count?(tx: Tx, projectId: string, bytes: number): void
+  /** Called after a commit that leaves the duties something to do: new tasks, or one that is to be taken back. */
+  toFollow?(): void
 }
 
 /** In the words of the partial indexes: SQLite uses one only where a statement repeats its condition. */
@@ -161,6 +163,7 @@ export class TaskRows {
   async change(id: string, set: RowChange): Promise<boolean> {
     const changed = await this.ledger.transaction((tx) => this.changeIn(tx, id, set))
     if (changed) this.#deps.notify()
+    if (changed && set.status === 'REVOKED') this.#deps.toFollow?.()
     return changed
   }
 
@@ -199,6 +202,7 @@ export class TaskRows {
   async #insertAll(tasks: NewTask[]): Promise<(number | undefined)[]> {
     const inserted = await this.#insert.run(tasks)
     this.#deps.notify()
+    this.#deps.toFollow?.()
     return tasks.map(({ id }) => inserted.get(id))
   }
 }

@@ -21,6 +21,14 @@ export interface AgentDirectoryDeps {
   log: Log
 }
 
+export interface AgentListener {
+  changed(key: string): void
+  /** True if somebody here coordinates what the message is about. */
+  received(key: string, message: FromAgent): boolean
+  /** True while somebody here needs to know agents of other instances. */
+  wanted(): boolean
+}
+
 type Bulletin =
   | { kind: 'present'; agent: Omit<KnownAgent, 'serverHost'> }
   | { kind: 'absent'; key: string; instance: string }
@@ -38,11 +46,7 @@ export class AgentDirectory {
   readonly #deps: AgentDirectoryDeps
   readonly #agents = new Map<string, KnownAgent>()
   #send: (key: string, message: Carried) => boolean = () => false
-  #listener: {
-    changed(key: string): void
-    /** True if somebody here coordinates what the message is about. */
-    received(key: string, message: FromAgent): boolean
-  } = { changed: () => undefined, received: () => false }
+  #listener: AgentListener = { changed: () => undefined, received: () => false, wanted: () => false }
   #unsubscribe: (() => void) | undefined
 
   constructor(deps: AgentDirectoryDeps) {
@@ -53,7 +57,7 @@ export class AgentDirectory {
     this.#send = send
   }
 
-  listen(listener: { changed(key: string): void; received(key: string, message: FromAgent): boolean }): void {
+  listen(listener: AgentListener): void {
     this.#listener = listener
   }
 
@@ -61,7 +65,7 @@ export class AgentDirectory {
     this.#unsubscribe = this.#deps.signal.subscribe('swarm', ({ from, about, message }) => {
       if (from !== this.#deps.instance && about === 'agents') this.#carried(message as Bulletin)
     })
-    await this.runOnce()
+    await this.refresh()
   }
 
   /** Our agents will look for another server. */
@@ -105,10 +109,17 @@ export class AgentDirectory {
       if (!this.#listener.received(key, part)) this.#tell({ kind: 'of', key, message: part })
   }
 
-  /** Says that ours are still there, and learns of those whose signal was lost. */
+  /** Says that ours are still there, and learns of those whose signal was lost. Without agents or tasks it asks nothing. */
   async runOnce(): Promise<void> {
     const { store, instance } = this.#deps
-    await store.agentsSeen(instance)
+    const ours = [...this.#agents.values()].some((agent) => agent.instance === instance)
+    if (ours) await store.agentsSeen(instance)
+    if (this.#listener.wanted()) await this.refresh()
+  }
+
+  /** Reads who is connected, to any instance. */
+  async refresh(): Promise<void> {
+    const { store, instance } = this.#deps
     const present = new Map(
       (await store.agents(PRESENT_MS)).map((agent) => [agentPeerId(agent.agentId, agent.containerId), agent]),
     )

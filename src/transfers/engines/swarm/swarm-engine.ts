@@ -109,6 +109,7 @@ export class SwarmEngine implements TransferEngine {
         for (const { relay } of this.#running.values()) relay.agentChanged(key)
       },
       received: (key, message) => this.#received(key, message),
+      wanted: () => this.#running.size > 0,
     })
     const look = { name: 'swarm look', runOnce: () => this.look() }
     this.#looking = new DutyLoop(look, { clock, log }, { everyMs: REPORT_MS, jitter: 0 })
@@ -277,6 +278,10 @@ export class SwarmEngine implements TransferEngine {
   async #coordinate(task: SwarmTask, manifest: Manifest, timeoutMs: number, path: string): Promise<Running> {
     const { authority, store, clock, log } = this.#deps
     const source = await SourceFile.open(task.id, manifest, path)
+    // Signals of agents elsewhere may have been lost while nobody here needed them.
+    await this.#directory
+      .refresh()
+      .catch((error) => log.warn({ err: error }, 'agents elsewhere are not known'))
     const sourceAddress = (agent: KnownAgent) => this.#sourceAddress(agent)
     const { depth, maxChains, absentMs } = this.#options
     const options = {
