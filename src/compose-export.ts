@@ -4,6 +4,8 @@ import {
   type ExportBody,
   examineSource,
   HttpPageSource,
+  MASKS,
+  type Mask,
   type Produced,
   parseKeepingOrder,
   produce,
@@ -47,6 +49,8 @@ export interface LocalExport {
   source: SourceAccess
   wishes: ExportWishes
   /** Takes the spool and the file; what an earlier, broken-off call left there is taken up. */
+  /** What is hidden besides what the template asks for, and the key of hashes. */
+  masks?: { demanded: Record<string, string>; key: string | null }
   directory: string
   excel: { maxRows: number; maxBytes: number }
   signal: AbortSignal
@@ -60,7 +64,16 @@ export interface LocalExport {
  * command starts without loading what only a server needs.
  */
 export async function exportToFolder(options: LocalExport, clock = systemClock): Promise<Produced> {
-  const { source, wishes, directory, excel, signal, onProgress, onWarning } = options
+  const {
+    source,
+    wishes,
+    masks = { demanded: {}, key: null },
+    directory,
+    excel,
+    signal,
+    onProgress,
+    onWarning,
+  } = options
   const http = openClient(source)
   const pool = new ThreadPool()
   try {
@@ -77,6 +90,7 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
         request,
         sourceHeaders,
         secrets: secretsOf(source),
+        masks: { ...masks, demanded: masksOf(masks.demanded) },
         directory,
         limits: {},
         excel,
@@ -87,6 +101,16 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
   } finally {
     await Promise.all([http.close(), pool.close()])
   }
+}
+
+function masksOf(demanded: Record<string, string>): Record<string, Mask> {
+  for (const [column, mask] of Object.entries(demanded))
+    if (!MASKS.includes(mask as Mask))
+      throw new AppError(
+        ERRORS.REQUEST_INVALID,
+        `--mask ${column}=${mask}: a mask is one of ${MASKS.join(', ')}`,
+      )
+  return demanded as Record<string, Mask>
 }
 
 export async function diagnoseSource(

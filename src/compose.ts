@@ -33,7 +33,9 @@ import {
   ExportArtifacts,
   Exports,
   exportKind,
+  type Mask,
   openSigner,
+  projectMaskKey,
   SpoolFolders,
   SpoolSweeper,
   ThreadPool,
@@ -141,6 +143,7 @@ async function startOn(
     clock: engine.clock,
     views: { export: async (taskId) => ({ ...(await exports.told(taskId)) }) },
   })
+  const maskSecret = await sharedSecret(settings, sealer, 'mask')
   const quotas = new Quotas({ ledger, clock: engine.clock }, defaultQuotas(config))
   const shared = {
     engine,
@@ -153,6 +156,10 @@ async function startOn(
     store,
     pool,
     signer: await openSigner(settings, sealer),
+    masksOf: async (projectId: string) => ({
+      demanded: (await projects.masks(projectId)) as Record<string, Mask>,
+      key: projectMaskKey(maskSecret, projectId),
+    }),
     clock,
     log,
   }

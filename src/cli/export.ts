@@ -24,6 +24,8 @@ interface ExportOptions extends SourceOptions {
   onDuplicates?: 'fail' | 'warn'
   theme?: 'business' | 'plain'
   bom: boolean
+  mask: Record<string, string>
+  maskKey?: string
   delimiter?: string
   encoding?: string
   lineEnd?: string
@@ -73,6 +75,8 @@ export function addExportCommand(program: Command): void {
       ).choices(['fail', 'warn']),
     )
     .addOption(new Option('--theme <name>', 'Excel: how it looks').choices(['business', 'plain']))
+    .option('--mask <column=mask>', 'hide the values of a column; may be given several times', readMask, {})
+    .option('--mask-key <secret>', 'key of the mask hash: equal values have equal hashes under the same key')
     .option('--no-bom', 'CSV: leave out the byte order mark by which Excel knows UTF-8')
     .option('--delimiter <sign>', 'CSV: between fields, or "tab" (default: ,)')
     .addOption(
@@ -142,6 +146,7 @@ async function runExport(url: string, options: ExportOptions): Promise<void> {
         ...(options.timezone !== undefined && { timezone: options.timezone }),
         ...(options.theme !== undefined && { theme: options.theme }),
       },
+      masks: { demanded: options.mask, key: options.maskKey ?? null },
       directory: folder.path,
       excel: { maxRows: options.maxRows ?? limits.maxRows, maxBytes: options.maxBytes ?? limits.maxBytes },
       signal,
@@ -165,6 +170,12 @@ async function runExport(url: string, options: ExportOptions): Promise<void> {
   } finally {
     done()
   }
+}
+
+function readMask(value: string, masks: Record<string, string>): Record<string, string> {
+  const at = value.lastIndexOf('=')
+  if (at < 1) throw new AppError(ERRORS.REQUEST_INVALID, `--mask ${value}: expected column=mask`)
+  return { ...masks, [value.slice(0, at)]: value.slice(at + 1) }
 }
 
 /** Without a mark where there can be none; `--no-bom` is the only wish that commander gives a value by itself. */

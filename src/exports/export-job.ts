@@ -16,6 +16,7 @@ import { AppError, ERRORS, isAppError, outageOf } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import { exportKey } from './export-artifacts.ts'
 import type { ExportRequest } from './export-request.ts'
+import type { MaskRules } from './masks/index.ts'
 import { orShortage } from './or-shortage.ts'
 import { type ProduceDeps, type Produced, produce, type Stage } from './produce.ts'
 import { keepReport, reportOf } from './report/index.ts'
@@ -61,6 +62,8 @@ export interface ExportJobDeps extends ProduceDeps {
   quotas: Quotas
   ledger: Ledger
   sealer: Sealer
+  /** What a project demands to be hidden, and the key of its hashes. */
+  masksOf(projectId: string): Promise<MaskRules>
   /** Tells callers of an end, in its transaction. */
   announce(tx: Tx, kind: string, ended: Ended): Promise<void>
 }
@@ -176,6 +179,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
               ? {}
               : (JSON.parse(deps.sealer.open(sourceHeaders)) as Record<string, string>),
           secrets: await deps.projects.webhookSecrets(projectId),
+          masks: await deps.masksOf(projectId),
           directory,
           limits: await quotas.within(projectId, options.limits),
           excel: options.excel,

@@ -21,6 +21,7 @@ import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from 
 import { type Download, ExportQueries, type ListOptions } from './export-queries.ts'
 import { type ExportBody, readRequest } from './export-request.ts'
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
+import type { MaskRules } from './masks/index.ts'
 import { orShortage } from './or-shortage.ts'
 import { previewExport, type TablePreview } from './preview.ts'
 import { type Produced, produce } from './produce.ts'
@@ -44,6 +45,8 @@ export interface ExportsDeps {
   store: ArtifactStore
   pool: ThreadPool
   signer: ManifestSigner
+  /** What a project demands to be hidden, and the key of its hashes. */
+  masksOf(projectId: string): Promise<MaskRules>
   clock: Clock
   log: Log
   /** The address under which callers reach this Wharf. */
@@ -191,6 +194,7 @@ export class Exports {
         request,
         sourceHeaders: body.source_headers ?? {},
         secrets: await this.#deps.projects.webhookSecrets(projectId),
+        masks: await this.#deps.masksOf(projectId),
         signal,
         onRead: ({ rows, bytes }) => {
           spent.rows += rows
@@ -216,6 +220,7 @@ export class Exports {
           request,
           sourceHeaders: body.source_headers ?? {},
           secrets: await this.#deps.projects.webhookSecrets(projectId),
+          masks: await this.#deps.masksOf(projectId),
           directory,
           limits: await this.#deps.quotas.within(projectId, this.#options.sync),
           excel: this.#options.excel,

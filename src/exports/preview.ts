@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ExportRequest, Table } from './export-request.ts'
 import { HttpPageSource } from './http-page-source.ts'
+import { type Masking, type MaskRules, maskingOf, maskValue } from './masks/index.ts'
 import { planTable } from './plan-table.ts'
 import { type Probe, ROW_HEAD, type SampleRow, samplePage } from './source/index.ts'
 import { chooseContent, parseTemplate, templateFromKeys } from './template/index.ts'
@@ -23,6 +24,8 @@ export interface PreviewOptions {
   sourceHeaders: Record<string, string>
   secrets: readonly string[]
   signal: AbortSignal
+  /** What a project demands to be hidden. */
+  masks: MaskRules
   /** Hears of what was read from the source. */
   onRead?(read: { rows: number; bytes: number }): void
 }
@@ -32,7 +35,7 @@ const PREVIEW_ROWS = 20
 /** The first rows and the laid-out header of what an export would hold. Nothing is stored. */
 export async function previewExport(
   deps: { http: HttpClient; clock: Clock },
-  { request, sourceHeaders: headers, secrets, signal, onRead }: PreviewOptions,
+  { request, sourceHeaders: headers, secrets, masks, signal, onRead }: PreviewOptions,
 ): Promise<TablePreview[]> {
   const previews: TablePreview[] = []
   for (const table of request.tables) {
@@ -42,7 +45,7 @@ export async function previewExport(
       { rows: PREVIEW_ROWS, signal },
     )
     onRead?.({ rows: rows.length, bytes })
-    previews.push(previewTable(request, table, { probe, rows }))
+    previews.push(previewTable(request, table, { probe, rows, masks }))
   }
   return previews
 }
@@ -50,10 +53,11 @@ export async function previewExport(
 function previewTable(
   request: ExportRequest,
   table: Table,
-  { probe, rows }: { probe: Probe; rows: SampleRow[] },
+  { probe, rows, masks }: { probe: Probe; rows: SampleRow[]; masks: MaskRules },
 ): TablePreview {
   const content = chooseContent(table, probe, request.templateFrom)
   const template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
+  const masking = maskingOf(template, masks)
   const plan = planTable(request, table, { content, template, numeric: new Set() })
   return {
     name: plan.name,
@@ -63,8 +67,15 @@ function previewTable(
     bottom: plan.bottom,
     rows: rows.map((row) =>
       template.leaves.map(
-        ({ name, rowHead }) => (rowHead ? row[ROW_HEAD] : name === null ? null : row[name]) ?? null,
+        ({ name, rowHead }) =>
+          (rowHead ? row[ROW_HEAD] : name === null ? null : shown(row[name], name, masking)) ?? null,
       ),
     ),
   }
+}
+
+/** A value as the file shows it. */
+function shown(value: unknown, name: string, masking: Masking | null): unknown {
+  if (!masking || !Object.hasOwn(masking.byName, name)) return value
+  return maskValue(value, masking.byName[name]!, masking.key)
 }

@@ -10,6 +10,7 @@ import type { ExportRequest, Table } from './export-request.ts'
 import type { ExportType } from './export-type.ts'
 import { HttpPageSource } from './http-page-source.ts'
 import { jsonLines } from './jsonl/index.ts'
+import { type MaskRules, maskingOf } from './masks/index.ts'
 import { numericFields } from './numeric-fields.ts'
 import { writeParquet } from './parquet/index.ts'
 import { planTable, sheetName } from './plan-table.ts'
@@ -62,6 +63,8 @@ export interface ProduceOptions {
   limits: FetchLimits
   excel: { maxRows: number; maxBytes: number }
   signal: AbortSignal
+  /** What a project demands to be hidden. */
+  masks: MaskRules
   /** An earlier worker died over it: whether its work could be taken up is worth telling. */
   brokenOff?: boolean
   onProgress(progress: { stage: Stage; fetched: number; total: number; bytes: number }): void
@@ -211,9 +214,11 @@ async function fetchTable(
         const except = template.rows.length > 0 ? [...ROW_HEAD_NAMES] : []
         const growExcept = template.fromKeys && { growExcept: except }
         const marked = request.type !== 'excel' && { marked: true }
-        if (request.type !== 'csv') return { ...typedColumns(template), ...growExcept, ...marked }
+        const masking = maskingOf(template, options.masks)
+        const more = { ...growExcept, ...(masking && { masks: masking }) }
+        if (request.type !== 'csv') return { ...typedColumns(template), ...more, ...marked }
         csv = layoutOf(template, request)
-        return { ...csv.spool, ...growExcept }
+        return { ...csv.spool, ...more }
       },
       pageSize: request.pageSize,
       ...(request.key && { key: request.key }),

@@ -51,6 +51,7 @@ test('[no-key] without a key only these routes answer', async () => {
   for (const route of await routesOf(wharf))
     if ((await tried(wharf, route, {})).status !== 401) open.push(`${route.method} ${route.path}`)
   expect(open.sort()).toEqual([
+    'GET /.well-known/wharf-keys',
     'GET /livez',
     'GET /metrics',
     'GET /readyz',

@@ -49,6 +49,8 @@ export interface ProjectsTable {
   webhook_secret_old_until: number | null
   created_at: number
   deleted_at: number | null
+  /** JSON: what is hidden in files, by column name. */
+  masks: Generated<string | null>
 }
 
 /** Append-only. */

@@ -91,6 +91,16 @@ export class ProjectKeys {
     return rows.map(toKey)
   }
 
+  /** For people; its id if it has ended meanwhile. */
+  async nameOf(keyId: string): Promise<string> {
+    const row = await this.#ledger.db
+      .selectFrom('project_keys')
+      .select('name')
+      .where('id', '=', keyId)
+      .executeTakeFirst()
+    return row?.name ?? keyId
+  }
+
   /** Ends a key at once, and what it issued. */
   async end(tx: Tx, projectId: string, keyId: string): Promise<void> {
     const { numDeletedRows } = await tx.db

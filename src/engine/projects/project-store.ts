@@ -127,6 +127,25 @@ export class ProjectStore {
     return sealed.map((secret) => this.#deps.sealer.open(secret))
   }
 
+  /** What is hidden in every file of the project, by column name. */
+  async masks(id: string): Promise<Record<string, string>> {
+    const row = await this.#deps.ledger.db
+      .selectFrom('projects')
+      .select('masks')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    if (!row) throw notFound(id)
+    return row.masks === null ? {} : (JSON.parse(row.masks) as Record<string, string>)
+  }
+
+  async setMasks(tx: Tx, id: string, masks: Readonly<Record<string, string>>): Promise<void> {
+    await tx.db
+      .updateTable('projects')
+      .set({ masks: JSON.stringify(masks) })
+      .where('id', '=', id)
+      .execute()
+  }
+
   /** The old one stays good for `graceMs`, so that callers can change over; 0 ends it at once. */
   async rotate(
     tx: Tx,

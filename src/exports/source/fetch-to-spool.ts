@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { AppError, type Backoff, type Clock, DEFAULT_BACKOFF, ERRORS, type Log } from '../../kernel/index.ts'
+import type { Masking } from '../masks/mask.ts'
 import type { ThreadPool } from '../threads/index.ts'
 import { type CsvRecords, hashOfRecords, MARKED } from './csv-records.ts'
 import type { OnDuplicates } from './duplicates.ts'
@@ -33,6 +35,8 @@ export interface SpoolColumns {
   growExcept?: readonly string[]
   /** Records as a CSV file has them, instead of typed ones. */
   csv?: CsvRecords
+  /** Values that are hidden before they are spooled. */
+  masks?: Masking
   /** Typed records in which objects and arrays are told apart from texts, see `SPOOL.md`. */
   marked?: boolean
 }
@@ -102,7 +106,14 @@ async function fetchWith(
 ): Promise<Spool> {
   const { pageSize, signal, limits = {} } = settings
   const probe = await askProbe(deps, getter, settings, signal)
-  const { fields, rowNames = null, growExcept = null, csv = null, marked = false } = settings.columnsOf(probe)
+  const {
+    fields,
+    rowNames = null,
+    growExcept = null,
+    csv = null,
+    marked = false,
+    masks = null,
+  } = settings.columnsOf(probe)
   if (limits.maxRows !== undefined && probe.total > limits.maxRows)
     throw tooLarge(`the source has ${probe.total} rows, an export may have ${limits.maxRows}`, {
       rows: probe.total,
@@ -117,12 +128,18 @@ async function fetchWith(
     growExcept: growExcept && [...growExcept],
     csv: csv ? hashOfRecords(csv) : marked ? MARKED : null,
     key: settings.key ? [...settings.key] : null,
+    masks: masks && hashOfMasks(masks),
   }
   const { meta, resumed } = await openFolder({ folder, clock: deps.clock }, expected)
   deps.log?.info({ total: probe.total, fetchers: meta.ranges.length, ...resumed }, 'fetching pages')
-  const fetch = new SpoolFetch({ ...deps, getter, folder }, { ...settings, probe, meta, csv, marked })
+  const fetch = new SpoolFetch({ ...deps, getter, folder }, { ...settings, probe, meta, csv, marked, masks })
   await fetch.run(signal)
   return fetch.spool(resumed, await fetch.checkKeys(signal))
+}
+
+/** Spooled values that were hidden in another way are of no use. */
+function hashOfMasks(masks: Masking): string {
+  return createHash('sha256').update(JSON.stringify(masks)).digest('hex')
 }
 
 /** The first answer, asked for with one row: it rules what the rest must look like. */

@@ -1,3 +1,4 @@
+import type { Masking } from '../masks/mask.ts'
 import type { CsvRecords } from './csv-records.ts'
 import type { PageBody } from './page-body.ts'
 import { pageError } from './page-error.ts'
@@ -18,6 +19,7 @@ export interface RangeSpoolerOptions {
   /** Every key that turns up is a field, but these. Null: the fields are all there is. */
   growExcept: readonly string[] | null
   csv: CsvRecords | null
+  masks: Masking | null
   marked?: boolean
   /** Columns that identify a row; null: rows are not compared. */
   key: readonly string[] | null
@@ -96,6 +98,7 @@ export class RangeSpooler implements PageSink {
         ...rowNames,
         ...(growExcept && { growExcept }),
         ...(options.key && { key: new RowKey(options.key, this.#keys) }),
+        ...(options.masks && { masks: options.masks }),
         csv: csv !== null,
         keepFormulas: csv?.formulas === 'keep',
         marked: options.marked ?? false,

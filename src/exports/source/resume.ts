@@ -12,7 +12,7 @@ export type Resumed = { resumed: true; fetched: number } | { resumed: false; rea
 /** What a fresh probe says, to be held against the meta. */
 export type ExpectedSpool = Pick<
   SpoolMeta,
-  'total' | 'pageSize' | 'fields' | 'rowNames' | 'growExcept' | 'csv' | 'key'
+  'total' | 'pageSize' | 'fields' | 'rowNames' | 'growExcept' | 'csv' | 'key' | 'masks'
 >
 
 /** Takes up what an earlier fetch left in the folder, or says why not and leaves the folder to be cleared. */
@@ -34,6 +34,6 @@ export async function resumeSpool(
   return { meta }
 }
 
-function columnsOf({ fields, rowNames, growExcept, csv }: ExpectedSpool): string {
-  return JSON.stringify([fields, rowNames, growExcept, csv])
+function columnsOf({ fields, rowNames, growExcept, csv, masks }: ExpectedSpool): string {
+  return JSON.stringify([fields, rowNames, growExcept, csv, masks])
 }

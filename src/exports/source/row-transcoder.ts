@@ -1,6 +1,7 @@
 import { AppError, ERRORS } from '../../kernel/index.ts'
+import { type Mask, type Masking, maskValue } from '../masks/mask.ts'
 import { copyLiteral, copyNumber, copyPlain, ValueCopier } from './copy-value.ts'
-import { disarm, FORMULA_START } from './disarm.ts'
+import { disarm, FORMULA_START, isFormula } from './disarm.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -34,6 +35,8 @@ const GIVE_UP = 16
 const PAUSE = 1_000
 /** For a record's end, and for what is copied by words. */
 const MARGIN = 8
+/** What a hidden value may take more than its own. */
+const MASK_ROOM = 64
 /** What a sheet has. */
 const MAX_FIELDS = 16_384
 /** Keys without a column that are remembered by name. */
@@ -59,6 +62,8 @@ export interface RowTranscoderOptions {
   key?: RowKey
   /** Write records as a CSV file has them, see `SPOOL.md`. */
   csv?: boolean
+  /** Values that are hidden on their way. */
+  masks?: Masking
   /** In CSV records, leave texts that look like formulas as they are. */
   keepFormulas?: boolean
   /** Put a mark before objects and arrays, so that a reader can tell them from texts. */
@@ -83,6 +88,9 @@ export class RowTranscoder {
   readonly #growExcept: readonly string[] | undefined
   readonly #key: RowKey | undefined
   #columns: RowColumns
+  readonly #masks: Masking | undefined
+  /** By slot; null: nothing is hidden. */
+  #maskOf: (Mask | undefined)[] | null = null
   readonly #widths: WidthMeter | LengthMeter
   /** Of CSV records: empty values by slot, see `column-facts.ts`. Of a workbook its writer counts. */
   #nulls: Int32Array
@@ -107,6 +115,7 @@ export class RowTranscoder {
       rowNames,
       growExcept,
       key,
+      masks,
       csv = false,
       keepFormulas = false,
       marked = false,
@@ -122,6 +131,8 @@ export class RowTranscoder {
     this.#marked = marked
     this.#key = key
     this.#columns = this.#columnsOf(fields)
+    this.#masks = masks
+    this.#findMasks()
     this.#widths = csv ? new LengthMeter(this.#columns.slots) : new WidthMeter(this.#columns.slots)
     this.#nulls = new Int32Array(this.#columns.slots)
     this.#empty = new Int32Array(this.#columns.slots)
@@ -168,6 +179,7 @@ export class RowTranscoder {
       this.#columns = this.#columnsOf(fields.slice(0, mark.fields))
       this.leaveOut(unwanted.slice(0, mark.unwanted))
       this.#shapes.length = 0
+      this.#findMasks()
     }
     this.#restore(mark)
   }
@@ -182,6 +194,15 @@ export class RowTranscoder {
     const columns = new RowColumns(fields, this.#rowNames)
     if (this.#key) columns.identify(this.#key.columns, { grows: this.#growExcept !== undefined })
     return columns
+  }
+
+  #findMasks(): void {
+    if (!this.#masks) return
+    const { byName } = this.#masks
+    const { fields, slotOf } = this.#columns
+    this.#maskOf = []
+    for (const [column, name] of fields.entries())
+      if (name !== null && Object.hasOwn(byName, name)) this.#maskOf[slotOf[column]!] = byName[name]
   }
 
   /** Keys that an earlier fetch saw. */
@@ -199,7 +220,8 @@ export class RowTranscoder {
   rows(input: Buffer, at: number, end: number, sink?: number): number {
     if (input[at] !== OPEN_BRACKET) fault('expected a list of rows', at)
     const { heads } = this.#columns
-    const room = 2 * (end - at) + 2 * this.#columns.count + MARGIN
+    const hidden = Object.keys(this.#masks?.byName ?? {}).length * MASK_ROOM
+    const room = 2 * (end - at) + 2 * this.#columns.count + MARGIN + hidden
     if (this.#scratch.bytes.length < room) this.#scratch = Memory.ofSize(Math.ceil(room * 1.25))
     if (this.#page.bytes !== input) this.#page = new Memory(input)
     const target = sink === undefined ? undefined : this.#sinks[sink]!
@@ -243,6 +265,7 @@ export class RowTranscoder {
     const { code, closing } = shape
     const { view } = this.#page
     const disarms = this.#disarms
+    const masked = this.#maskOf
     const csv = this.#csv
     const room = input.length
     const direct = shape.direct && target !== undefined
@@ -277,7 +300,10 @@ export class RowTranscoder {
       const from = p
       if (direct) for (let comma = commas; comma > 0; comma--) out[o++] = COMMA
       const start = o
-      if (byte === QUOTE) {
+      if (masked !== null && masked[slot] !== undefined) {
+        p = this.#maskedValue(input, p, out, o, slot)
+        o = this.#copier.written
+      } else if (byte === QUOTE) {
         out[o++] = QUOTE
         const stop = copyPlain(view, ++p, outView, o)
         o += stop - p
@@ -371,7 +397,9 @@ export class RowTranscoder {
 
   #learn(gaps: Buffer[], closing: Buffer, slots: number[]): void {
     const { inOrder, count } = this.#columns
-    this.#shapes.unshift(new RowShape(gaps, closing, slots, inOrder ? count : undefined))
+    // A hidden value may be longer than its own, so there must be room for it first.
+    const direct = inOrder && this.#maskOf === null
+    this.#shapes.unshift(new RowShape(gaps, closing, slots, direct ? count : undefined))
     if (this.#shapes.length > SHAPES) this.#shapes.pop()
   }
 
@@ -395,6 +423,7 @@ export class RowTranscoder {
       })
     const slot = columns.add(name)
     if (columns.keyOf) columns.keyOf = withOneMore(columns.keyOf, slot, this.#key!.columns.indexOf(name))
+    this.#findMasks()
     this.#widths.add(slot)
     // The rows before lack it. Shapes that were learnt from them do not know of it.
     this.#nulls = withOneMore(this.#nulls, slot, this.#csv ? this.#rows() : 0)
@@ -414,6 +443,8 @@ export class RowTranscoder {
     const { bytes: out, view } = this.#scratch
     const copier = this.#copier
     const byte = input[at]!
+    if (this.#maskOf !== null && this.#maskOf[slot] !== undefined)
+      return this.#maskedValue(input, at, out, o, slot)
     if (byte === QUOTE) {
       out[o] = QUOTE
       const stop = copyPlain(this.#page.view, at + 1, view, o + 1)
@@ -430,6 +461,22 @@ export class RowTranscoder {
       return stop
     }
     return this.#rareValue(input, at, out, o, slot)
+  }
+
+  /** What is shown of a value that is hidden; the value itself is written nowhere. */
+  #maskedValue(input: Buffer, at: number, out: Buffer, o: number, slot: number): number {
+    const end = skipValue(input, at)
+    const shown = maskValue(jsonValue(input, at, end), this.#maskOf![slot]!, this.#masks!.key)
+    if (shown === null) {
+      this.#copier.written = this.#csv ? o : o + out.write('null', o)
+      return end
+    }
+    const safe = this.#disarms && isFormula(shown) ? `'${shown}` : shown
+    const field = `"${safe.replaceAll('"', '""')}"`
+    if (o + Buffer.byteLength(field) + MARGIN > out.length) fault('a row has the same key too often', at)
+    this.#copier.written = o + out.write(field, o)
+    this.#widths.text(slot, out, o + 1, this.#copier.written - 1)
+    return end
   }
 
   #rareValue(input: Buffer, at: number, out: Uint8Array, o: number, slot: number): number {
@@ -532,6 +579,17 @@ export class RowTranscoder {
     sink.rows++
     if (o >= sink.sliceLimit) sink.closeSlice()
     return true
+  }
+}
+
+/** A value as JSON has it; a number keeps its digits. */
+function jsonValue(input: Buffer, at: number, end: number): unknown {
+  const text = input.toString('utf8', at, end)
+  if (/^[-\d]/.test(text)) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return fault('a value cannot be read', at)
   }
 }
 

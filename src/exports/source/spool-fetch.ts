@@ -1,4 +1,5 @@
 import { AppError, type Clock, ERRORS, follow, isAppError, type Log, orAborted } from '../../kernel/index.ts'
+import type { Masking } from '../masks/mask.ts'
 import { craft, type ThreadPool } from '../threads/index.ts'
 import { Checkpointer } from './checkpointer.ts'
 import type { CsvRecords } from './csv-records.ts'
@@ -48,6 +49,7 @@ export interface SpoolFetchOptions extends RetryOptions {
   /** Where to start: a fresh plan, or what an earlier fetch left. */
   meta: SpoolMeta
   csv: CsvRecords | null
+  masks: Masking | null
   marked: boolean
   checkpointEveryMs: number
   sliceBytes: number
@@ -214,7 +216,7 @@ export class SpoolFetch implements RangeWatcher {
 
   #sink(range: RangeMeta, index: number): PageSink {
     const { folder, threads } = this.#deps
-    const { meta, probe, csv, marked, sliceBytes } = this.#options
+    const { meta, probe, csv, marked, masks, sliceBytes } = this.#options
     const { fields, rowNames, growExcept, key } = meta
     const { directory } = folder
     const firstSegment = index * range.segments.length
@@ -228,6 +230,7 @@ export class SpoolFetch implements RangeWatcher {
       marked,
       key,
       range: index,
+      masks,
       wrapped,
       firstSegment,
       sliceBytes,

@@ -34,6 +34,8 @@ export interface SpoolMeta {
   csv: string | null
   /** Columns that identify a row; null: rows are not compared. */
   key: string[] | null
+  /** What is hidden, as a hash. */
+  masks: string | null
   ranges: RangeMeta[]
   /** The first page that stated another total than the first answer. */
   drift: Drift | null

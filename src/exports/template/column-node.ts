@@ -1,3 +1,4 @@
+import { MASKS, type Mask } from '../masks/mask.ts'
 import { formatFault } from '../xlsx/parts/number-format.ts'
 import type { CellStyle, CellType, DataColumn } from '../xlsx/sheet-plan.ts'
 import type { ConditionBudget } from './condition-budget.ts'
@@ -29,6 +30,8 @@ export interface ColumnNode {
   /** Whether long texts go on in the next line; by type when missing. */
   wrap?: boolean
   conditions: DataColumn['conditions']
+  /** How its values are hidden, before they are spooled. */
+  mask?: Mask
 }
 
 const TYPES = [
@@ -71,6 +74,7 @@ export function columnSettings(
   const alignment = alignmentOf(node, path)
   const { bold: _, ...headPaint } = paint
   const width = sizeOf(node, 'width', MAX_WIDTH, path)
+  const mask = choiceOf(memberOf(node, 'mask'), MASKS, `${path}.mask`)
   const height = sizeOf(node, 'height', MAX_HEIGHT, path)
   const wrap = flagOf(node, 'wrap', path)
   const format = formatOf(node, path) ?? DEFAULT_FORMATS[type]
@@ -81,6 +85,7 @@ export function columnSettings(
     ...(width === undefined ? {} : { width }),
     ...(height === undefined ? {} : { height }),
     ...(wrap === undefined ? {} : { wrap }),
+    ...(mask === undefined ? {} : { mask }),
     conditions: conditionsOf(node, path, budget),
   }
 }

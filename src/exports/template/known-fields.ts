@@ -17,6 +17,7 @@ export const KNOWN_FIELDS = {
     'height',
     'wrap',
     'condition_style',
+    'mask',
     ...LOOK,
   ],
   row: ['name', 'title', 'children', 'row_count', ...LOOK],

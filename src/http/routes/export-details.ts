@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { ProjectStore } from '../../engine/index.ts'
 import type { ExportView } from '../../exports/index.ts'
 import { background } from '../../kernel/index.ts'
 import { eventHistory } from '../../notify/index.ts'
@@ -14,7 +15,7 @@ const tags = ['exports']
 
 /** What belongs to one export: its history, its callbacks, its place, its file. `find` throws for strangers. */
 export function exportDetailRoutes(
-  { exports, callbacks, engine, trail }: HttpDeps,
+  { exports, callbacks, engine, projects, trail }: HttpDeps,
   find: (request: FastifyRequest) => Promise<ExportView>,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -114,8 +115,9 @@ export function exportDetailRoutes(
       async (request, reply) => {
         const view = await find(request)
         // Asked while the connection is sure to be there: one that is gone has no address.
-        const by = { who: nameOf(request.principal), address: request.ip }
+        const { ip: address } = request
         const audit = trail.prepare(request)
+        const by = { who: await nameOf(projects, request.principal), address }
         const elsewhere = await exports.publicFileUrl(view.task_id)
         if (elsewhere !== null) {
           // How much of it is fetched there is not known here.
@@ -138,7 +140,9 @@ export function exportDetailRoutes(
   }
 }
 
-function nameOf(principal: Principal | null): string {
-  if (principal?.role === 'project') return `project ${principal.project.name}`
-  return principal?.role ?? 'nobody'
+/** Which key, or the ticket of which: a file that leaks leads back to it. */
+async function nameOf(projects: ProjectStore, principal: Principal | null): Promise<string> {
+  if (principal?.role === 'project') return `key ${await projects.keys.nameOf(principal.keyId)}`
+  if (principal?.role !== 'ticket') return principal?.role ?? 'nobody'
+  return principal.keyId === null ? 'ticket' : `ticket of key ${await projects.keys.nameOf(principal.keyId)}`
 }

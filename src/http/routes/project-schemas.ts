@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { QUOTAS, type Quota, SCOPES } from '../../engine/index.ts'
+import { MASKS } from '../../exports/index.ts'
 import { nullable, Time } from './schemas.ts'
 
 export const ProjectView = Type.Object({
@@ -26,6 +27,11 @@ function optionalLimit() {
   return Type.Optional(nullable(Limit))
 }
 
+const Masks = Type.Record(Type.String({ minLength: 1, maxLength: 200 }), Type.Enum([...MASKS]), {
+  description: 'by column name: how its values are hidden in every file, whatever a template says',
+  maxProperties: 1_000,
+})
+
 const Standing = Type.Object({
   quota: QuotaName,
   limit: nullable(Limit),
@@ -43,12 +49,14 @@ export const ProjectDetails = Type.Intersect([
   Type.Object({
     biz_ids: Type.Array(BizId, { description: 'what transfers may name as biz_id' }),
     quotas: Type.Array(Standing),
+    masks: Masks,
   }),
 ])
 
 export const ProjectChanges = Type.Object(
   {
     quotas: Type.Optional(GivenQuotas),
+    masks: Type.Optional(Masks),
     biz_ids: Type.Optional(
       Type.Array(BizId, {
         maxItems: 10_000,

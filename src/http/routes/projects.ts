@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectView } from '../../engine/index.ts'
-import { EXPORT_LANE } from '../../exports/index.ts'
+import { EXPORT_LANE, type Mask } from '../../exports/index.ts'
 import { requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { keyRoutes } from './keys.ts'
@@ -31,6 +31,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       ...projectView(project),
       biz_ids: await transfers.businessesOf(projectId),
       quotas: await usageOf(projectId),
+      masks: (await projects.masks(projectId)) as Record<string, Mask>,
     }
   }
 
@@ -98,13 +99,14 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       },
       async (request) => {
         const { project_id } = request.params
-        const { biz_ids, quotas: given } = request.body
+        const { biz_ids, masks, quotas: given } = request.body
         await ledger.transaction(async (tx) => {
           await projects.require(tx, project_id)
           if (given !== undefined) await quotas.set(tx, project_id, given)
           if (given !== undefined) await engine.resumeInLane(tx, EXPORT_LANE, project_id, 'quota')
           if (given?.exports_at_once !== undefined)
             await engine.setLaneShare(tx, EXPORT_LANE, project_id, given.exports_at_once)
+          if (masks !== undefined) await projects.setMasks(tx, project_id, masks)
           trail.record(tx, request)
           if (biz_ids !== undefined) await transfers.setBusinesses(tx, project_id, biz_ids)
         })

@@ -140,9 +140,9 @@ test('the log of downloads tells who fetched the file, and whether it got what i
     return items.length === 3 && items
   })
   expect(seen.map(({ who, bytes, complete, address }) => ({ who, bytes, complete, address }))).toEqual([
-    { who: 'project test', bytes: file?.size, complete: true, address: '127.0.0.1' },
-    { who: 'ticket', bytes: file?.size, complete: true, address: '127.0.0.1' },
-    { who: 'ticket', bytes: 4, complete: true, address: '127.0.0.1' },
+    { who: 'key main', bytes: file?.size, complete: true, address: '127.0.0.1' },
+    { who: 'ticket of key main', bytes: file?.size, complete: true, address: '127.0.0.1' },
+    { who: 'ticket of key main', bytes: 4, complete: true, address: '127.0.0.1' },
   ])
   const stranger = await newProject(wharf)
   expect(

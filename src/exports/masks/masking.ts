@@ -1,0 +1,32 @@
+import { hkdfSync } from 'node:crypto'
+import { type Template, templateError } from '../template/index.ts'
+import type { Mask, Masking } from './mask.ts'
+
+/** What a project demands of every file, and the key of its hashes. */
+export interface MaskRules {
+  /** By column name: what is hidden, whatever a template says. */
+  demanded: Readonly<Record<string, Mask>>
+  /** Null: there is none, so nothing can be hashed. */
+  key: string | null
+}
+
+/** What is to be hidden while rows are spooled: what the template asks for, and what is demanded, which wins. */
+export function maskingOf(template: Template, { demanded, key }: MaskRules): Masking | null {
+  const byName = new Map<string, Mask>()
+  for (const { name, mask } of template.leaves) {
+    if (name === null || mask === undefined) continue
+    if ((byName.get(name) ?? mask) !== mask)
+      throw templateError('template', `columns of the name ${name} have different masks`)
+    byName.set(name, mask)
+  }
+  for (const [name, mask] of Object.entries(demanded)) byName.set(name, mask)
+  if (byName.size === 0) return null
+  if (key === null && [...byName.values()].includes('hash'))
+    throw templateError('template', 'the mask hash needs a key (--mask-key)')
+  return { byName: Object.fromEntries(byName), key: key ?? '' }
+}
+
+/** One key per project: equal values of two projects have different hashes. */
+export function projectMaskKey(secret: string, projectId: string): string {
+  return Buffer.from(hkdfSync('sha256', secret, projectId, 'wharf mask v1', 32)).toString('base64url')
+}

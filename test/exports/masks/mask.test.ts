@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { type Mask, maskingOf, maskValue, projectMaskKey } from '../../../src/exports/masks/index.ts'
+import { RowTranscoder } from '../../../src/exports/source/row-transcoder.ts'
+import { SegmentBuffer } from '../../../src/exports/source/segment-buffer.ts'
+import { parseTemplate, templateFromKeys } from '../../../src/exports/template/index.ts'
+import { pageBytes } from '../source/transcode-page.ts'
+
+test.each<[Mask, unknown, string | null]>([
+  ['phone', '13800138000', '138****8000'],
+  ['phone', 13800138000, '138****8000'],
+  ['phone', '+86 138-0013-8000', '+86 1**-****-8000'],
+  ['phone', '12345', '***'],
+  ['phone', 'call Bob', '***'],
+  ['email', 'anna.novak@example.com', 'a***@example.com'],
+  ['email', 'no address', '***'],
+  ['id_card', '110101199003071234', '110***********1234'],
+  ['id_card', '1234', '***'],
+  ['bank_card', '6222 0212 3456 7890', '6222 **** **** 7890'],
+  ['bank_card', '6222021234567890123', '6222***********0123'],
+  ['name', '张三丰', '张**'],
+  ['name', 'Anna Novak', 'A*** N****'],
+  ['name', '李', '*'],
+  ['last4', 'W0000001234', '***1234'],
+  ['last4', '1234', '***'],
+  ['fixed', 'anything', '***'],
+  ['fixed', null, null],
+  ['fixed', '', ''],
+  ['phone', { home: '13800138000' }, '***'],
+  ['name', ['Anna'], '***'],
+  ['last4', true, '***'],
+])('%s shows %j as %s', (mask, value, shown) => {
+  expect(maskValue(value, mask, 'key')).toBe(shown)
+})
+
+test('a hash is the same for the same value and project, and tells nothing without its key', () => {
+  const [one, other] = [projectMaskKey('secret', 'p1'), projectMaskKey('secret', 'p2')]
+  expect(maskValue('13800138000', 'hash', one)).toMatch(/^[0-9a-f]{32}$/)
+  expect(maskValue(13800138000, 'hash', one)).toBe(maskValue('13800138000', 'hash', one))
+  expect(maskValue('13800138000', 'hash', other)).not.toBe(maskValue('13800138000', 'hash', one))
+})
+
+test('what a project demands wins over the template, and applies without one', () => {
+  const rules = { demanded: { phone: 'fixed' as const }, key: null }
+  const template = parseTemplate([
+    { name: 'phone', mask: 'last4' },
+    { name: 'mail', mask: 'email' },
+  ])!
+  expect(maskingOf(template, rules)?.byName).toEqual({ phone: 'fixed', mail: 'email' })
+  expect(maskingOf(templateFromKeys(['a']), rules)?.byName).toEqual({ phone: 'fixed' })
+  expect(maskingOf(templateFromKeys(['a']), { demanded: {}, key: null })).toBeNull()
+  expect(() => parseTemplate([{ name: 'a', mask: 'phon' }])).toThrow('template[0].mask')
+  const hashed = parseTemplate([{ name: 'a', mask: 'hash' }])!
+  expect(() => maskingOf(hashed, { demanded: {}, key: null })).toThrow('needs a key')
+  const twice = parseTemplate([
+    { name: 'a', mask: 'hash' },
+    { name: 'a', mask: 'name' },
+  ])!
+  expect(() => maskingOf(twice, rules)).toThrow('different masks')
+})
+
+test.each([true, false])(
+  'the spool never holds the clear value, in whatever shape rows come (csv: %s)',
+  (csv) => {
+    const secret = 'SECRET-0123456789'
+    const rows = Array.from({ length: 50 }, (_, n) => {
+      const row = {
+        id: n,
+        phone: `${secret}${n}`,
+        more: { phone: secret },
+        mail: `=${secret}@x.org`,
+        late: secret,
+      }
+      if (n % 3 === 0) return row
+      const { late, ...short } = row
+      return n % 3 === 1 ? short : Object.fromEntries(Object.entries(short).toReversed())
+    })
+    const masks = {
+      byName: { phone: 'fixed', more: 'name', mail: 'email', late: 'hash' } as Record<string, Mask>,
+      key: 'k',
+    }
+    const sink = new SegmentBuffer()
+    // The last column is met in the rows only.
+    const options = { fields: ['id', 'phone', 'more', 'mail'], growExcept: [], masks, csv }
+    const transcoder = new RowTranscoder(options, [sink])
+    const page = pageBytes(JSON.stringify([...rows.slice(1), rows[0]]))
+    transcoder.startPage(Number.POSITIVE_INFINITY)
+    transcoder.rows(page, 0, page.length, 0)
+    const text = sink.pending().bytes.toString()
+    expect(transcoder.fields).toContain('late')
+    expect(text).not.toContain('0123456789')
+    expect(text).not.toContain('SECRET-')
+    expect(text.split('\n')[0]).toBe(`1,"***","***","${csv ? "'" : ''}=***@x.org"${csv ? '\r' : ''}`)
+    expect(sink.rows).toBe(50)
+    expect(Math.max(...transcoder.widths)).toBeLessThan(33)
+  },
+)
