@@ -25,7 +25,7 @@ export type TransferItem = Static<typeof transfers.TransferItem>
 export type TransferPage = Static<typeof transfers.TransferPage>
 export type TransferRequest = Static<typeof transfers.TransferRequestBody>
 export type TransferAccepted = Static<typeof transfers.TransferAccepted>
-export type ConnectedAgent = Static<typeof transfers.ConnectedAgent>
+export type KnownAgent = Static<typeof transfers.KnownAgent>
 export type RepositoryFile = Static<typeof transfers.RepositoryFileView>
 export type RepositoryPage = Static<typeof transfers.RepositoryPage>
 

@@ -1,7 +1,7 @@
 import { type Engine, Gather, type Ledger, type Tx } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
-import { type AgentView, toAgentView } from './agent-view.ts'
-import type { AgentName, SwarmAgent } from './engines/swarm/index.ts'
+import { type AgentView, mergeAgents, toAgentView } from './agent-view.ts'
+import type { AgentName, EnrolledAgent, SwarmAgent } from './engines/swarm/index.ts'
 import type { Permissions } from './permissions.ts'
 import type { FileListOptions, Repository, RepositoryFile } from './repository.ts'
 import { hashOf } from './transfer-keys.ts'
@@ -28,6 +28,8 @@ export interface TransfersDeps extends WindowJoinDeps {
 export interface Agents {
   /** Those that are connected to any instance. */
   agents(): Promise<SwarmAgent[]>
+  /** Those that were enrolled and not revoked, connected or not. */
+  enrolled(): Promise<EnrolledAgent[]>
   invite(tx: Tx, name: AgentName): Promise<{ token: string; expiresAt: number }>
   /** False if it was not enrolled. */
   revoke(tx: Tx, name: AgentName): Promise<boolean>
@@ -123,13 +125,20 @@ export class Transfers {
   }
 
   /** Who is connected, of those that the project may send to; without a project, everyone. */
-  async connectedAgents(projectId: string | null): Promise<AgentView[]> {
+  /** Every agent that is enrolled, connected or not, for who may revoke them; a GSE's agents are not enrolled here. */
+  async allAgents(): Promise<AgentView[]> {
+    const { agents } = this.#deps
+    const [connected, enrolled] = await Promise.all([agents.agents(), agents.enrolled()])
+    return mergeAgents(connected, enrolled)
+  }
+
+  async connectedAgents(projectId: string): Promise<AgentView[]> {
     const { permissions } = this.#deps
     const [agents, isAllowed] = await Promise.all([
       this.#deps.agents.agents(),
-      projectId === null ? () => true : permissions.ofProject(projectId),
+      permissions.ofProject(projectId),
     ])
-    return agents.filter(({ agentId }) => isAllowed(agentId)).map(toAgentView)
+    return agents.filter(({ agentId }) => isAllowed(agentId)).map((agent) => toAgentView(agent))
   }
 
   /** A token that enrols this agent once. */

@@ -6,7 +6,7 @@ import { LIMIT_MS } from '../support/until.ts'
 /** Settings of `npm run fuzz`; without them each part goes on for a few seconds, always from the same seed. */
 const minutes = Number(process.env.FUZZ_MINUTES ?? 0)
 export const seed = Number(process.env.FUZZ_SEED ?? (minutes > 0 ? Date.now() % 1_000_000 : 1))
-const PARTS = 7
+const PARTS = 8
 const partMs = minutes > 0 ? (minutes * 60_000) / PARTS : 3_000
 /** For the parts of a longer run. */
 export const limitMs = 4 * LIMIT_MS + 2 * partMs

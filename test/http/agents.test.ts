@@ -13,6 +13,7 @@ interface AgentAnswer {
   agent_id: string
   container_id: string
   connected_at: string
+  connected: boolean
 }
 
 describe.each(availableBackends())('agents over HTTP on %s', (name) => {
@@ -28,8 +29,12 @@ describe.each(availableBackends())('agents over HTTP on %s', (name) => {
     }
     const list = async (key: string) =>
       (await (await wharf.ask('GET', '/api/agents', { key })).json()) as AgentAnswer[]
-    await until('all are connected', async () => (await list(ADMIN_TOKEN)).length === ids.length)
-    return { ...wharf, list }
+    await until(
+      'all are connected',
+      () => list(ADMIN_TOKEN),
+      (found) => found.filter(({ connected }) => connected).length === ids.length,
+    )
+    return { ...wharf, root, list }
   }
 
   test('a project sees the connected agents that it may send to, the admin sees all', async () => {
@@ -49,6 +54,35 @@ describe.each(availableBackends())('agents over HTTP on %s', (name) => {
     ])
     expect(Date.parse(seen[0]!.connected_at)).toBeGreaterThan(0)
     expect((await wharf.ask('GET', '/api/agents')).status).toBe(401)
+  })
+
+  test('an admin also sees who is enrolled and not connected, and when it was last seen; a project does not', async () => {
+    const wharf = await setup(['web-1'])
+    const { key } = await newProject(wharf)
+    const options = await agentOptions(wharf.address, 'web-2', wharf.root, { container: 'c1' })
+    const absent = { agent_id: 'web-2', container_id: 'c1', connected: false, host: '', connected_at: null }
+    expect(await wharf.list(ADMIN_TOKEN)).toEqual([
+      expect.objectContaining({ agent_id: 'web-1', connected: true, enrolled_at: expect.any(String) }),
+      expect.objectContaining({ ...absent, version: '', seen_at: null, enrolled_at: expect.any(String) }),
+    ])
+    const agent = new Agent({ clock: systemClock, log: silentLog }, options)
+    await agent.start()
+    await until('it is connected', async () => (await wharf.list(key)).length === 2)
+    await agent.stop()
+    await until('it is gone', async () => (await wharf.list(key)).length === 1)
+    const [, gone] = await until(
+      'when it was last seen is known',
+      () => wharf.list(ADMIN_TOKEN),
+      (found) => found[1]?.connected === false,
+    )
+    expect(gone).toMatchObject({
+      ...absent,
+      version: expect.stringMatching(/./),
+      seen_at: expect.any(String),
+    })
+    const revoked = await wharf.ask('DELETE', '/api/agents/web-2/c1', { key: ADMIN_TOKEN })
+    expect(revoked.status).toBe(204)
+    expect((await wharf.list(ADMIN_TOKEN)).map(({ agent_id }) => agent_id)).toEqual(['web-1'])
   })
 
   test('only an admin enrols and revokes agents; a revoked one is gone at once and stays out', async () => {

@@ -111,7 +111,10 @@ export async function agentLine(address: string, id: string) {
 
 export function untilConnected(ask: (method: string, path: string) => Promise<Response>, ids: string[]) {
   return until(`${ids.join(', ')} are connected`, async () => {
-    const agents = (await (await ask('GET', '/api/agents')).json()) as { agent_id: string }[]
-    return ids.every((id) => agents.some(({ agent_id }) => agent_id === id))
+    const agents = (await (await ask('GET', '/api/agents')).json()) as {
+      agent_id: string
+      connected: boolean
+    }[]
+    return ids.every((id) => agents.some(({ agent_id, connected }) => connected && agent_id === id))
   })
 }

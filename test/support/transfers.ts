@@ -57,6 +57,7 @@ export async function setupTransfers(name: BackendName, options: TransfersSetup 
         carrier: options.carrier ?? recording,
         agents: {
           agents: async () => [],
+          enrolled: async () => [],
           invite: () => Promise.reject(new Error('no agents here')),
           revoke: () => Promise.reject(new Error('no agents here')),
         },

@@ -37,7 +37,7 @@ export async function openGround({ databaseUrl, redisUrl }: Ground) {
       clock: systemClock,
       log,
       carrier: { start: refuse, result: refuse, terminate: refuse },
-      agents: { agents: async () => [], invite: refuse, revoke: refuse },
+      agents: { agents: async () => [], enrolled: async () => [], invite: refuse, revoke: refuse },
       exportFile: refuse,
     },
     {

@@ -1,5 +1,5 @@
 import type {
-  ConnectedAgent,
+  KnownAgent,
   RepositoryFile,
   RepositoryPage,
   TransferAccepted,
@@ -12,7 +12,7 @@ import { ask } from './client.ts'
 import { Problem, problemOf } from './problem.ts'
 import { session } from './session.ts'
 
-export type { ConnectedAgent, RepositoryFile, TransferItem, TransferJob, TransferPage }
+export type { RepositoryFile, TransferItem, TransferJob, TransferPage }
 export type TransferStatus = TransferItem['status']
 export type TargetCounts = TransferItem['targets']
 export type Delivery = TransferRequest
@@ -35,7 +35,13 @@ export const getTransferJob = (jobId: string, signal: AbortSignal): Promise<Tran
 export const cancelTransferJob = (jobId: string): Promise<TransferJob> =>
   ask(jobPath(jobId), { method: 'DELETE' })
 
-export const listAgents = (signal: AbortSignal): Promise<ConnectedAgent[]> => ask('/api/agents', { signal })
+export type ConnectedAgent = KnownAgent & { connected_at: string }
+
+/** The admin is also told of agents that are enrolled and not connected. */
+export async function listAgents(signal: AbortSignal): Promise<ConnectedAgent[]> {
+  const known = await ask<KnownAgent[]>('/api/agents', { signal })
+  return known.filter((agent): agent is ConnectedAgent => agent.connected)
+}
 
 export const listFiles = (prefix: string, signal: AbortSignal): Promise<RepositoryPage> =>
   ask(`/api/repository?${new URLSearchParams({ prefix, limit: '100' })}`, { signal })

@@ -424,6 +424,9 @@ export interface SwarmIdentitiesTable {
   public_key: string
   enrolled_at: number
   revoked_at: number | null
+  /** Null until its first line. */
+  last_seen_at: Generated<number | null>
+  last_version: Generated<string | null>
 }
 
 export interface SwarmEnrollmentsTable {

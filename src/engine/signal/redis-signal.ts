@@ -4,6 +4,7 @@ import { connectRedis, reconnectSoon } from '../redis-connection.ts'
 import { Listeners } from './listeners.ts'
 import type { Signal, Topic, Topics } from './signal.ts'
 import { SignalEnvelope, type SignalEnvelopeOptions } from './signal-envelope.ts'
+import { isSignal } from './signal-shape.ts'
 
 export interface RedisSignalOptions extends SignalEnvelopeOptions {
   url: string
@@ -64,8 +65,9 @@ export class RedisSignal implements Signal {
   #receive(text: string): void {
     try {
       const opened = this.#envelope.open(text)
-      if (opened) this.#listeners.tell(opened.topic, opened.message)
-      else this.#refused()
+      if (!opened) this.#refused()
+      else if (isSignal(opened.topic, opened.message)) this.#listeners.tell(opened.topic, opened.message)
+      else this.#log.debug({ topic: opened.topic }, 'a signal of another version was passed over')
     } catch (error) {
       this.#log.warn({ err: error }, 'a signal could not be read')
     }

@@ -142,13 +142,15 @@ export const Enrollment = Type.Object({
 
 export const OneAgent = Type.Object({ agent_id: Type.String(), container_id: Type.String() })
 
-export const ConnectedAgent = Type.Object({
+export const KnownAgent = Type.Object({
   agent_id: Type.String(),
   container_id: Type.String({ description: 'Empty: the host itself' }),
-  version: Type.String(),
-  host: Type.String({ description: 'Where other agents reach it' }),
+  connected: Type.Boolean(),
+  version: Type.String({ description: 'What it runs, or ran last; empty: it was never connected' }),
+  host: Type.String({ description: 'Where other agents reach it; empty: it is not connected' }),
   port: Type.Integer(),
   instance: Type.String({ description: 'The instance of Wharf that it is connected to' }),
-  connected_at: Time,
-  seen_at: Time,
+  connected_at: nullable(Time),
+  seen_at: nullable(Time),
+  enrolled_at: nullable(Time),
 })

@@ -10,8 +10,8 @@ import { paging, wanted } from './paging.ts'
 import { OneProject, OneTask } from './schemas.ts'
 import {
   AllowedAgents,
-  ConnectedAgent,
   Enrollment,
+  KnownAgent,
   NewEnrollment,
   OneAgent,
   RepositoryFileView,
@@ -152,12 +152,15 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
-          summary: 'The agents that are connected now; to a project, those it may send to',
-          response: { 200: Type.Array(ConnectedAgent) },
+          summary:
+            'To the admin, every agent that is enrolled; to a project, those connected that it may send to',
+          response: { 200: Type.Array(KnownAgent) },
         },
       },
       async ({ principal }) =>
-        transfers.connectedAgents(principal?.role === 'project' ? principal.project.id : null),
+        principal?.role === 'project'
+          ? transfers.connectedAgents(principal.project.id)
+          : transfers.allAgents(),
     )
 
     app.post(

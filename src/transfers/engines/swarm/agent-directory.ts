@@ -1,5 +1,6 @@
 import type { Signal } from '../../../engine/index.ts'
 import type { Log } from '../../../kernel/index.ts'
+import { isAgentMessage } from './read-agent-message.ts'
 import type { SwarmAgent, SwarmStore } from './swarm-store.ts'
 import { type Carried, type FromAgent, isCarried, KNOCK_MS } from './wire/control-message.ts'
 import { agentPeerId, type PeerId } from './wire/peer-id.ts'
@@ -63,7 +64,7 @@ export class AgentDirectory {
 
   async start(): Promise<void> {
     this.#unsubscribe = this.#deps.signal.subscribe('swarm', ({ from, about, message }) => {
-      if (from !== this.#deps.instance && about === 'agents') this.#carried(message as Bulletin)
+      if (from !== this.#deps.instance && about === 'agents') this.#carried(message)
     })
     await this.refresh()
   }
@@ -133,7 +134,9 @@ export class AgentDirectory {
       if (known.instance !== instance && !present.has(key)) this.#absent(key, known.instance)
   }
 
-  #carried(carried: Bulletin): void {
+  #carried(message: unknown): void {
+    if (!isBulletin(message)) return
+    const carried = message
     switch (carried.kind) {
       case 'present':
         this.#agents.set(carried.agent.key, { ...carried.agent, serverHost: null })
@@ -178,6 +181,29 @@ function describe(
     port,
     instance,
   }
+}
+
+/** An instance of another version may say more, or something else. What agents said was checked where their lines end. */
+function isBulletin(message: unknown): message is Bulletin {
+  if (!isRecord(message)) return false
+  const { kind, key, instance, agent, message: said } = message
+  if (kind === 'present')
+    return (
+      isRecord(agent) &&
+      [agent.key, agent.peer, agent.host, agent.instance].every(isText) &&
+      Number.isInteger(agent.port)
+    )
+  if (kind === 'absent') return isText(key) && isText(instance)
+  if (kind === 'to') return isText(key) && isRecord(said)
+  return kind === 'of' && isText(key) && isAgentMessage(said)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }
 
 /** One report may tell of tasks that different instances coordinate. */

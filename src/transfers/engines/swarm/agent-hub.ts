@@ -15,6 +15,7 @@ import {
 import type { AgentDirectory } from './agent-directory.ts'
 import type { AgentIdentities, AgentIdentity } from './agent-identities.ts'
 import { LEAF_MS, type SwarmAuthority } from './authority.ts'
+import { MessagePace, type Pace } from './message-pace.ts'
 import { readAgentMessage } from './read-agent-message.ts'
 import { isSignedBy, newNonce, readAgentKey } from './wire/agent-key.ts'
 import { readPass } from './wire/agent-pass.ts'
@@ -28,6 +29,8 @@ export interface AgentHubDeps {
   directory: AgentDirectory
   /** Keys were revoked, here or at another instance. */
   revoked(keys: string[]): void
+  /** How fast one agent may talk. */
+  pace?: Pace
   clock: Clock
   log: Log
 }
@@ -155,6 +158,7 @@ export class AgentHub {
   #greet(socket: WebSocket, visitor: Visitor, addresses: { remote: string; local: string }): void {
     const late = setTimeout(() => socket.terminate(), HELLO_WITHIN_MS)
     const challenge = newNonce()
+    const pace = new MessagePace(this.#deps.clock, this.#deps.pace)
     let key: string | undefined
     socket.on('error', () => socket.terminate())
     socket.on('close', () => {
@@ -164,6 +168,7 @@ export class AgentHub {
     socket.on('pong', () => this.#heard(key))
     socket.on('message', (data) => {
       this.#heard(key)
+      this.#slowDown(socket, pace.take())
       try {
         const message = readAgentMessage(String(data))
         if (message.type === 'enroll' && 'secret' in visitor)
@@ -252,6 +257,13 @@ export class AgentHub {
     this.#bytesSent += text.length
     line.socket.send(text)
     return true
+  }
+
+  /** A line that talks too much is not read for a while: the agent's own buffers fill, and nobody else's. */
+  #slowDown(socket: WebSocket, ms: number): void {
+    if (ms === 0 || socket.isPaused) return
+    socket.pause()
+    setTimeout(() => socket.resume(), ms).unref()
   }
 
   #heard(key: string | undefined): void {

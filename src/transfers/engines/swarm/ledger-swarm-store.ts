@@ -1,5 +1,12 @@
 import { type Ledger, now } from '../../../engine/index.ts'
-import type { SwarmAgent, SwarmStore, SwarmTarget, SwarmTask, TargetEnd } from './swarm-store.ts'
+import type {
+  EnrolledAgent,
+  SwarmAgent,
+  SwarmStore,
+  SwarmTarget,
+  SwarmTask,
+  TargetEnd,
+} from './swarm-store.ts'
 import { agentPeerId } from './wire/peer-id.ts'
 import { RESULT } from './wire/result-code.ts'
 
@@ -106,9 +113,23 @@ export class LedgerSwarmStore implements SwarmStore {
       .values({ agent_id, container_id, ...changing })
       .onConflict((conflict) => conflict.columns(['agent_id', 'container_id']).doUpdateSet(changing))
       .execute()
+    await this.#ledger.db
+      .updateTable('swarm_identities')
+      .set({ last_seen_at: now, last_version: version })
+      .where('agent_id', '=', agent_id)
+      .where('container_id', '=', container_id)
+      .where('revoked_at', 'is', null)
+      .execute()
   }
 
   async agentGone({ agentId, containerId, instance }: Parameters<SwarmStore['agentGone']>[0]): Promise<void> {
+    await this.#ledger.db
+      .updateTable('swarm_identities')
+      .set({ last_seen_at: now })
+      .where('agent_id', '=', agentId)
+      .where('container_id', '=', containerId)
+      .where('revoked_at', 'is', null)
+      .execute()
     await this.#ledger.db
       .deleteFrom('swarm_agents')
       .where('agent_id', '=', agentId)
@@ -117,7 +138,38 @@ export class LedgerSwarmStore implements SwarmStore {
       .execute()
   }
 
+  async enrolled(): Promise<EnrolledAgent[]> {
+    const rows = await this.#ledger.db
+      .selectFrom('swarm_identities')
+      .select(['agent_id', 'container_id', 'enrolled_at', 'last_seen_at', 'last_version'])
+      .where('revoked_at', 'is', null)
+      .orderBy('agent_id')
+      .orderBy('container_id')
+      .execute()
+    return rows.map((row) => ({
+      agentId: row.agent_id,
+      containerId: row.container_id,
+      enrolledAt: Number(row.enrolled_at),
+      lastSeenAt: row.last_seen_at === null ? null : Number(row.last_seen_at),
+      lastVersion: row.last_version,
+    }))
+  }
+
   async agentsGone(instance: string): Promise<void> {
+    await this.#ledger.db
+      .updateTable('swarm_identities')
+      .set({ last_seen_at: now })
+      .where('revoked_at', 'is', null)
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('swarm_agents')
+            .select('swarm_agents.agent_id')
+            .where('instance', '=', instance)
+            .whereRef('swarm_agents.agent_id', '=', 'swarm_identities.agent_id')
+            .whereRef('swarm_agents.container_id', '=', 'swarm_identities.container_id'),
+        ),
+      )
+      .execute()
     await this.#ledger.db.deleteFrom('swarm_agents').where('instance', '=', instance).execute()
   }
 

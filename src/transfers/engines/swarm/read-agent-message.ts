@@ -93,6 +93,11 @@ const MESSAGE = Type.Union([
 
 const validator = Compile(MESSAGE)
 
+/** The same of a message that was read before. */
+export function isAgentMessage(message: unknown): message is FromAgent {
+  return validator.Check(message)
+}
+
 /** What an agent may say. Throws on anything else: whoever sends it is not an agent of ours. */
 export function readAgentMessage(data: string): FromAgent {
   const message: unknown = JSON.parse(data)

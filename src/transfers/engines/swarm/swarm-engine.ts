@@ -18,10 +18,11 @@ import { AgentHub, type Refuse } from './agent-hub.ts'
 import type { AgentIdentities } from './agent-identities.ts'
 import type { SwarmAuthority } from './authority.ts'
 import { Distrust } from './distrust.ts'
+import type { Pace } from './message-pace.ts'
 import { Relay, type RelayOptions } from './relay.ts'
 import { resultsOf } from './results-of.ts'
 import { SourceFile } from './source-file.ts'
-import type { SwarmAgent, SwarmStore, SwarmTask } from './swarm-store.ts'
+import type { EnrolledAgent, SwarmAgent, SwarmStore, SwarmTask } from './swarm-store.ts'
 import { targetsOf } from './targets-of.ts'
 import type { AgentName } from './wire/agent-pass.ts'
 import { type FromAgent, type PeerAddress, REPORT_MS } from './wire/control-message.ts'
@@ -54,6 +55,8 @@ export interface SwarmEngineOptions extends RelayOptions {
   /** Bytes a second out of this server; null: no limit. */
   uploadLimit?: number | null
   keepMs?: number
+  /** How fast one agent may talk. */
+  agentPace?: Pace
 }
 
 interface Running {
@@ -94,6 +97,7 @@ export class SwarmEngine implements TransferEngine {
       clock,
       log,
       identities: deps.identities,
+      ...(options.agentPace && { pace: options.agentPace }),
       revoked: (keys) => this.#pieces.revoke(keys),
     })
     this.#distrust = new Distrust(clock)
@@ -121,7 +125,7 @@ export class SwarmEngine implements TransferEngine {
     this.#unsubscribe = this.#deps.signal.subscribe('swarm', ({ from, about, message }) => {
       if (from === this.#deps.instance) return
       if (about === 'taken') background('dropping a task', this.#drop(String(message)))
-      if (about === 'revoked') this.#hub.revoke(message as string[])
+      if (about === 'revoked' && Array.isArray(message)) this.#hub.revoke(message.map(String))
     })
     await this.#directory.start()
     await this.#hub.start()
@@ -172,6 +176,11 @@ export class SwarmEngine implements TransferEngine {
   /** Who is connected, to any instance. */
   agents(): Promise<SwarmAgent[]> {
     return this.#directory.list()
+  }
+
+  /** Who may connect. */
+  enrolled(): Promise<EnrolledAgent[]> {
+    return this.#deps.store.enrolled()
   }
 
   /** Bytes that left this server for agents. */

@@ -43,6 +43,16 @@ export interface SwarmAgent {
 }
 
 /** What of the swarm must survive a server: tasks with their manifests and results, and who is connected where. */
+/** An agent that may connect. */
+export interface EnrolledAgent {
+  agentId: string
+  containerId: string
+  enrolledAt: number
+  /** When a line of it last began or ended; null: it never had one. */
+  lastSeenAt: number | null
+  lastVersion: string | null
+}
+
 export interface SwarmStore {
   addTask(task: Omit<SwarmTask, 'deadline' | 'egress'>, timeoutMs: number): Promise<{ deadline: number }>
   task(id: string): Promise<SwarmTask | undefined>
@@ -61,4 +71,6 @@ export interface SwarmStore {
   agentsSeen(instance: string): Promise<void>
   /** Agents that were seen within this time. */
   agents(withinMs: number): Promise<SwarmAgent[]>
+  /** Agents that were enrolled and not revoked, connected or not. */
+  enrolled(): Promise<EnrolledAgent[]>
 }
