@@ -81,7 +81,7 @@ async function startGround(undo: Undo): Promise<Record<string, string>> {
 async function startInstance(env: Record<string, string>, undo: Undo): Promise<string> {
   const child = spawnBound(process.execPath, [join(root, 'bin', 'wharf.mjs'), 'serve'], {
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   undo.push(() => end(child, 'SIGTERM'))
   const [address] = await printed(child, /listening on (http:\S+)/)
@@ -130,11 +130,12 @@ export function nginxConfiguration(
 async function printed(child: ChildProcess, pattern: RegExp): Promise<string[]> {
   let text = ''
   return new Promise((resolve, reject) => {
-    child.stdout?.setEncoding('utf8').on('data', (more: string) => {
-      text += more
-      const found = pattern.exec(text)
-      if (found) resolve(found.slice(1))
-    })
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (more: string) => {
+        text += more
+        const found = pattern.exec(text)
+        if (found) resolve(found.slice(1))
+      })
     child.once('exit', (code) => reject(new Error(`an instance ended with ${code}: ${text}`)))
   })
 }

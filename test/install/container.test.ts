@@ -69,7 +69,7 @@ test('what the steps of the Dockerfile put together starts, is healthy and stops
   const child = spawnBound(join(scratch, 'bin', program), args, {
     cwd: app,
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   expect(await untilPrinted(child, 'listening on http')).toBe(true)
   const [check = '', ...checkArgs] = JSON.parse(

@@ -83,7 +83,7 @@ test('an installed package serves on Node 24, and says in one line what an older
   const child = spawnBound(process.execPath, [bin, 'serve'], {
     cwd: folder,
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   expect(await untilPrinted(child, 'listening on http')).toBe(true)
   const health = spawnSync(process.execPath, [bin, 'health'], { cwd: folder, env, encoding: 'utf8' })
