@@ -6,7 +6,9 @@ import {
   HttpPageSource,
   MASKS,
   type Mask,
+  openSqlRows,
   type Produced,
+  type ProduceOptions,
   parseKeepingOrder,
   produce,
   readRequest,
@@ -45,8 +47,17 @@ export type ExportWishes = Pick<
   | 'on_duplicates'
 >
 
+/** A database, and what to ask it. */
+export interface LocalQuery {
+  url: string
+  query: string
+  params: string[]
+}
+
 export interface LocalExport {
+  /** Where there is a query, its address is of no account. */
   source: SourceAccess
+  sql?: LocalQuery | undefined
   wishes: ExportWishes
   /** Takes the spool and the file; what an earlier, broken-off call left there is taken up. */
   /** What is hidden besides what the template asks for, and the key of hashes. */
@@ -66,6 +77,7 @@ export interface LocalExport {
 export async function exportToFolder(options: LocalExport, clock = systemClock): Promise<Produced> {
   const {
     source,
+    sql,
     wishes,
     masks = { demanded: {}, key: null },
     directory,
@@ -74,10 +86,11 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
     onProgress,
     onWarning,
   } = options
-  const http = openClient(source)
+  const http = openClient(sql ? { ...source, url: sql.url } : source)
   const pool = new ThreadPool()
   try {
-    const body: ExportBody = { ...wishes, source_url: source.url }
+    const query = sql && { kind: 'sql' as const, connection: '', query: sql.query, params: sql.params }
+    const body: ExportBody = { ...wishes, ...(query ? { source: query } : { source_url: source.url }) }
     const request = readRequest(body, { now: clock.now(), checkUrl: (url) => http.check(url) })
     const log = createLog({
       level: 'warn',
@@ -89,7 +102,8 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
       {
         request,
         sourceHeaders,
-        secrets: secretsOf(source),
+        secrets: sql ? [] : secretsOf(source),
+        ...(sql && { openSql: openQuery(http, sql) }),
         masks: { ...masks, demanded: masksOf(masks.demanded) },
         directory,
         limits: {},
@@ -111,6 +125,11 @@ function masksOf(demanded: Record<string, string>): Record<string, Mask> {
         `--mask ${column}=${mask}: a mask is one of ${MASKS.join(', ')}`,
       )
   return demanded as Record<string, Mask>
+}
+
+function openQuery(http: HttpClient, { url }: LocalQuery): NonNullable<ProduceOptions['openSql']> {
+  const addressOf = (host: string, port: number) => http.addressOf(host, port)
+  return (source, signal) => openSqlRows(source, { driver: 'postgres', url }, { addressOf, signal })
 }
 
 export async function diagnoseSource(

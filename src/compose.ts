@@ -38,6 +38,7 @@ import {
   projectMaskKey,
   SpoolFolders,
   SpoolSweeper,
+  SqlConnections,
   ThreadPool,
 } from './exports/index.ts'
 import { DiskRoom, HttpServer } from './http/index.ts'
@@ -145,7 +146,9 @@ async function startOn(
   })
   const maskSecret = await sharedSecret(settings, sealer, 'mask')
   const quotas = new Quotas({ ledger, clock: engine.clock }, defaultQuotas(config))
+  const connections = new SqlConnections({ ledger, sealer, http: outgoing })
   const shared = {
+    connections,
     engine,
     ledger,
     projects,

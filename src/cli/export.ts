@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import type { ExportWishes } from '../compose-export.ts'
+import type { ExportWishes, LocalQuery } from '../compose-export.ts'
 import { loadConfig } from '../config.ts'
 import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
 import { interruptible } from './interrupt.ts'
@@ -15,6 +15,9 @@ interface ExportOptions extends SourceOptions {
   output: string
   type?: FileType
   compress?: 'gzip' | 'zstd'
+  sql?: string
+  connection?: string
+  param?: string[]
   pageSize?: number
   title?: string
   summary?: string
@@ -40,6 +43,8 @@ const EXAMPLES = `
 Examples:
   wharf export 'http://127.0.0.1:8080/samples/orders?rows=5000' -o orders.xlsx
   wharf export https://erp.example/api/orders -o orders.csv --header 'Authorization: Bearer …'
+  wharf export --sql 'select * from orders where day = $1' --param 2026-01-31 \\
+    --connection postgres://reader@db.example/shop -o orders.parquet
 
 Ctrl-C leaves a folder .FILE.wharf-part beside FILE. The same command, run again within five minutes, goes on from
 there; later it starts anew, because the source's rows may have moved. A file that is split (see --max-rows,
@@ -51,7 +56,7 @@ export function addExportCommand(program: Command): void {
   const command = program
     .command('export')
     .description('make a file out of a source, with no server')
-    .argument('<source-url>', 'answers page=P&page_size=N with {total, data}; see docs/exports.md')
+    .argument('[source-url]', 'answers page=P&page_size=N with {total, data}; see docs/exports.md')
     .requiredOption(
       '-o, --output <file>',
       'the file to write; its ending (.csv, .xlsx, .zip, .jsonl, .parquet; .csv.gz, .jsonl.zst …) decides the type',
@@ -60,6 +65,9 @@ export function addExportCommand(program: Command): void {
     .addOption(
       new Option('--compress <how>', 'CSV and JSON lines, whatever the ending').choices(['gzip', 'zstd']),
     )
+    .option('--sql <query>', 'rows of a database in place of a source: one SELECT')
+    .option('--connection <url>', 'the database, as postgres://user:password@host/name')
+    .option('--param <value>', 'for $1, $2 … in the query; may be given again', collect)
     .option('--page-size <rows>', 'rows a request (default: 500)', wholeNumber(100, 1_000))
     .option('--title <text>', 'Excel: a line above the table')
     .option('--summary <html>', 'Excel: a text below the title (b, i, u, br, font color)')
@@ -110,18 +118,39 @@ export function addExportCommand(program: Command): void {
     )
   addSourceOptions(command)
     .addHelpText('after', EXAMPLES)
-    .action((url: string, options: ExportOptions) => runExport(url, options))
+    .action((url: string | undefined, options: ExportOptions) => runExport(url, options))
 }
 
-async function runExport(url: string, options: ExportOptions): Promise<void> {
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value]
+}
+
+/** The query, if that is what was asked for; a source and a query are not one export. */
+function queryOf(
+  url: string | undefined,
+  { sql, connection, param = [] }: ExportOptions,
+): LocalQuery | undefined {
+  if ((sql === undefined) === (url === undefined))
+    throw new AppError(
+      ERRORS.REQUEST_INVALID,
+      'give either the address of a source or --sql with --connection',
+    )
+  if ((sql === undefined) !== (connection === undefined))
+    throw new AppError(ERRORS.REQUEST_INVALID, '--sql and --connection need one another')
+  return sql === undefined ? undefined : { url: connection!, query: sql, params: param }
+}
+
+async function runExport(asked: string | undefined, options: ExportOptions): Promise<void> {
   // Only now: `wharf --help` and `wharf serve` have no use for it.
   const { excelLimits, exportToFolder, readTemplate } = await import('../compose-export.ts')
   const { openProgress } = await import('./progress.ts')
   const file = resolve(options.output)
   const { type, compress } = typeOf(options)
   const template = options.template && readTemplate(await templateText(options.template), options.template)
+  const sql = queryOf(asked, options)
+  const url = asked ?? ''
   const source = sourceAccess(url, options)
-  const folder = await PartFolder.open(file, { url, headers: source.headers, template })
+  const folder = await PartFolder.open(file, { url, headers: source.headers, template, ...(sql && { sql }) })
   const progress = openProgress(process.stderr)
   const limits = excelLimits(loadConfig(process.env))
   let started = false
@@ -132,6 +161,7 @@ async function runExport(url: string, options: ExportOptions): Promise<void> {
   try {
     const made = await exportToFolder({
       source,
+      sql,
       wishes: {
         type,
         ...(compress && { compress }),

@@ -14,6 +14,7 @@ import {
 } from '../engine/index.ts'
 import { AppError, ERRORS, isAppError, outageOf } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
+import type { SqlConnections } from './connections.ts'
 import { exportKey } from './export-artifacts.ts'
 import type { ExportRequest } from './export-request.ts'
 import type { MaskRules } from './masks/index.ts'
@@ -64,6 +65,7 @@ export interface ExportJobDeps extends ProduceDeps {
   sealer: Sealer
   /** What a project demands to be hidden, and the key of its hashes. */
   masksOf(projectId: string): Promise<MaskRules>
+  connections: SqlConnections
   /** Tells callers of an end, in its transaction. */
   announce(tx: Tx, kind: string, ended: Ended): Promise<void>
 }
@@ -180,6 +182,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
               : (JSON.parse(deps.sealer.open(sourceHeaders)) as Record<string, string>),
           secrets: await deps.projects.webhookSecrets(projectId),
           masks: await deps.masksOf(projectId),
+          openSql: (source, signal) => deps.connections.open(projectId, source, signal),
           directory,
           limits: await quotas.within(projectId, options.limits),
           excel: options.excel,

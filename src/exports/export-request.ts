@@ -3,12 +3,14 @@ import { COMPRESSIONS, type Compression } from './compress.ts'
 import { type CsvDialect, type CsvWishes, readDialect } from './csv/index.ts'
 import type { ExportType } from './export-type.ts'
 import { fileNameFor } from './file-name.ts'
+import type { SqlSource } from './source/index.ts'
 import { parseHeader, parseTemplate, type TemplateFrom, type ThemeName } from './template/index.ts'
 
 /** A request as it came over the wire, its outer shape already checked. */
 export interface ExportBody {
   project_id?: string
   source_url?: string
+  source?: { kind: 'sql' } & SqlSource
   file_name?: string
   title?: string
   summary?: string
@@ -35,7 +37,9 @@ export interface ExportBody {
 export interface Table {
   /** The sheet's; a single table is named after its title, or else its file. */
   name?: string
+  /** Empty for rows of a database. */
   sourceUrl: string
+  sql?: SqlSource
   title?: string | undefined
   summary?: string | undefined
   template?: unknown
@@ -74,12 +78,14 @@ export function readRequest(
   const tables = readTables(body, type)
   checkCompression(body.compress, type)
   parseTemplate(body.template)
-  for (const [index, { sourceUrl }] of tables.entries()) {
+  for (const [index, { sourceUrl, sql }] of tables.entries()) {
     const path = body.sheets ? `sheets[${index}].` : ''
-    checkAddress(sourceUrl, `${path}source_url`, checkUrl)
+    if (!sql) checkAddress(sourceUrl, `${path}source_url`, checkUrl)
     parseTemplate(body.sheets?.[index]?.template, { path: `${path}template` })
   }
-  checkHeaders(body.source_headers, (headers) => checkUrl(tables[0]?.sourceUrl ?? '', headers))
+  if (body.source && body.source_headers) throw invalid('source_headers', 'are for a source_url')
+  if (!body.source)
+    checkHeaders(body.source_headers, (headers) => checkUrl(tables[0]?.sourceUrl ?? '', headers))
   if (body.callback !== undefined) checkAddress(body.callback, 'callback', checkUrl)
   parseHeader(body.header, 'header')
   parseHeader(body.footer, 'footer')
@@ -102,12 +108,11 @@ export function readRequest(
 function readTables(body: ExportBody, type: ExportType): Table[] {
   const { header, footer } = body
   if (!body.sheets) {
-    if (body.source_url === undefined) throw invalid('source_url', 'is missing')
     const { title, summary, template } = body
-    return [{ sourceUrl: body.source_url, title, summary, template, header, footer }]
+    return [{ ...readSource(body), title, summary, template, header, footer }]
   }
   if (type !== 'excel') throw invalid('sheets', "needs type 'excel': any other file holds one table")
-  if (body.source_url !== undefined)
+  if (body.source_url !== undefined || body.source !== undefined)
     throw invalid('sheets', 'stands in place of source_url; send one of them')
   if (body.sheets.length === 0) throw invalid('sheets', 'is empty')
   if (body.sheets.length > MAX_SHEETS) throw invalid('sheets', `has more than ${MAX_SHEETS} sheets`)
@@ -120,6 +125,15 @@ function readTables(body: ExportBody, type: ExportType): Table[] {
     header,
     footer,
   }))
+}
+
+function readSource({ source_url, source }: ExportBody): Pick<Table, 'sourceUrl' | 'sql'> {
+  if (source_url !== undefined && source)
+    throw invalid('source', 'stands in place of source_url; send one of them')
+  if (source_url !== undefined) return { sourceUrl: source_url }
+  if (!source) throw invalid('source_url', 'is missing')
+  const { connection, query, params = [] } = source
+  return { sourceUrl: '', sql: { connection, query, params } }
 }
 
 function checkCompression(compress: Compression | undefined, type: ExportType): void {

@@ -17,6 +17,7 @@ import {
 import { AppError, type Clock, ERRORS, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
+import type { SqlConnections } from './connections.ts'
 import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from './export-job.ts'
 import { type Download, ExportQueries, type ListOptions } from './export-queries.ts'
 import { type ExportBody, readRequest } from './export-request.ts'
@@ -40,6 +41,7 @@ export interface ExportsDeps {
   projects: ProjectStore
   quotas: Quotas
   sealer: Sealer
+  connections: SqlConnections
   tickets: Tickets
   http: HttpClient
   store: ArtifactStore
@@ -112,6 +114,8 @@ export class Exports {
   async submit(tx: Tx, projectId: string, body: ExportBody, issuer: LinkIssuer = {}): Promise<ExportView> {
     const request = this.#read(body)
     await this.#deps.projects.require(tx, projectId)
+    for (const { sql } of request.tables)
+      if (sql) await this.#deps.connections.requireGrant(tx, projectId, sql.connection)
     // Counted twice: here to refuse a flood cheaply, and at the end, in turn, so that no two requests take the last place.
     const { projectLimit } = this.#options
     const active = 1 + (await this.#queries.countActive(tx, projectId))
@@ -195,6 +199,7 @@ export class Exports {
         sourceHeaders: body.source_headers ?? {},
         secrets: await this.#deps.projects.webhookSecrets(projectId),
         masks: await this.#deps.masksOf(projectId),
+        openSql: (source, signal) => this.#deps.connections.open(projectId, source, signal),
         signal,
         onRead: ({ rows, bytes }) => {
           spent.rows += rows
@@ -221,6 +226,7 @@ export class Exports {
           sourceHeaders: body.source_headers ?? {},
           secrets: await this.#deps.projects.webhookSecrets(projectId),
           masks: await this.#deps.masksOf(projectId),
+          openSql: (source, signal) => this.#deps.connections.open(projectId, source, signal),
           directory,
           limits: await this.#deps.quotas.within(projectId, this.#options.sync),
           excel: this.#options.excel,

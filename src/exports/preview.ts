@@ -4,13 +4,21 @@ import type { ExportRequest, Table } from './export-request.ts'
 import { HttpPageSource } from './http-page-source.ts'
 import { type Masking, type MaskRules, maskingOf, maskValue } from './masks/index.ts'
 import { planTable } from './plan-table.ts'
-import { type Probe, ROW_HEAD, type SampleRow, samplePage } from './source/index.ts'
-import { chooseContent, parseTemplate, templateFromKeys } from './template/index.ts'
+import { queryTemplate } from './query-template.ts'
+import { ROW_HEAD, type SampleRow, type SqlRows, type SqlSource, samplePage } from './source/index.ts'
+import {
+  chooseContent,
+  parseTemplate,
+  type SheetContent,
+  type Template,
+  templateFromKeys,
+} from './template/index.ts'
 import type { FixedArea } from './xlsx/index.ts'
 
 export interface TablePreview {
   name: string
-  total: number
+  /** Null where it is not known. */
+  total: number | null
   columns: { title: string; name: string | null; type: string }[]
   /** Everything above the data as it will be laid out: cells with place, span, value and style. */
   top: FixedArea
@@ -23,6 +31,7 @@ export interface PreviewOptions {
   request: ExportRequest
   sourceHeaders: Record<string, string>
   secrets: readonly string[]
+  openSql(source: SqlSource, signal: AbortSignal): Promise<SqlRows>
   signal: AbortSignal
   /** What a project demands to be hidden. */
   masks: MaskRules
@@ -35,33 +44,59 @@ const PREVIEW_ROWS = 20
 /** The first rows and the laid-out header of what an export would hold. Nothing is stored. */
 export async function previewExport(
   deps: { http: HttpClient; clock: Clock },
-  { request, sourceHeaders: headers, secrets, masks, signal, onRead }: PreviewOptions,
+  { request, sourceHeaders: headers, secrets, openSql, masks, signal, onRead }: PreviewOptions,
 ): Promise<TablePreview[]> {
   const previews: TablePreview[] = []
   for (const table of request.tables) {
+    if (table.sql) {
+      const { template, rows, bytes } = await sampleQuery(table, await openSql(table.sql, signal))
+      onRead?.({ rows: rows.length, bytes })
+      const content = chooseContent(table, {})
+      previews.push(previewTable(request, table, { template, content, total: null, rows, masks }))
+      continue
+    }
     const source = new HttpPageSource(deps, { url: table.sourceUrl, headers, secrets })
     const { probe, rows, bytes } = await samplePage(
       { source, clock: deps.clock },
       { rows: PREVIEW_ROWS, signal },
     )
     onRead?.({ rows: rows.length, bytes })
-    previews.push(previewTable(request, table, { probe, rows, masks }))
+    const content = chooseContent(table, probe, request.templateFrom)
+    const template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
+    previews.push(previewTable(request, table, { template, content, total: probe.total, rows, masks }))
   }
   return previews
+}
+
+async function sampleQuery(table: Table, query: SqlRows) {
+  try {
+    const first = await query.pages()[Symbol.asyncIterator]().next()
+    const text = first.done ? '{"data":[]}' : first.value.text
+    const rows = (JSON.parse(text) as { data: SampleRow[] }).data.slice(0, PREVIEW_ROWS)
+    return { template: queryTemplate(table.template, query), rows, bytes: text.length }
+  } finally {
+    await query.close()
+  }
+}
+
+interface Sampled {
+  template: Template
+  content: Required<SheetContent>
+  total: number | null
+  rows: SampleRow[]
+  masks: MaskRules
 }
 
 function previewTable(
   request: ExportRequest,
   table: Table,
-  { probe, rows, masks }: { probe: Probe; rows: SampleRow[]; masks: MaskRules },
+  { template, content, total, rows, masks }: Sampled,
 ): TablePreview {
-  const content = chooseContent(table, probe, request.templateFrom)
-  const template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
   const masking = maskingOf(template, masks)
   const plan = planTable(request, table, { content, template, numeric: new Set() })
   return {
     name: plan.name,
-    total: probe.total,
+    total,
     columns: template.leaves.map(({ title, name, type }) => ({ title, name, type })),
     top: plan.top,
     bottom: plan.bottom,

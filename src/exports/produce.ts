@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { link, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { type Clock, copyFile, type Log, makeFolder } from '../kernel/index.ts'
+import { AppError, type Clock, copyFile, ERRORS, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ColumnCounts } from './column-facts.ts'
 import { COMPRESSED, writeCompressed } from './compress.ts'
@@ -14,16 +14,20 @@ import { type MaskRules, maskingOf } from './masks/index.ts'
 import { numericFields } from './numeric-fields.ts'
 import { writeParquet } from './parquet/index.ts'
 import { planTable, sheetName } from './plan-table.ts'
+import { queryTemplate } from './query-template.ts'
 import { type ManifestSigner, manifestText, type PartReport } from './report/index.ts'
 import {
   alignSegments,
   type FetchLimits,
   type FetchProgress,
+  feedToSpool,
   fetchToSpool,
   joinSegments,
   type Spool,
   type SpoolColumns,
   type SpoolSegment,
+  type SqlRows,
+  type SqlSource,
   type StallOptions,
   type Trouble,
 } from './source/index.ts'
@@ -56,6 +60,8 @@ export interface ProduceDeps {
 export interface ProduceOptions {
   request: ExportRequest
   sourceHeaders: Record<string, string>
+  /** Runs a query on one of the caller's connections. */
+  openSql?(source: SqlSource, signal: AbortSignal): Promise<SqlRows>
   /** To sign pulls with. */
   secrets: readonly string[]
   /** Holds the spool, and the file until it is taken away. */
@@ -199,6 +205,7 @@ async function fetchTable(
   directory: string,
   onProgress: (progress: FetchProgress) => void,
 ): Promise<FetchedTable> {
+  if (table.sql) return queryTable(deps, options, { table, sql: table.sql, directory }, onProgress)
   const { sourceHeaders: headers, secrets, request, limits, signal } = options
   const source = new HttpPageSource(deps, { url: table.sourceUrl, headers, secrets })
   let content: Required<SheetContent> | undefined
@@ -240,6 +247,34 @@ async function fetchTable(
     spooledHead: (csv as CsvLayout | null)?.spool.csv?.head ?? '',
   }
   return withAllColumns(fetched, request)
+}
+
+/** The rows of a query. Types that the template leaves open are the database's. */
+async function queryTable(
+  deps: ProduceDeps,
+  { openSql, request, limits, signal, masks }: ProduceOptions,
+  { table, sql, directory }: { table: Table; sql: SqlSource; directory: string },
+  onProgress: (progress: FetchProgress) => void,
+): Promise<FetchedTable> {
+  if (!openSql) throw new AppError(ERRORS.CONNECTION_NOT_FOUND, 'there are no connections to databases here')
+  const rows = await openSql(sql, signal)
+  try {
+    const template = queryTemplate(table.template, rows)
+    const csv = request.type === 'csv' ? layoutOf(template, request) : null
+    const marked = request.type !== 'excel' && { marked: true }
+    const masking = maskingOf(template, masks)
+    const shaped = csv?.spool ?? { ...typedColumns(template), ...marked }
+    const columns = { ...shaped, ...(masking && { masks: masking }) }
+    const { key, onDuplicates } = request
+    const checked = { ...(key && { key }), ...(onDuplicates && { onDuplicates }) }
+    const spooling = { directory, columns, limits, signal, onProgress, ...checked }
+    const spool = await feedToSpool({ feed: rows, threads: deps.pool }, spooling)
+    const content = chooseContent(table, {})
+    const spooledHead = csv?.spool.csv?.head ?? ''
+    return { table, spool, template, content, csv, grown: false, spooledHead }
+  } finally {
+    await rows.close()
+  }
 }
 
 /** Where the data decides on the columns, all of it does, not only the first row. */

@@ -11,7 +11,7 @@ import type {
   Signal,
   Tickets,
 } from '../engine/index.ts'
-import type { Exports } from '../exports/index.ts'
+import type { Exports, SqlConnections } from '../exports/index.ts'
 import type { AppError, Log } from '../kernel/index.ts'
 import type { Callbacks, TaskViews } from '../notify/index.ts'
 import type { Processing } from '../processing/index.ts'
@@ -36,6 +36,7 @@ export interface HttpServerDeps {
   signal: Signal
   callbacks: Callbacks
   exports: Exports
+  connections: SqlConnections
   transfers: Transfers
   /** The present state of a task, by its kind. */
   views: TaskViews

@@ -26,6 +26,7 @@ import { requirePlain } from './plain-input.ts'
 import { PROBLEM_TYPE, sendProblem, toAppError, toProblem } from './problem.ts'
 import { callerOf, type RateLimit, RequestLimiter, type SharedCounts } from './rate-limit.ts'
 import { auditRoutes } from './routes/audit.ts'
+import { connectionRoutes } from './routes/connections.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/exports.ts'
@@ -217,6 +218,7 @@ export class HttpServer implements Part {
     await app.register(projectRoutes(this.#deps))
     if (this.#options.samples) await app.register(sampleRoutes)
     await app.register(exportRoutes(this.#deps))
+    await app.register(connectionRoutes(this.#deps))
     await app.register(eventRoutes(this.#deps))
     await app.register(transferRoutes(this.#deps))
     new EventSockets({ ...this.#deps, authenticator: this.#authenticator, limiter: this.#limiter }).attach(

@@ -6,6 +6,8 @@ import { Agents } from './agents.ts'
 import { AnswerBody } from './answer-body.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
+import { judged } from './guarded-connect.ts'
+import { bareHost } from './host-name.ts'
 import { toHttpError } from './http-error.ts'
 import { type Hop, nextHop } from './redirect.ts'
 import { firstHop, refuseLiteral } from './request-check.ts'
@@ -63,6 +65,7 @@ const TIMEOUTS: HttpTimeouts = { headersMs: 30_000, bodyMs: 30_000, totalMs: 300
 /** Outgoing HTTP for addresses that somebody else chose: guarded on every connection, redirects included. */
 export class HttpClient {
   readonly #guard: Pick<AddressGuard, 'decide'>
+  readonly #resolver: Resolver
   readonly #clock: Clock
   readonly #agents: Agents
   readonly #options: Required<Omit<HttpClientOptions, 'timeouts' | 'connectMs' | 'connectionsPerOrigin'>>
@@ -73,6 +76,7 @@ export class HttpClient {
     const { connectionsPerOrigin = 16, connectMs = 10_000 } = options
     this.#guard = deps.guard
     this.#clock = clock
+    this.#resolver = resolver
     this.#agents = new Agents({ guard: deps.guard, resolver }, { connectionsPerOrigin, connectMs })
     this.#options = {
       alwaysAllowed: options.alwaysAllowed ?? (() => false),
@@ -87,6 +91,15 @@ export class HttpClient {
     const hop = firstHop({ url, headers }, this.#options.userAgent, ACCEPT_ENCODING)
     if (!this.#options.alwaysAllowed(hop.url)) refuseLiteral(this.#guard, hop.url)
     return hop.url
+  }
+
+  /** An address of a host that the guard lets pass, for connections that are not HTTP. They must go to that address. */
+  async addressOf(host: string, port: number): Promise<string> {
+    const [first] = await judged(
+      { guard: this.#guard, resolver: this.#resolver },
+      { host: bareHost(host), port },
+    )
+    return first!.address
   }
 
   async request(request: HttpRequest): Promise<HttpResponse> {

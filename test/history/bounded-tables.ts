@@ -18,6 +18,7 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   'leaders',
   // One row per account, business, project with permissions, agent, or agent that is connected or about to be enrolled.
   'accounts',
+  'connections',
   'transfer_businesses',
   'transfer_agents',
   'swarm_agents',

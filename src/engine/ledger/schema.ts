@@ -24,6 +24,7 @@ export interface Schema {
   export_downloads: ExportDownloadsTable
   deliveries: DeliveriesTable
   accounts: AccountsTable
+  connections: ConnectionsTable
   runs: RunsTable
   account_files: AccountFilesTable
   processing_tasks: ProcessingTasksTable
@@ -256,6 +257,17 @@ export interface DeliveriesTable {
   error: string | null
   /** 0: no. 1: yes. 2: no, and it will not be tried again. */
   delivered: number
+}
+
+/** Databases that exports may read. */
+export interface ConnectionsTable {
+  name: string
+  driver: string
+  /** Sealed as a whole. */
+  url: string
+  /** JSON: ids of the projects that may use it. */
+  projects: string
+  updated_at: number
 }
 
 export interface AccountsTable {

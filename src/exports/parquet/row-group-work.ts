@@ -22,38 +22,32 @@ export interface GroupTask {
 
 export type RowGroup = ParquetWriter['row_groups'][number]
 
-/** A row group as bytes, and its entry of the footer with offsets that count from 0. */
-export interface EncodedGroup {
+/** Row groups as bytes, and their entries of the footer with offsets that count from 0. */
+export interface EncodedGroups {
   bytes: Uint8Array
-  group: RowGroup
+  groups: RowGroup[]
 }
 
 /** What the file begins with; the library writes it before the first row group. */
 const MAGIC_BYTES = 4
+/** Rows of a row group. They are held in memory as values, many times as large as they are in the file, once per thread. */
+const GROUP_ROWS = 32_768
 
 export function scan({ slices, types }: ScanTask): Made<ColumnScan[]> {
   const scans = types.map(emptyScan)
-  eachRecord(slices, (reader) => {
-    for (let column = 0; column < types.length; column++) {
-      reader.next()
-      scanField(scans[column]!, types[column]!, reader)
-    }
-  })
+  for (const slice of slices) {
+    const reader = new RecordReader(readSlice(slice))
+    while (reader.begin())
+      for (let column = 0; column < types.length; column++) {
+        reader.next()
+        scanField(scans[column]!, types[column]!, reader)
+      }
+  }
   return { result: scans }
 }
 
-export async function encode({ slices, columns, head }: GroupTask): Promise<Made<EncodedGroup>> {
-  const values: Value[][] = columns.map(() => [])
-  const heads: Value[] = []
-  eachRecord(slices, (reader, { group = '' }) => {
-    if (head) heads.push(Buffer.from(group))
-    for (let column = 0; column < columns.length; column++) {
-      reader.next()
-      values[column]!.push(parquetValue(columns[column]!.kind, reader))
-    }
-  })
+export async function encode({ slices, columns, head }: GroupTask): Promise<Made<EncodedGroups>> {
   const all = head ? [head, ...columns] : columns
-  const data = head ? [heads, ...values] : values
   const writer = new ByteWriter(1 << 20)
   const parquet = new ParquetWriter({
     writer,
@@ -61,20 +55,29 @@ export async function encode({ slices, columns, head }: GroupTask): Promise<Made
     codec: 'ZSTD',
     compressors: { ZSTD: (bytes: Uint8Array) => zstdCompressSync(bytes) },
   })
-  await parquet.write({
-    columnData: all.map(({ name }, n) => ({ name, data: data[n]!, offsetIndex: false })),
-    rowGroupSize: Number.MAX_SAFE_INTEGER,
-  })
-  const bytes = new Uint8Array(writer.buffer, MAGIC_BYTES, writer.index - MAGIC_BYTES)
-  const group = moved(parquet.row_groups[0]!, -BigInt(MAGIC_BYTES))
-  return { result: { bytes, group: ownBytes(group) }, transfer: [writer.buffer] }
-}
-
-function eachRecord(slices: RecordSlice[], take: (reader: RecordReader, slice: RecordSlice) => void): void {
+  let data: Value[][] = all.map(() => [])
+  const write = async () => {
+    const columnData = all.map(({ name }, n) => ({ name, data: data[n]!, offsetIndex: false }))
+    await parquet.write({ columnData, rowGroupSize: GROUP_ROWS })
+    data = all.map(() => [])
+  }
   for (const slice of slices) {
     const reader = new RecordReader(readSlice(slice))
-    while (reader.begin()) take(reader, slice)
+    const group = Buffer.from(slice.group ?? '')
+    while (reader.begin()) {
+      let n = 0
+      if (head) data[n++]!.push(group)
+      for (const { kind } of columns) {
+        reader.next()
+        data[n++]!.push(parquetValue(kind, reader))
+      }
+      if (data[0]!.length === GROUP_ROWS) await write()
+    }
   }
+  if (data[0]!.length > 0) await write()
+  const bytes = new Uint8Array(writer.buffer, MAGIC_BYTES, writer.index - MAGIC_BYTES)
+  const groups = parquet.row_groups.map((group) => ownBytes(moved(group, -BigInt(MAGIC_BYTES))))
+  return { result: { bytes, groups }, transfer: [writer.buffer] }
 }
 
 /** The same group at another place of the file. */

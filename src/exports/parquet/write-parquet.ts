@@ -8,15 +8,16 @@ import type { CellType } from '../xlsx/index.ts'
 import { decideKind } from './column-kind.ts'
 import { addScans, type ColumnScan, emptyScan } from './column-scan.ts'
 import { footerSchemaOf, type ParquetColumn } from './parquet-schema.ts'
-import { type EncodedGroup, type GroupTask, moved, type RowGroup, type ScanTask } from './row-group-work.ts'
+import { type EncodedGroups, type GroupTask, moved, type RowGroup, type ScanTask } from './row-group-work.ts'
 
 const WORK = [import.meta.url, 'row-group-work'] as const
 const SCAN = craft<ScanTask, ColumnScan[]>(...WORK, 'scan')
-const ENCODE = craft<GroupTask, EncodedGroup>(...WORK, 'encode')
+const ENCODE = craft<GroupTask, EncodedGroups>(...WORK, 'encode')
 
-/** Spool bytes and rows of a row group: it is held in memory as values, several times as large, once per thread. */
-const GROUP_BYTES = 5 * 1024 * 1024
-const GROUP_ROWS = 131_072
+/** Spool bytes that a thread gets at once, where slices are smaller. */
+const BATCH_BYTES = 4 * 1024 * 1024
+/** However many threads there are: each takes some hundred megabytes. */
+const MOST_AT_ONCE = 2
 
 export interface ParquetInput {
   segments: SpoolSegment[]
@@ -39,7 +40,7 @@ export async function writeParquet({ pool }: { pool: ThreadPool }, input: Parque
   const batches = batchesOf(slicesOf(segments))
   const types = fields.map(({ type }) => type)
   let scans = types.map(emptyScan)
-  const ahead = pool.size
+  const ahead = Math.min(pool.size, MOST_AT_ONCE)
   for await (const more of inOrder(batches, ahead, (slices) => pool.run(SCAN, { slices, types }, { signal })))
     scans = scans.map((scan, column) => addScans(scan, more[column]!))
   const decisions = fields.map(({ name, type }, column) => ({ name, ...decideKind(type, scans[column]!) }))
@@ -55,7 +56,7 @@ export async function writeParquet({ pool }: { pool: ThreadPool }, input: Parque
 async function writeFile(
   path: string,
   columns: ParquetColumn[],
-  groups: AsyncIterable<EncodedGroup>,
+  groups: AsyncIterable<EncodedGroups>,
 ): Promise<void> {
   const writer = new ByteWriter()
   const parquet = new ParquetWriter({ writer, schema: footerSchemaOf(columns) })
@@ -69,8 +70,8 @@ async function writeFile(
     }
     await append(magic)
     const placed: RowGroup[] = []
-    for await (const { bytes, group } of groups) {
-      placed.push(moved(group, BigInt(end)))
+    for await (const { bytes, groups: more } of groups) {
+      placed.push(...more.map((group) => moved(group, BigInt(end))))
       await append(bytes)
     }
     parquet.row_groups.push(...(placed.length === 0 ? [emptyGroup(parquet.schema, end)] : placed))
@@ -106,17 +107,14 @@ function emptyGroup([, ...elements]: ParquetWriter['schema'], at: number): RowGr
 function batchesOf(slices: readonly RecordSlice[]): RecordSlice[][] {
   const batches: RecordSlice[][] = []
   let bytes = 0
-  let rows = 0
   for (const slice of slices) {
     const last = batches.at(-1)
-    if (last && bytes + slice.bytes <= GROUP_BYTES && rows + slice.rows <= GROUP_ROWS) last.push(slice)
+    if (last && bytes + slice.bytes <= BATCH_BYTES) last.push(slice)
     else {
       batches.push([slice])
       bytes = 0
-      rows = 0
     }
     bytes += slice.bytes
-    rows += slice.rows
   }
   return batches
 }

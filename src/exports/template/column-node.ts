@@ -48,7 +48,7 @@ const TYPES = [
 ] as const satisfies readonly CellType[]
 
 /** Number formats of the types that need one to look like what they are; a node's own `format` wins. */
-const DEFAULT_FORMATS: Partial<Record<CellType, string>> = {
+export const DEFAULT_FORMATS: Partial<Record<CellType, string>> = {
   string: '@',
   integer: '0',
   money: '#,##0.00',

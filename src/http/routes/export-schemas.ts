@@ -36,12 +36,32 @@ const Csv = Type.Object(
   { additionalProperties: false },
 )
 
+const SqlSource = Type.Object(
+  {
+    kind: Type.Literal('sql'),
+    connection: Type.String({ minLength: 1, maxLength: 200 }),
+    query: Type.String({
+      minLength: 1,
+      maxLength: 100_000,
+      description: 'One SELECT; $1, $2 … stand for params',
+    }),
+    params: Type.Optional(
+      Type.Array(
+        Type.Union([Type.String({ maxLength: 100_000 }), Type.Number(), Type.Boolean(), Type.Null()]),
+        { maxItems: 1_000 },
+      ),
+    ),
+  },
+  { additionalProperties: false, description: 'Rows of a database, in place of source_url' },
+)
+
 export const ExportRequestBody = Type.Object(
   {
     project_id: Type.Optional(Type.String()),
     source_url: Type.Optional(
       Type.String({ minLength: 1, maxLength: 16_384, description: 'Paged with page and page_size' }),
     ),
+    source: Type.Optional(SqlSource),
     file_name: Type.Optional(Type.String({ maxLength: 1_000 })),
     title: Type.Optional(Type.String({ maxLength: 1_000 })),
     summary: Type.Optional(

@@ -14,9 +14,11 @@ export function PreviewPanel({ draft: { shown } }: { draft: Draft }) {
       key={table.name}
       title={t('exports.preview.title')}
       extra={
-        <span className="quiet">
-          {t('exports.preview.total', { count: table.total, total: format.number(table.total) })}
-        </span>
+        table.total !== null && (
+          <span className="quiet">
+            {t('exports.preview.total', { count: table.total, total: format.number(table.total) })}
+          </span>
+        )
       }
     >
       <Sheet preview={table} plain={shown.data.type !== 'excel'} />

@@ -1,0 +1,23 @@
+import type { RowFeed } from '../row-feed.ts'
+
+/** Rows of a query. */
+export interface SqlSource {
+  /** Name of a connection that an admin has stored. */
+  connection: string
+  query: string
+  params?: readonly (string | number | boolean | null)[]
+}
+
+export const DRIVERS = ['postgres'] as const
+export type Driver = (typeof DRIVERS)[number]
+
+/** Where a query goes. */
+export interface SqlTarget {
+  driver: Driver
+  url: string
+}
+
+/** An open query: its columns are known, its rows come as they are read. `close` ends its session, however far it came. */
+export interface SqlRows extends RowFeed {
+  close(): Promise<void>
+}
