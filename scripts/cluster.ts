@@ -84,7 +84,7 @@ async function startInstance(env: Record<string, string>, undo: Undo): Promise<s
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   undo.push(() => end(child, 'SIGTERM'))
-  const [address] = await printed(child, /listening on (http:\S+)/)
+  const [address] = await printed(child, /^wharf is listening on (http:\S+)/m)
   return String(address)
 }
 

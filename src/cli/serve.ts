@@ -20,7 +20,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const config = loadConfig(process.env)
   // For what libraries write, uploads above all; Wharf's own files have their modes from kernel/files.ts.
   process.umask(0o777 & ~config.TASK_FILES_MODE)
-  const guard = guardProcess(createLog({ level: config.WHARF_LOG_LEVEL }))
+  const log = createLog({ level: config.WHARF_LOG_LEVEL })
+  const guard = guardProcess(log)
   const wharf = await startWharf(config)
   guard.drainBy(() => wharf.stop(), { withinMs: config.WHARF_DRAIN_SECONDS * 1000 + LAST_MS })
   const stopped = untilSignal(async () => {
@@ -30,8 +31,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   const token = wharf.adminTokenFile ? `\nadmin token: ${wharf.adminTokenFile}` : ''
   const welcome = options.demo ? await welcomeText(wharf, config) : ''
   const grpc = `\ngRPC tasks: ${wharf.grpcAddress}`
-  // For people; standard output has the log alone.
-  console.error(`wharf is listening on ${wharf.address}${grpc}${token}${welcome}`)
+  log.info({ grpc: wharf.grpcAddress }, `wharf is listening on ${wharf.address}`)
+  // For people: without --demo standard output has the log alone.
+  const print = options.demo ? console.log : console.error
+  print(`wharf is listening on ${wharf.address}${grpc}${token}${welcome}`)
   await stopped
 }
 

@@ -48,7 +48,7 @@ async function start(command: string[], dataDir: string): Promise<Started> {
     })
   const address = await until('wharf listens', () => {
     if (child.exitCode !== null) throw new Error(`it ended: ${text}`)
-    return /listening on (http:\/\/\S+)\s/.exec(text)?.[1]
+    return /^wharf is listening on (http:\/\/\S+)\s/m.exec(text)?.[1]
   })
   // Whatever the test leaves must not outlive it.
   onTestFinished(async () => {

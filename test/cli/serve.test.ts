@@ -49,13 +49,13 @@ describe('wharf serve', () => {
 
   test('SIGTERM drains and ends with 0, and the data dir can be used again', async () => {
     const first = await serveWharf({}, ['--demo'])
-    const key = /wharf_[0-9a-f]{32}_[\w-]+/.exec(first.output.err)?.[0]
+    const key = /wharf_[0-9a-f]{32}_[\w-]+/.exec(first.output.out)?.[0]
     first.child.kill('SIGTERM')
     expect(await first.exited).toEqual({ code: 0, signal: null })
     const second = await serveWharf({ WHARF_DATA_DIR: first.dataDir }, ['--demo'])
     expect((await fetch(`${second.address}/readyz`)).status).toBe(200)
     expect(key).toBeDefined()
-    expect(second.output.err).toContain(key)
+    expect(second.output.out).toContain(key)
   })
 
   test('the admin token that is made on first start is kept for its owner only', async () => {
@@ -65,7 +65,7 @@ describe('wharf serve', () => {
 
   test('the printed curl lines work by copy and paste', async () => {
     const { output } = await serveWharf({}, ['--demo'])
-    const [atOnce = '', asTask = ''] = output.err.split('\n').filter((line) => /^\s*curl /.test(line))
+    const [atOnce = '', asTask = ''] = output.out.split('\n').filter((line) => /^\s*curl /.test(line))
     const cwd = temporaryFolder()
     const run = (line: string) => spawnSync('sh', ['-c', line], { cwd, encoding: 'utf8' })
     expect(run(atOnce)).toMatchObject({ status: 0, stderr: '' })
@@ -79,7 +79,7 @@ describe('wharf serve', () => {
 
   test('the printed lines for an agent work by copy and paste', async () => {
     const { output } = await serveWharf({}, ['--demo'])
-    const lines = output.err.split('\n').filter((line) => /^\s*(TOKEN=|mkdir -p .*wharf agent)/.test(line))
+    const lines = output.out.split('\n').filter((line) => /^\s*(TOKEN=|mkdir -p .*wharf agent)/.test(line))
     expect(lines).toHaveLength(2)
     const script = lines.join('\n').replace('npx wharf', `exec '${process.execPath}' '${MAIN}'`)
     const child = spawnBound('sh', ['-c', `${script} --listen 127.0.0.1:0`], {
@@ -98,21 +98,26 @@ describe('wharf serve', () => {
     expect(printed).not.toContain('takes no files')
   })
 
-  test('nothing is printed that is switched off, and standard output has the log alone', async () => {
+  test('nothing is printed that is switched off', async () => {
     const file = join(temporaryFolder(), 'token')
     writeFileSync(file, 'a-token-for-this-test\n')
-    const { output, child, exited } = await serveWharf(
-      { WHARF_DOCS: 'off', WHARF_SAMPLES: 'off', WHARF_ADMIN_TOKEN_FILE: file, WHARF_LOG_LEVEL: 'info' },
+    const { output } = await serveWharf(
+      { WHARF_DOCS: 'off', WHARF_SAMPLES: 'off', WHARF_ADMIN_TOKEN_FILE: file },
       ['--demo'],
     )
-    expect(output.err).not.toMatch(/\/docs|\/samples/)
-    expect(output.err).toContain(`$(cat '${file}')`)
+    expect(output.out).not.toMatch(/\/docs|\/samples/)
+    expect(output.out).toContain(`$(cat '${file}')`)
+  })
+
+  test('standard output has the log alone, and the address is in it', async () => {
+    const { address, output, child, exited } = await serveWharf({ WHARF_LOG_LEVEL: 'info' })
     child.kill('SIGTERM')
     await exited
-    const lines = output.out.trim().split('\n')
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject(
-      lines.map(() => ({ msg: expect.any(String) })),
-    )
+    const messages = output.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg)
+    expect(messages).toContain(`wharf is listening on ${address}`)
   })
 
   test('help and version are answered without a server', async () => {

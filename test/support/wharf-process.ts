@@ -74,12 +74,15 @@ export function temporaryFolder(): string {
 
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
-    let text = ''
-    child.stderr?.on('data', (chunk: string) => {
-      text += chunk
-      const address = /listening on (http:\/\/\S+)\s/.exec(text)?.[1]
-      if (address) resolve(address)
-    })
+    // With --demo it is printed to standard output. The log has the address too, in quotes.
+    for (const stream of [child.stdout, child.stderr]) {
+      let text = ''
+      stream?.on('data', (chunk: string) => {
+        text += chunk
+        const address = /^wharf is listening on (http:\/\/\S+)\s/m.exec(text)?.[1]
+        if (address) resolve(address)
+      })
+    }
   })
 }
 
