@@ -48,7 +48,7 @@ export async function measure(
       WHARF_LOG_LEVEL: 'warn',
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   try {
     const address = await addressOf(child)
@@ -74,13 +74,15 @@ function makeFiles(folder: string, count: number): string[] {
 
 function addressOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    let text = ''
     child.once('exit', () => reject(new Error('the service did not start')))
-    child.stdout?.on('data', (chunk) => {
-      text += chunk
-      const address = /gRPC tasks: (\S+)/.exec(text)?.[1]
-      if (address) resolve(address)
-    })
+    for (const stream of [child.stdout, child.stderr]) {
+      let text = ''
+      stream?.on('data', (chunk) => {
+        text += chunk
+        const address = /gRPC tasks: (\S+)/.exec(text)?.[1]
+        if (address) resolve(address)
+      })
+    }
   })
 }
 

@@ -188,7 +188,7 @@ test('work and clients that take longer than the drain are let go in time, cost 
   socket.pause()
   const silent = await agentLine(wharf.address(), 'silent')
   silent.socket.pause()
-  const health = await watchHealth(() => wharf.output().out)
+  const health = await watchHealth(wharf.grpcAddress())
   const held2 = business.source({ total: 1 })
   held2.holdFrom(0)
   const preview = client.ask('POST', '/api/exports/preview', { key, body: { source_url: held2.url } })
@@ -272,8 +272,7 @@ async function upload(address: string, key: string, bytes: Buffer): Promise<stri
 }
 
 /** A stream that never ends by itself. */
-async function watchHealth(output: () => string) {
-  const address = await until('gRPC is up', () => /gRPC tasks: (\S+)/.exec(output())?.[1])
+async function watchHealth(address: string) {
   const Health = makeClientConstructor(healthService as never, 'Health')
   const client = new Health(address, credentials.createInsecure())
   onTestFinished(() => client.close())

@@ -2,21 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { credentials } from '@grpc/grpc-js'
 import { loadTaskProto } from '../../src/processing/index.ts'
-import { until } from '../support/until.ts'
-import { serveWharf } from '../support/wharf-process.ts'
 
 const CALLERS = 32
 
 export type Made = { path: string; id: string }
-
-/** A server, and where it takes tasks. */
-export async function serveTasks(env: Record<string, string>) {
-  const wharf = await serveWharf(env)
-  const [, grpcAddress = ''] = await until('it says where it takes tasks', () =>
-    /gRPC tasks: (\S+)\s/.exec(wharf.output.out),
-  )
-  return { ...wharf, grpcAddress }
-}
 
 /** Makes a task of each file that waits, many at a time, until the server no longer answers. */
 export async function createAll(

@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { MendHandOffsDuty } from '../../src/processing/duties/mend-hand-offs.ts'
 import { availableBackends } from '../support/backends.ts'
 import { until } from '../support/until.ts'
-import { temporaryFolder } from '../support/wharf-process.ts'
-import { createAll, type Made, serveTasks, tasksOnDisk } from './callers.ts'
+import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
+import { createAll, type Made, tasksOnDisk } from './callers.ts'
 import { drainQueue, plainRedis, setup } from './setup.ts'
 
 const NAME = 'postgres + redis'
@@ -49,13 +49,13 @@ test.runIf(availableBackends().includes(NAME))(
     const ground = await setup(NAME)
     const { handOff, ledger, link } = ground
     const notes = join(handOff.storage, '.handoff')
-    const survivor = await serveTasks(settingsOf(ground, 'survivor'))
+    const survivor = await serveWharf(settingsOf(ground, 'survivor'))
     const paths: string[] = []
     const answered: Made[] = []
     const brokenOff = new Set<string>()
 
     for (const [round, killedAfter] of KILLED_AFTER.entries()) {
-      const victim = await serveTasks(settingsOf(ground, 'victim'))
+      const victim = await serveWharf(settingsOf(ground, 'victim'))
       const waiting = Array.from({ length: FILES_A_ROUND }, (_, index) => {
         const path = join(handOff.temp, `${round}-${index}.upload`)
         // A file's content is its path, so that each can be told wherever it is.

@@ -5,7 +5,7 @@ import { newId } from '../../src/engine/index.ts'
 import { openSqliteLedger } from '../../src/engine/ledger/open-sqlite.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
-import { createAll, type Made, serveTasks, tasksOnDisk } from './callers.ts'
+import { createAll, type Made, tasksOnDisk } from './callers.ts'
 import { drainQueue, plainRedis } from './setup.ts'
 
 const FILES = 240
@@ -29,7 +29,7 @@ async function killAgainAndAgain(env: Record<string, string>) {
   const answered: Made[] = []
   let brokenOff = 0
   for (const killedAfter of KILLED_AFTER) {
-    const { child, grpcAddress, exited } = await serveTasks({ ...env, WHARF_DATA_DIR: dataDir })
+    const { child, grpcAddress, exited } = await serveWharf({ ...env, WHARF_DATA_DIR: dataDir })
 
     // What the last kill broke off is mended: each file is at its place or a task's, never both, never neither.
     expect(readdirSync(join(videos, '.handoff'))).toEqual([])

@@ -45,6 +45,7 @@ export async function startStoppable(env: Record<string, string> = {}) {
     ask,
     client: new ExportClient(ask, await newProject({ ask })),
     address: () => server.address,
+    grpcAddress: () => server.grpcAddress,
     output: () => server.output,
     /** Sends SIGTERM and resolves once the server says that it is not ready any more. */
     async terminate() {

@@ -53,9 +53,9 @@ export async function serveWharf(
   const dataDir = env.WHARF_DATA_DIR ?? temporaryFolder()
   const settings = { WHARF_PORT: '0', WHARF_DATA_DIR: dataDir, WHARF_LOG_LEVEL: 'warn', ...env }
   const wharf = runWharf(['serve', ...args], settings, options)
-  const address = await Promise.race([listening(wharf.child), wharf.exited.then(() => undefined)])
-  if (!address) throw new Error(`wharf did not start: ${wharf.output.err}`)
-  return { ...wharf, address, dataDir }
+  const addresses = await Promise.race([listening(wharf.child), wharf.exited.then(() => undefined)])
+  if (!addresses) throw new Error(`wharf did not start: ${wharf.output.err}`)
+  return { ...wharf, ...addresses, dataDir }
 }
 
 /**
@@ -72,19 +72,22 @@ export function temporaryFolder(): string {
   return folder
 }
 
-function listening(child: ChildProcess): Promise<string> {
+/** Where it listens for HTTP and for gRPC. */
+function listening(child: ChildProcess): Promise<{ address: string; grpcAddress: string }> {
   return new Promise((resolve) => {
     // With --demo it is printed to standard output. The log has the address too, in quotes.
     for (const stream of [child.stdout, child.stderr]) {
       let text = ''
       stream?.on('data', (chunk: string) => {
         text += chunk
-        const address = /^wharf is listening on (http:\/\/\S+)\s/m.exec(text)?.[1]
-        if (address) resolve(address)
+        const [, address, grpcAddress] = LISTENING.exec(text) ?? []
+        if (address && grpcAddress) resolve({ address, grpcAddress })
       })
     }
   })
 }
+
+const LISTENING = /^wharf is listening on (http:\/\/\S+)\ngRPC tasks: (\S+)\s/m
 
 /** Settings of a process whose clock is wrong by so much. */
 export function skewedBy(ms: number): Record<string, string> {

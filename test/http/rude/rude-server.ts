@@ -45,7 +45,7 @@ export async function startRudeServer(name: BackendName, env: Record<string, str
     PROCESSOR_COMMAND: 'cp {input} {output}',
     ...env,
   })
-  const { address, child, output, exited } = server
+  const { address, grpcAddress, child, output, exited } = server
   const ask = (method: string, path: string, { key = ADMIN_TOKEN, body, headers = {} }: Ask = {}) =>
     fetch(`${address}${path}`, {
       method,
@@ -79,7 +79,7 @@ export async function startRudeServer(name: BackendName, env: Record<string, str
 
   return {
     address,
-    grpc: `http://${/gRPC tasks: (\S+)/.exec(output.out)?.[1]}`,
+    grpc: `http://${grpcAddress}`,
     ask,
     client,
     agentPass: makePass(createPrivateKey(key), { agentId: 'rude', containerId: '' }),
