@@ -34,15 +34,18 @@ const RULES: Rule[] = [
       'chaos/load.ts': 'a client gives up on a stalled instance and asks again; nothing fails by it',
     },
   },
-  { never: /\bretry: ?\d|\brepeats: /, because: 'a test that fails by chance is to be cured' },
+  {
+    never: /\bretry: ?\d|\brepeats: ?\d+ \}, (async )?\(/,
+    because: 'a test that fails by chance is to be cured',
+  },
   { never: /\.(skip|only|todo)\(/, because: 'it hides tests' },
   {
     never:
-      /waitForTimeout|expect\(await [^\n]*\.(textContent|innerText|inputValue|getAttribute|count|is(Visible|Hidden|Enabled|Disabled|Checked))\(/,
+      /waitForTimeout|expect\(await [^\n]*\.(textContent|innerText|inputValue|getAttribute|count\(\)|is(Visible|Hidden|Enabled|Disabled|Checked))/,
     because: 'a page changes when it is ready: wait with a locator or expect.poll',
   },
   {
-    never: /\.listen\((?!0\b|'127\.0\.0\.1', 0\b|\{ port: 0\b)[^)]/,
+    never: /\.listen\((?!0\b|'127\.0\.0\.1', 0\b|\{ port: 0\b|\{\s*(?!port|host)\w+: )[^)]/,
     because: 'ports come from the operating system; an address that must stay is a Front',
   },
   { never: /freePort|get-port/, because: 'a port that was given back may be taken: use a Front' },
