@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Config } from './config.ts'
 import {
   type Diagnosis,
@@ -45,6 +46,7 @@ export type ExportWishes = Pick<
   | 'file_name'
   | 'key'
   | 'on_duplicates'
+  | 'watermark'
 >
 
 /** A database, and what to ask it. */
@@ -59,6 +61,8 @@ export interface LocalExport {
   source: SourceAccess
   sql?: LocalQuery | undefined
   wishes: ExportWishes
+  /** Whose name a watermark shows. */
+  by?: string | undefined
   /** Takes the spool and the file; what an earlier, broken-off call left there is taken up. */
   /** What is hidden besides what the template asks for, and the key of hashes. */
   masks?: { demanded: Record<string, string>; key: string | null }
@@ -80,6 +84,7 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
     sql,
     wishes,
     masks = { demanded: {}, key: null },
+    by = 'wharf export',
     directory,
     excel,
     signal,
@@ -91,7 +96,9 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
   try {
     const query = sql && { kind: 'sql' as const, connection: '', query: sql.query, params: sql.params }
     const body: ExportBody = { ...wishes, ...(query ? { source: query } : { source_url: source.url }) }
-    const request = readRequest(body, { now: clock.now(), checkUrl: (url) => http.check(url) })
+    const asked = readRequest(body, { now: clock.now(), checkUrl: (url) => http.check(url) })
+    const mark = { by, at: new Date(clock.now()).toISOString(), id: randomUUID() }
+    const request = wishes.watermark ? { ...asked, watermark: mark } : asked
     const log = createLog({
       level: 'warn',
       destination: { write: (line) => onWarning((JSON.parse(line) as { msg: string }).msg) },

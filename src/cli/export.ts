@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import { hostname, userInfo } from 'node:os'
 import { basename, extname, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { ExportWishes, LocalQuery } from '../compose-export.ts'
@@ -29,6 +30,7 @@ interface ExportOptions extends SourceOptions {
   bom: boolean
   mask: Record<string, string>
   maskKey?: string
+  watermark?: string | true
   delimiter?: string
   encoding?: string
   lineEnd?: string
@@ -85,6 +87,7 @@ export function addExportCommand(program: Command): void {
     .addOption(new Option('--theme <name>', 'Excel: how it looks').choices(['business', 'plain']))
     .option('--mask <column=mask>', 'hide the values of a column; may be given several times', readMask, {})
     .option('--mask-key <secret>', 'key of the mask hash: equal values have equal hashes under the same key')
+    .option('--watermark [name]', 'mark the file with who made it (default: you), when and an id')
     .option('--no-bom', 'CSV: leave out the byte order mark by which Excel knows UTF-8')
     .option('--delimiter <sign>', 'CSV: between fields, or "tab" (default: ,)')
     .addOption(
@@ -175,7 +178,9 @@ async function runExport(asked: string | undefined, options: ExportOptions): Pro
         ...(options.pageSize !== undefined && { page_size: options.pageSize }),
         ...(options.timezone !== undefined && { timezone: options.timezone }),
         ...(options.theme !== undefined && { theme: options.theme }),
+        ...(options.watermark !== undefined && { watermark: true }),
       },
+      by: typeof options.watermark === 'string' ? options.watermark : userName(),
       masks: { demanded: options.mask, key: options.maskKey ?? null },
       directory: folder.path,
       excel: { maxRows: options.maxRows ?? limits.maxRows, maxBytes: options.maxBytes ?? limits.maxBytes },
@@ -199,6 +204,14 @@ async function runExport(asked: string | undefined, options: ExportOptions): Pro
     throw signal.aborted ? signal.reason : fileError(error, file)
   } finally {
     done()
+  }
+}
+
+function userName(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`
+  } catch {
+    return hostname() // a user that the system has no name for
   }
 }
 

@@ -5,6 +5,7 @@ import type { ExportType } from './export-type.ts'
 import { fileNameFor } from './file-name.ts'
 import type { SqlSource } from './source/index.ts'
 import { parseHeader, parseTemplate, type TemplateFrom, type ThemeName } from './template/index.ts'
+import type { Watermark } from './watermark.ts'
 
 /** A request as it came over the wire, its outer shape already checked. */
 export interface ExportBody {
@@ -32,6 +33,7 @@ export interface ExportBody {
   template_from?: TemplateFrom
   key?: string[]
   on_duplicates?: 'fail' | 'warn'
+  watermark?: boolean
 }
 
 export interface Table {
@@ -64,6 +66,8 @@ export interface ExportRequest {
   theme: ThemeName
   /** How a CSV file is written. */
   csv: CsvDialect
+  /** What marks the file. */
+  watermark?: Watermark
 }
 
 const DEFAULT_PAGE_SIZE = 500

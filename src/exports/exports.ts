@@ -5,6 +5,8 @@ import {
   type Engine,
   type Ledger,
   type LinkIssuer,
+  newId,
+  type Project,
   type ProjectStore,
   type Quota,
   type Quotas,
@@ -34,6 +36,7 @@ import {
   type Signed,
 } from './report/index.ts'
 import type { ThreadPool } from './threads/index.ts'
+import type { Watermark } from './watermark.ts'
 
 export interface ExportsDeps {
   engine: Engine
@@ -112,8 +115,10 @@ export class Exports {
 
   /** Accepts a request, in the caller's transaction. Equal requests of a project share a job that is not done yet. */
   async submit(tx: Tx, projectId: string, body: ExportBody, issuer: LinkIssuer = {}): Promise<ExportView> {
-    const request = this.#read(body)
-    await this.#deps.projects.require(tx, projectId)
+    const asked = this.#read(body)
+    const taskId = newId()
+    const project = await this.#deps.projects.require(tx, projectId)
+    const request = { ...asked, ...(await this.#watermark(tx, project, body, { id: taskId, ...issuer })) }
     for (const { sql } of request.tables)
       if (sql) await this.#deps.connections.requireGrant(tx, projectId, sql.connection)
     // Counted twice: here to refuse a flood cheaply, and at the end, in turn, so that no two requests take the last place.
@@ -132,20 +137,23 @@ export class Exports {
     }
     // A made-up file name differs each time and must not keep equal requests apart.
     const same = { ...request, fileName: body.file_name === undefined ? null : request.fileName }
-    const { taskIds } = await this.#deps.engine.enqueue(tx, {
+    await this.#deps.engine.enqueue(tx, {
       kind: EXPORT_KIND,
       payload,
       owner: projectId,
-      ...(body.fresh !== true && { shareKey: fingerprint([projectId, same, sourceHeaders]) }),
+      // A marked file is its caller's own.
+      ...(body.fresh !== true &&
+        !body.watermark && { shareKey: fingerprint([projectId, same, sourceHeaders]) }),
       tasks: [
         {
+          id: taskId,
           projectId,
           ...(body.operator_id !== undefined && { label: body.operator_id }),
           ...(body.callback !== undefined && { callback: sealUrl(sealer, body.callback) }),
         },
       ],
     })
-    return this.#view(await this.#queries.find(taskIds[0] as string, tx), issuer)
+    return this.#view(await this.#queries.find(taskId, tx), issuer)
   }
 
   /** The download address ends with the key of the issuer; with a ticket, it carries that one instead of a fresh one. */
@@ -215,8 +223,13 @@ export class Exports {
     body: ExportBody,
     signal: AbortSignal,
     use: (file: Produced) => Promise<T>,
+    issuer: LinkIssuer = {},
   ): Promise<T> {
-    const request = this.#read(body)
+    const { ledger, projects } = this.#deps
+    const asked = this.#read(body)
+    const project = await projects.require(ledger, projectId)
+    const mark = await this.#watermark(ledger, project, body, { id: newId(), ...issuer })
+    const request = { ...asked, ...mark }
     return this.#counted(projectId, async (spent) => {
       const directory = join(this.#options.dataDir, 'sync', randomUUID())
       await makeFolder(directory)
@@ -344,6 +357,20 @@ export class Exports {
       now: this.#deps.clock.now(),
       checkUrl: (url, headers) => this.#deps.http.check(url, headers),
     })
+  }
+
+  /** By whom a file is asked for: the operator, where one is named, and the key. */
+  async #watermark(
+    ledger: Pick<Ledger, 'db'>,
+    { name }: Project,
+    { watermark, operator_id }: ExportBody,
+    { id, keyId }: { id: string } & LinkIssuer,
+  ): Promise<{ watermark?: Watermark }> {
+    if (!watermark) return {}
+    const { projects, clock } = this.#deps
+    const holder = keyId === undefined ? name : `${name}, key ${await projects.keys.nameOf(keyId, ledger)}`
+    const by = operator_id === undefined ? holder : `${operator_id} (${holder})`
+    return { watermark: { by, at: new Date(clock.now()).toISOString(), id } }
   }
 
   /** `active` counts the one that is being asked for. */

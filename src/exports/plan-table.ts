@@ -1,10 +1,11 @@
 import type { ExportRequest, Table } from './export-request.ts'
 import { planSheet, type SheetContent, type Template } from './template/index.ts'
+import { watermarkLines } from './watermark.ts'
 import type { SheetPlan } from './xlsx/index.ts'
 
 /** The sheet of one table, for its file and its preview alike. `numeric`: see `numericFields`. */
 export function planTable(
-  request: Pick<ExportRequest, 'theme' | 'fileName'>,
+  request: Pick<ExportRequest, 'theme' | 'fileName' | 'watermark'>,
   table: Table,
   {
     content,
@@ -22,6 +23,7 @@ export function planTable(
     footer: content.footer,
     theme: request.theme,
     numeric,
+    ...(request.watermark && { watermark: watermarkLines(request.watermark) }),
   })
 }
 

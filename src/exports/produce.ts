@@ -5,7 +5,14 @@ import { AppError, type Clock, copyFile, ERRORS, type Log, makeFolder } from '..
 import type { HttpClient } from '../net/index.ts'
 import type { ColumnCounts } from './column-facts.ts'
 import { COMPRESSED, writeCompressed } from './compress.ts'
-import { type CsvDialect, type CsvLayout, DEFAULT_DIALECT, layOutCsv, writeCsv } from './csv/index.ts'
+import {
+  type CsvDialect,
+  type CsvLayout,
+  csvRecord,
+  DEFAULT_DIALECT,
+  layOutCsv,
+  writeCsv,
+} from './csv/index.ts'
 import type { ExportRequest, Table } from './export-request.ts'
 import type { ExportType } from './export-type.ts'
 import { HttpPageSource } from './http-page-source.ts'
@@ -44,6 +51,7 @@ import {
   templateOverruled,
 } from './template/index.ts'
 import type { ThreadPool } from './threads/index.ts'
+import { type Watermark, watermarkText } from './watermark.ts'
 import { type SheetInput, writeWorkbook, type ZippedFile, zipFiles } from './xlsx/index.ts'
 
 export type Stage = 'fetching' | 'building' | 'uploading'
@@ -91,9 +99,10 @@ export interface Produced {
   facts: TableFacts[]
   /** The files of an archive; null: there is but one. */
   archived: PartReport[] | null
+  watermark: Watermark | null
 }
 
-type Built = Omit<Produced, 'facts'> & { counts: ColumnCounts[][] }
+type Built = Omit<Produced, 'facts' | 'watermark'> & { counts: ColumnCounts[][] }
 
 interface FetchedTable {
   table: Table
@@ -148,6 +157,7 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   const { counts, ...file } = built
   return {
     ...file,
+    watermark: options.request.watermark ?? null,
     warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings],
     facts: tables.map((table, index) => factsOf(table, options.request, counts[index] ?? [])),
   }
@@ -305,17 +315,35 @@ async function buildCsv(deps: ProduceDeps, options: ProduceOptions, tables: Fetc
   const { request, signal } = options
   const { compress } = request
   const path = join(out, 'file.csv')
+  const mark = csvMark(tables[0] as FetchedTable, request)
+  const isLast = !compress && mark === null
   const { plain, warnings, counts } = await plainCsv(
     deps,
     options,
     tables[0] as FetchedTable,
-    compress ? `${path}.plain` : path,
+    isLast ? path : `${path}.plain`,
   )
-  if (compress) {
-    await writeCompressed(createReadStream(plain), { path, compress, signal })
+  if (!isLast) {
+    const bytes = endingWith(createReadStream(plain), mark)
+    await writeCompressed(bytes, { path, compress: compress ?? null, signal })
     if (plain.startsWith(out)) await rm(plain)
   } else if (plain !== path) await shareFile(plain, path)
   return { ...builtFile(path, options, spool, compressedAs(request, 'csv'), warnings), counts: [counts] }
+}
+
+/** The last record of a file that is marked: the watermark in its first field. */
+function csvMark({ csv }: FetchedTable, request: ExportRequest): Uint8Array | null {
+  if (!request.watermark) return null
+  const dialect = dialectOf(request)
+  return csvRecord([watermarkText(request.watermark)], { dialect, fields: csv?.titles ?? 1 })
+}
+
+async function* endingWith(
+  bytes: AsyncIterable<Uint8Array>,
+  last: Uint8Array | null,
+): AsyncGenerator<Uint8Array> {
+  yield* bytes
+  if (last) yield last
 }
 
 /** The uncompressed file: the spool itself where it has all columns and the dialect's form, else written to `path`. */
@@ -354,7 +382,9 @@ async function buildJsonLines(
   const path = join(out, 'file.jsonl')
   const segments = await inOneOrder(deps, spool, out, signal)
   const lines = jsonLines(deps, { segments, fields: template.fields, signal })
-  await writeCompressed(lines, { path, compress: request.compress ?? null, signal })
+  const mark = request.watermark && { _watermark: watermarkText(request.watermark) }
+  const marked = endingWith(lines, mark ? Buffer.from(`${JSON.stringify(mark)}\n`) : null)
+  await writeCompressed(marked, { path, compress: request.compress ?? null, signal })
   return builtFile(path, options, spool, compressedAs(request, 'jsonl'))
 }
 
@@ -367,7 +397,9 @@ async function buildParquet(deps: ProduceDeps, options: ProduceOptions, tables: 
   }))
   const grouped = template.rows.length > 0
   const segments = await inOneOrder(deps, spool, out, options.signal)
-  const warnings = await writeParquet(deps, { segments, fields, grouped, path, signal: options.signal })
+  const { signal, request } = options
+  const metadata = request.watermark ? { watermark: watermarkText(request.watermark) } : {}
+  const warnings = await writeParquet(deps, { segments, fields, grouped, path, metadata, signal })
   return builtFile(path, options, spool, { ending: '.parquet', contentType: CONTENT_TYPES.parquet }, warnings)
 }
 
@@ -428,9 +460,16 @@ async function buildExcel(
     await makeFolder(folder)
     sheets.push(await sheetInput(table, request, await inOneOrder({ pool }, table.spool, folder, signal)))
   }
+  const { watermark, timezone } = request
+  const properties = watermark && {
+    creator: watermark.by,
+    description: watermarkText(watermark),
+    identifier: watermark.id,
+    created: watermark.at,
+  }
   const { files, warnings, counts } = await writeWorkbook(
     { pool },
-    { sheets, directory: out, baseName: request.fileName, ...excel, timezone: request.timezone, signal },
+    { sheets, directory: out, baseName: request.fileName, ...excel, timezone, properties, signal },
   )
   const rows = tables.reduce((sum, { spool }) => sum + spool.rows, 0)
   const [first] = files
@@ -450,8 +489,12 @@ async function buildExcel(
   const paths = files.map((file) => file.path)
   const partsOf = (zipped: readonly ZippedFile[]) =>
     zipped.map((part, index) => ({ ...part, rows: files[index]!.rows }))
+  const told = watermark ? { watermark: watermarkText(watermark) } : {}
   const zipped = await zipFiles(paths, path, signal, {
-    last: (zipped) => ({ name: 'manifest.json', text: manifestText({ parts: partsOf(zipped) }, signer) }),
+    last: (zipped) => ({
+      name: 'manifest.json',
+      text: manifestText({ parts: partsOf(zipped), ...told }, signer),
+    }),
   })
   return {
     path,

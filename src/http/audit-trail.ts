@@ -72,8 +72,11 @@ export class AuditTrail {
   }
 
   /** What records the deed once it is done: by then the caller may be gone, and its address with it. */
-  prepare(request: FastifyRequest): () => Promise<void> {
-    const deed = deedOf(request)
+  prepare(
+    request: FastifyRequest,
+    named: Partial<Pick<Deed, 'action' | 'target'>> = {},
+  ): () => Promise<void> {
+    const deed = { ...deedOf(request), ...named }
     return () => this.#append(deed)
   }
 

@@ -92,12 +92,8 @@ export class ProjectKeys {
   }
 
   /** For people; its id if it has ended meanwhile. */
-  async nameOf(keyId: string): Promise<string> {
-    const row = await this.#ledger.db
-      .selectFrom('project_keys')
-      .select('name')
-      .where('id', '=', keyId)
-      .executeTakeFirst()
+  async nameOf(keyId: string, { db }: Pick<Ledger, 'db'> = this.#ledger): Promise<string> {
+    const row = await db.selectFrom('project_keys').select('name').where('id', '=', keyId).executeTakeFirst()
     return row?.name ?? keyId
   }
 

@@ -13,6 +13,8 @@ export interface CsvLayout {
   spool: SpoolColumns
   /** What the file begins with. */
   head: string
+  /** Fields of its first line. */
+  titles: number
   /** How typed records become the file's; null: they are spooled as the file has them. */
   recipe: CsvRecipe | null
   /** Labels before each record, by the name of its row header. */
@@ -34,7 +36,13 @@ export function layOutCsv(
   const labels = labelsOf(template)
   const rowNames = template.rows.length > 0 && { rowNames: [...labels.keys()] }
   if (!isSpooled(dialect) || columns.some(({ kind }) => kind === 'date'))
-    return { spool: { fields, ...rowNames }, head, recipe: { dialect, timezone, columns }, labels }
+    return {
+      spool: { fields, ...rowNames },
+      head,
+      titles: titles.length,
+      recipe: { dialect, timezone, columns },
+      labels,
+    }
   const { formulas } = dialect
   const leads = rowNames
     ? Array.from(labels.values(), (texts) => {
@@ -42,7 +50,8 @@ export function layOutCsv(
         return fields.length > 0 ? `${lead}${dialect.delimiter}` : lead
       })
     : ['']
-  return { spool: { fields, ...rowNames, csv: { head, leads, formulas } }, head, recipe: null, labels }
+  const spool = { fields, ...rowNames, csv: { head, leads, formulas } }
+  return { spool, head, titles: titles.length, recipe: null, labels }
 }
 
 function labelsOf(template: Template): Map<string, string[]> {

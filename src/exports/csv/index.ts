@@ -1,4 +1,5 @@
 export { type CsvLayout, layOutCsv } from './csv-layout.ts'
+export { csvRecord } from './csv-record.ts'
 export {
   type CsvDialect,
   type CsvEncoding,

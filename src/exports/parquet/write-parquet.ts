@@ -26,6 +26,8 @@ export interface ParquetInput {
   /** The rows belong to row headers. */
   grouped: boolean
   path: string
+  /** What the file says of itself. */
+  metadata?: Readonly<Record<string, string>>
   signal: AbortSignal
 }
 
@@ -34,7 +36,7 @@ export interface ParquetInput {
  * threads; this one only appends. Pages are compressed with zstd.
  */
 export async function writeParquet({ pool }: { pool: ThreadPool }, input: ParquetInput): Promise<string[]> {
-  const { segments, fields, grouped, path, signal } = input
+  const { segments, fields, grouped, path, metadata = {}, signal } = input
   if (fields.length === 0 && !grouped)
     throw templateError('template', 'a Parquet file needs a column, and the source has no rows to tell any')
   const batches = batchesOf(slicesOf(segments))
@@ -47,7 +49,7 @@ export async function writeParquet({ pool }: { pool: ThreadPool }, input: Parque
   const columns = decisions.map(({ name, kind }): ParquetColumn => ({ name, kind }))
   const head: ParquetColumn | null = grouped ? { name: ROW_HEAD, kind: { is: 'text' } } : null
   const groups = inOrder(batches, ahead, (slices) => pool.run(ENCODE, { slices, columns, head }, { signal }))
-  await writeFile(path, head ? [head, ...columns] : columns, groups)
+  await writeFile(path, { columns: head ? [head, ...columns] : columns, metadata }, groups)
   return decisions.flatMap(({ name, reason }) =>
     reason === undefined ? [] : [`column "${name}" ${reason}, so it is text in the Parquet file`],
   )
@@ -55,11 +57,13 @@ export async function writeParquet({ pool }: { pool: ThreadPool }, input: Parque
 
 async function writeFile(
   path: string,
-  columns: ParquetColumn[],
+  { columns, metadata }: { columns: ParquetColumn[]; metadata: Readonly<Record<string, string>> },
   groups: AsyncIterable<EncodedGroups>,
 ): Promise<void> {
   const writer = new ByteWriter()
-  const parquet = new ParquetWriter({ writer, schema: footerSchemaOf(columns) })
+  const kvMetadata = Object.entries(metadata).map(([key, value]) => ({ key, value }))
+  const schema = footerSchemaOf(columns)
+  const parquet = new ParquetWriter({ writer, schema, ...(kvMetadata.length > 0 && { kvMetadata }) })
   const magic = writer.getBytes().slice()
   const file = await openFile(path, 'w')
   try {

@@ -1,4 +1,5 @@
 import type { TableFacts } from '../table-facts.ts'
+import { type Watermark, watermarkText } from '../watermark.ts'
 
 /** One file: a whole export, or a part of an archive. */
 export interface PartReport {
@@ -32,6 +33,8 @@ export interface FileReport {
   tables: TableReport[]
   /** The files of an archive, or the file itself. */
   parts: PartReport[]
+  /** What marks the file; null: it is not marked. Reports of earlier versions lack it. */
+  watermark?: string | null
   warnings: string[]
 }
 
@@ -43,11 +46,12 @@ export interface ReportedFile {
   facts: TableFacts[]
   /** Of an archive; null: the file is the only part. */
   archived: PartReport[] | null
+  watermark: Watermark | null
   warnings: string[]
 }
 
 export function reportOf(
-  { fileName, contentType, rows, facts, archived, warnings }: ReportedFile,
+  { fileName, contentType, rows, facts, archived, watermark, warnings }: ReportedFile,
   stored: { size: number; sha256: string },
 ): FileReport {
   const file = { name: fileName, rows, size: stored.size, sha256: stored.sha256 }
@@ -56,6 +60,7 @@ export function reportOf(
     rows: { asked: facts.reduce((sum, table) => sum + table.asked, 0), written: rows },
     tables: facts.map(tableReport),
     parts: archived ?? [file],
+    watermark: watermark && watermarkText(watermark),
     warnings,
   }
 }

@@ -19,6 +19,8 @@ export interface SheetRequest {
   theme?: ThemeName
   /** Fields of the spool that hold nothing but numbers: where the template gives no alignment, they go to the right. */
   numeric?: ReadonlySet<number>
+  /** Marks the sheet; one line each for its printed pages. */
+  watermark?: readonly string[] | undefined
 }
 
 /** Title, summary, header and footer reach over the whole table, but no wider than a screen. */
@@ -40,6 +42,9 @@ export function planSheet(request: SheetRequest): SheetPlan {
   const bottom = new AreaBuilder(width, theme)
   bottom.header(request.footer, 'footer')
 
+  const mark = new AreaBuilder(width, theme)
+  if (request.watermark) mark.watermark(request.watermark.join(' · '))
+
   const rowHeight = Math.max(0, ...template.leaves.map((leaf) => leaf.height ?? 0))
   const { usualHeight } = theme
   return {
@@ -49,6 +54,7 @@ export function planSheet(request: SheetRequest): SheetPlan {
     headRows: headers.rows,
     ...(request.title && { title: request.title }),
     bottom: bottom.area,
+    ...(request.watermark && { mark: mark.area, watermark: request.watermark }),
     ...(rowHeight > 0 && { rowHeight }),
     ...(usualHeight !== undefined && { usualHeight }),
     ...(template.rows.length > 0 && {
@@ -94,6 +100,10 @@ class AreaBuilder {
     if (text.trim() === '') return
     const isPlain = runs.length === 1 && Object.keys(runs[0]!).length === 1
     this.place([this.#wide(isPlain ? text : runs, this.#theme.text)], [undefined])
+  }
+
+  watermark(text: string): void {
+    this.place([this.#wide(text, this.#theme.mark)], [undefined])
   }
 
   header(value: unknown, path: string): void {

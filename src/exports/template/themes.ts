@@ -13,6 +13,8 @@ export interface Theme {
   text: CellStyle
   label: CellStyle
   value: CellStyle
+  /** A watermark's line. */
+  mark: CellStyle
   /** A column's header cell, and one over several columns at a level of the tree, counted from the top. */
   head: CellStyle
   groupHead(level: number): CellStyle
@@ -28,6 +30,7 @@ export interface Theme {
 const LABEL: CellStyle = { align: 'right', vAlign: 'middle', wrap: true }
 const VALUE: CellStyle = { align: 'left', vAlign: 'middle', wrap: true }
 const TITLE: CellStyle = { bold: true, size: 16, align: 'center', vAlign: 'middle', wrap: true }
+const MARK: CellStyle = { align: 'left', vAlign: 'middle', wrap: true, size: 8, color: '8C8C8C' }
 const LINK: CellStyle = { color: '0563C1', underline: true }
 
 const plain: Theme = {
@@ -36,6 +39,7 @@ const plain: Theme = {
   text: { align: 'left', vAlign: 'top', wrap: true },
   label: LABEL,
   value: VALUE,
+  mark: MARK,
   head: { bold: true, wrap: true },
   groupHead: () => ({ bold: true, wrap: true }),
   rowHead: { bold: true, wrap: true },
@@ -62,6 +66,7 @@ const business: Theme = {
   text: { ...FONT, align: 'left', vAlign: 'middle', wrap: true, color: '595959', padding: 10 },
   label: { ...GRID, ...LABEL, color: '5A6B82', bgColor: 'F3F6FA', padding: 4, indent: 1 },
   value: { ...GRID, ...VALUE, padding: 4, indent: 1 },
+  mark: { ...MARK, font: FONT.font!, padding: 4 },
   head: { ...HEAD, bgColor: 'E3EBF5' },
   groupHead: (level) => ({ ...HEAD, bgColor: shade(GROUP_FILLS, level) }),
   rowHead: { ...HEAD, bgColor: 'F2F6FB' },

@@ -2,6 +2,7 @@ import type { DefinedName } from './parts/defined-names.ts'
 import { type CellLink, linkTargets } from './parts/hyperlinks.ts'
 import {
   appProperties,
+  type BookProperties,
   contentTypes,
   coreProperties,
   rootRelationships,
@@ -39,12 +40,12 @@ export class PartFile {
     this.#zip = zip
   }
 
-  static async create(path: string, styles: string): Promise<PartFile> {
+  static async create(path: string, styles: string, said?: BookProperties): Promise<PartFile> {
     const part = new PartFile(await ZipWriter.create(path))
     // Programs that look at the first entries only take a zip that begins like this for what it is.
     await part.#addPart('_rels/.rels', rootRelationships())
     await part.#addPart('docProps/app.xml', appProperties())
-    await part.#addPart('docProps/core.xml', coreProperties())
+    await part.#addPart('docProps/core.xml', coreProperties(said))
     await part.#addPart('xl/theme/theme1.xml', theme())
     await part.#addPart('xl/styles.xml', styles)
     return part

@@ -67,5 +67,5 @@ export function prepareSheet(
 
 function fitAreas(plan: SheetPlan, widths: readonly number[]): SheetPlan {
   const fit = (area: FixedArea) => fitHeights(area, widths, plan.usualHeight ?? ROW_HEIGHT)
-  return { ...plan, top: fit(plan.top), bottom: fit(plan.bottom) }
+  return { ...plan, top: fit(plan.top), bottom: fit(plan.bottom), ...(plan.mark && { mark: fit(plan.mark) }) }
 }

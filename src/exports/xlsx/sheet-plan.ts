@@ -17,6 +17,10 @@ export interface SheetPlan {
   /** Rows at the end of `top` that head the columns: they repeat on each printed page, and the last one filters. */
   headRows?: number
   bottom: FixedArea
+  /** What stands below everything else, in each part. */
+  mark?: FixedArea
+  /** Lines that a printed page shows large and light in its header, and all of them in its footer. */
+  watermark?: readonly string[]
   /** Height in points of every data row; fitted to the texts that wrap when missing. */
   rowHeight?: number
   /** Height in points of a row of one line; Excel's own when missing. */

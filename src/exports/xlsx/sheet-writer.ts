@@ -83,7 +83,8 @@ export class SheetWriter {
     this.#limits = { maxRows, maxBytes }
     this.#signal = signal
     this.#pending = sheet.pieces.toReversed()
-    this.#sheetRows = Math.max(1, MAX_ROWS - sheet.plan.top.rows - sheet.plan.bottom.rows)
+    const { top, bottom, mark } = sheet.plan
+    this.#sheetRows = Math.max(1, MAX_ROWS - top.rows - bottom.rows - (mark?.rows ?? 0))
     this.#nextRow = sheet.plan.top.rows + 1
     this.facts = noFacts(sheet.plan.columns.length)
   }

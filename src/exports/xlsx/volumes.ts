@@ -1,6 +1,7 @@
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PartFile } from './part-file.ts'
+import type { BookProperties } from './parts/package-parts.ts'
 
 export interface WrittenFile {
   path: string
@@ -8,22 +9,29 @@ export interface WrittenFile {
   bytes: number
 }
 
+interface VolumeOptions {
+  directory: string
+  baseName: string
+  styles: string
+  properties?: BookProperties | undefined
+}
+
 /** The files of one book. They carry `.tmp` names until all are whole, so that nobody ever sees half a book. */
 export class Volumes {
-  readonly #options: { directory: string; baseName: string; styles: string }
+  readonly #options: VolumeOptions
   readonly #finished: { temporary: string; rows: number; bytes: number }[] = []
   #current: { part: PartFile; temporary: string } | undefined
 
-  constructor(options: { directory: string; baseName: string; styles: string }) {
+  constructor(options: VolumeOptions) {
     this.#options = options
   }
 
   /** The file that is being written; opened when there is none. */
   async current(): Promise<PartFile> {
     if (!this.#current) {
-      const { directory, baseName, styles } = this.#options
+      const { directory, baseName, styles, properties } = this.#options
       const temporary = join(directory, `${baseName}-${this.#finished.length + 1}.xlsx.tmp`)
-      this.#current = { part: await PartFile.create(temporary, styles), temporary }
+      this.#current = { part: await PartFile.create(temporary, styles, properties), temporary }
     }
     return this.#current.part
   }

@@ -3,6 +3,7 @@ import { type ColumnCounts, countsOf } from '../column-facts.ts'
 import type { ThreadPool } from '../threads/index.ts'
 import { MAX_COLUMNS } from './cell-reference.ts'
 import { Timezone } from './encode/timezone.ts'
+import type { BookProperties } from './parts/package-parts.ts'
 import { StyleBook } from './parts/styles.ts'
 import { prepareSheet, type SheetInput } from './prepare-sheet.ts'
 import { safeSheetNames } from './sheet-name.ts'
@@ -23,6 +24,8 @@ export interface Book {
   maxBytes: number
   /** IANA name; instants are shown on this zone's clock. */
   timezone: string
+  /** What the files say of themselves. */
+  properties?: BookProperties | undefined
   signal: AbortSignal
   /** Rows written so far, in all files. */
   onProgress?(rows: number): void
@@ -49,7 +52,8 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
     maxBytes: Math.min(book.maxBytes, MAX_FILE_BYTES),
     signal: book.signal,
   }
-  const volumes = new Volumes({ directory: book.directory, baseName: book.baseName, styles: styles.toXml() })
+  const { directory, baseName, properties } = book
+  const volumes = new Volumes({ directory, baseName, properties, styles: styles.toXml() })
   const warnings: string[] = []
   const counts: ColumnCounts[][] = []
   let rows = 0

@@ -98,6 +98,9 @@ export const ExportRequestBody = Type.Object(
         description: 'Default: a page with the rows of an earlier page fails, rows with the same key warn',
       }),
     ),
+    watermark: Type.Optional(
+      Type.Boolean({ description: 'Mark the file with who asked for it, when and the task id' }),
+    ),
     fresh: Type.Optional(Type.Boolean({ description: 'Do not share a running identical job' })),
   },
   { additionalProperties: false },
@@ -199,6 +202,7 @@ export const Report = Type.Object({
     ),
   ),
   parts: Type.Array(Type.Object(Part)),
+  watermark: Type.Optional(nullable(Type.String({ description: 'who asked, when and the task id' }))),
   warnings: Type.Array(Type.String()),
 })
 

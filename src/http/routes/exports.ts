@@ -3,7 +3,13 @@ import { stat } from 'node:fs/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { type ExportBody, type ExportView, noExport, parseKeepingOrder } from '../../exports/index.ts'
+import {
+  type ExportBody,
+  type ExportView,
+  noExport,
+  type Produced,
+  parseKeepingOrder,
+} from '../../exports/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { linkIssuerOf, type Principal, requireProject, requireTask } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -46,7 +52,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const body = request.body as ExportBody
         const projectId = projectOf(request.principal, body)
-        if (request.query.mode === 'sync') return answerWithFile(deps, projectId, body, reply) as never
+        if (request.query.mode === 'sync') return answerWithFile(deps, request, projectId, reply) as never
         const refused = await exports.refusal(projectId)
         await idempotency.answer(request, reply, async (tx) => {
           if (refused) throw refused
@@ -195,19 +201,23 @@ function projectOf(principal: Principal | null, { project_id }: ExportBody): str
 }
 
 async function answerWithFile(
-  { exports }: HttpDeps,
+  { exports, proxies, trail }: HttpDeps,
+  request: FastifyRequest,
   projectId: string,
-  body: ExportBody,
   reply: FastifyReply,
 ): Promise<void> {
-  await exports.sync(projectId, body, abortedWith(reply), async ({ path, fileName, contentType }) => {
+  const send = async ({ path, fileName, contentType, watermark }: Produced) => {
     reply.headers({
       'Content-Type': contentType,
       'Content-Length': (await stat(path)).size,
       'Content-Disposition': contentDisposition(fileName),
     })
+    // There is no task to look up: the audit log says whose mark it is.
+    if (watermark) await trail.prepare(request, { action: 'export.downloaded', target: watermark.id })()
     await reply.send(createReadStream(path))
-  })
+  }
+  const issuer = linkIssuerOf(request, proxies)
+  await exports.sync(projectId, request.body as ExportBody, abortedWith(reply), send, issuer)
 }
 
 /** A caller that has gone wants nothing any more. */

@@ -88,11 +88,26 @@ export function appProperties(): string {
   return `${DECLARATION}<Properties xmlns="${OFFICE}/extended-properties"><Application>Wharf</Application></Properties>`
 }
 
-/** `docProps/core.xml`, without times: the same input has to give the same bytes. */
-export function coreProperties(): string {
+/** What a workbook says of itself. */
+export interface BookProperties {
+  creator: string
+  description: string
+  identifier: string
+  /** ISO 8601. */
+  created: string
+}
+
+/** `docProps/core.xml`, without times of its own: the same input has to give the same bytes. */
+export function coreProperties(said?: BookProperties): string {
+  const creator = said ? escapeAttribute(said.creator) : 'Wharf'
+  const more = said
+    ? `<dc:description>${escapeAttribute(said.description)}</dc:description>` +
+      `<dc:identifier>${escapeAttribute(said.identifier)}</dc:identifier>` +
+      `<dcterms:created xsi:type="dcterms:W3CDTF">${escapeAttribute(said.created)}</dcterms:created>`
+    : ''
   return (
     `${DECLARATION}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" ` +
     'xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">' +
-    '<dc:creator>Wharf</dc:creator><cp:lastModifiedBy>Wharf</cp:lastModifiedBy></cp:coreProperties>'
+    `<dc:creator>${creator}</dc:creator><cp:lastModifiedBy>Wharf</cp:lastModifiedBy>${more}</cp:coreProperties>`
   )
 }

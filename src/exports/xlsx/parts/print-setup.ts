@@ -7,6 +7,8 @@ const PORTRAIT = 95
 const LANDSCAPE_AT_HALF_SIZE = 320
 /** The whole header may have 255 characters, marks included. */
 const MAX_TITLE = 200
+const MAX_TITLE_WITH_MARK = 90
+const MAX_MARK_LINE = 64
 
 /** What a worksheet says of its print at its end: as wide as the page, a header and a footer with page numbers. */
 export function printSetup(plan: SheetPlan, widths: readonly number[]): string {
@@ -15,19 +17,33 @@ export function printSetup(plan: SheetPlan, widths: readonly number[]): string {
   const orientation = total > PORTRAIT ? 'landscape' : 'portrait'
   return (
     '<printOptions horizontalCentered="1"/>' +
-    '<pageMargins left="0.4" right="0.4" top="0.75" bottom="0.65" header="0.3" footer="0.3"/>' +
+    `<pageMargins left="0.4" right="0.4" top="${plan.watermark ? 1.05 : 0.75}" bottom="0.65" header="0.3" footer="0.3"/>` +
     `<pageSetup paperSize="9" orientation="${orientation}" fitToWidth="${pages}" fitToHeight="0"/>` +
-    `<headerFooter><oddHeader>${pageHeader(plan.title ?? plan.name)}</oddHeader><oddFooter>&amp;C&amp;P / &amp;N</oddFooter></headerFooter>`
+    `<headerFooter><oddHeader>${pageHeader(plan)}</oddHeader><oddFooter>${pageFooter(plan)}</oddFooter></headerFooter>`
   )
 }
 
-/** Title to the left, date of print to the right. `&` begins a mark there, and two of them are one that shows. */
-function pageHeader(title: string): string {
+/** Title to the left, date of print to the right, and in the middle below them the watermark, large and light. */
+function pageHeader({ title, name, watermark }: SheetPlan): string {
+  const shown = marked(title ?? name, watermark ? MAX_TITLE_WITH_MARK : MAX_TITLE)
+  const [who = '', ...rest] = (watermark ?? []).map((line) => marked(line, MAX_MARK_LINE))
+  const light = watermark ? `&amp;C\n&amp;18&amp;KD9D9D9 ${who}\n&amp;10 ${rest.join(' ')}` : ''
+  return `&amp;L${shown}${light}&amp;R&amp;D`
+}
+
+function pageFooter({ watermark }: SheetPlan): string {
+  if (!watermark) return '&amp;C&amp;P / &amp;N'
+  const lines = watermark.map((line) => marked(line, MAX_MARK_LINE)).join(' · ')
+  return `&amp;L&amp;8&amp;K8C8C8C ${lines}&amp;R&amp;P / &amp;N`
+}
+
+/** `&` begins a mark there, and two of them are one that shows. */
+function marked(text: string, longest: number): string {
   let shown = ''
-  for (const char of title.replace(/\s+/g, ' ').trim()) {
+  for (const char of text.replace(/\s+/g, ' ').trim()) {
     const next = char === '&' ? '&&' : char
-    if (shown.length + next.length > MAX_TITLE) break
+    if (shown.length + next.length > longest) break
     shown += next
   }
-  return `&amp;L${escapeAttribute(shown)}&amp;R&amp;D`
+  return escapeAttribute(shown)
 }

@@ -1,6 +1,6 @@
 import { cellReference } from '../cell-reference.ts'
 import { ROW_HEIGHT } from '../fit-heights.ts'
-import type { SheetPlan } from '../sheet-plan.ts'
+import type { FixedArea, SheetPlan } from '../sheet-plan.ts'
 import { filterRange, leadingLabels } from './defined-names.ts'
 import { fixedMerges, fixedRows } from './fixed-area.ts'
 import { type CellLink, hyperlinks } from './hyperlinks.ts'
@@ -45,14 +45,30 @@ export function worksheetTail(
   { nextRow, merges, bottom, links }: SheetEnd,
 ): string {
   const filter = filterRange(plan, nextRow)
-  const all = [...fixedMerges(plan.top, 1), ...merges, ...(bottom ? fixedMerges(plan.bottom, nextRow) : [])]
+  const ends = endAreas(plan, nextRow, bottom)
+  const all = [
+    ...fixedMerges(plan.top, 1),
+    ...merges,
+    ...ends.flatMap(({ area, firstRow }) => fixedMerges(area, firstRow)),
+  ]
   const merged = all.map((range) => `<mergeCell ref="${range}"/>`).join('')
   return (
-    (bottom ? fixedRows(plan.bottom, nextRow, styles) : '') +
+    ends.map(({ area, firstRow }) => fixedRows(area, firstRow, styles)).join('') +
     `</sheetData>${filter === null ? '' : `<autoFilter ref="${filter}"/>`}` +
     `${merged && `<mergeCells count="${all.length}">${merged}</mergeCells>`}` +
     `${hyperlinks(links)}${printSetup(plan, widths)}</worksheet>`
   )
+}
+
+/** What stands below the data, and where. */
+function endAreas(
+  { bottom, mark }: SheetPlan,
+  nextRow: number,
+  isLast: boolean,
+): { area: FixedArea; firstRow: number }[] {
+  const footer = isLast ? [{ area: bottom, firstRow: nextRow }] : []
+  const below = nextRow + (isLast ? bottom.rows : 0)
+  return mark ? [...footer, { area: mark, firstRow: below }] : footer
 }
 
 function frozenPane(plan: SheetPlan, widths: readonly number[]): string {
