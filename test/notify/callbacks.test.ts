@@ -37,11 +37,12 @@ test('a callback carries the task as a GET shows it, signed by Standard Webhooks
     const task = await client.task(task_id)
     return task.stage === 'done' && task
   })
-  const { download_url, stage, ...rest } = call.body.data
+  const { download_url, stage, report, ...rest } = call.body.data
   expect(stage).toBe('notifying')
   const told = (await client.items<Told>(task_id, 'events')).at(-1)
   expect(told).toMatchObject({ type: 'export.notified', status: 'succeeded', stage: 'done', delivered: true })
   expect(view).toMatchObject(rest)
+  expect(await (await client.get(task_id, '/report')).json()).toEqual(report)
   expect((await fetch(String(download_url))).status).toBe(200)
   const forged = call.text.replace('anna', 'eve')
   expect(() =>

@@ -67,6 +67,6 @@ export function reportOf(
 
 function tableReport({ leftOut, checks, ...table }: TableFacts): TableReport {
   const { samePages, key, keys, drift } = checks
-  const duplicates = { same_pages: samePages, key, repeated_keys: keys && keys.repeats }
+  const duplicates = { same_pages: samePages, key, repeated_keys: keys === null ? null : keys.repeats }
   return { ...table, left_out: leftOut, duplicates, drift }
 }

@@ -1,24 +1,31 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import { afterAll, test as base, beforeAll, expect } from 'vitest'
-import { requireBinary } from '../../support/find-binary.ts'
+import { installDebianPackages, requireBinary } from '../../support/find-binary.ts'
 import { setup } from '../xlsx/spool-fixture.ts'
 import { GOLDEN, goldenSheet } from './golden-books.ts'
 import { Office, SOFFICE } from './office.ts'
 
 const PDFTOPPM = requireBinary('pdftoppm', ['poppler-utils'])
 const FOLDER = 'docs/images/workbooks'
-/** Pictures depend on fonts and on LibreOffice: they are compared where both are those that they were made with. */
+/** LibreOffice draws with these alone, whatever else the machine has: one for Latin letters, one for Chinese. */
+const FONTS = [
+  '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
+  '/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf',
+  '/usr/share/fonts-droid-fallback/truetype/DroidSansFallback.ttf',
+]
+/** Pictures are compared where LibreOffice and the fonts are those that they were made with. */
 const MADE_WITH = join(FOLDER, 'made-with.txt')
 /** Pixels that may differ by more than a shade. */
 const TOLERANCE = 0.002
 
-const test = base.runIf(SOFFICE !== undefined && PDFTOPPM !== undefined)
+const test = base.runIf(SOFFICE !== undefined && PDFTOPPM !== undefined && hasFonts())
 const pictures = new Map<string, string>()
 const bench = setup()
-const office = new Office()
+const office = new Office({ fonts: FONTS })
 let here = ''
 afterAll(async () => {
   office.close()
@@ -67,12 +74,19 @@ test.for(Object.keys(GOLDEN))('%s looks as it did', (name, { skip }) => {
   expect(differing / was.pixels.length).toBeLessThan(TOLERANCE)
 })
 
+function hasFonts(): boolean {
+  const there = () => FONTS.every((font) => existsSync(font))
+  return there() || (installDebianPackages(['fonts-dejavu-core', 'fonts-droid-fallback']) && there())
+}
+
 function environment(): string {
-  const office = execFileSync(SOFFICE!, ['--version'], { encoding: 'utf8' }).trim()
-  const fonts = ['Microsoft YaHei', 'Calibri'].map((name) =>
-    execFileSync('fc-match', [name], { encoding: 'utf8' }).trim(),
-  )
-  return `${[office, ...fonts].join('\n')}\n`
+  const version = execFileSync(SOFFICE!, ['--version'], { encoding: 'utf8' }).trim()
+  const fonts = FONTS.map((font) => `${basename(font)} ${digest(font)}`)
+  return `${[version, ...fonts].join('\n')}\n`
+}
+
+function digest(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16)
 }
 
 /** Bytes of a picture with three colours of 8 bits, as pdftoppm writes it. */

@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -22,6 +30,12 @@ const CSV = 'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,true,true,false,false
 /** A LibreOffice with a profile of its own, so that several may run at once and nobody's settings matter. */
 export class Office {
   readonly #folder = mkdtempSync(join(tmpdir(), 'wharf-office-'))
+  readonly #env: NodeJS.ProcessEnv
+
+  /** With `fonts`, it sees these files and no other fonts. */
+  constructor({ fonts }: { fonts?: string[] } = {}) {
+    this.#env = fonts ? { ...process.env, FONTCONFIG_FILE: this.#fontConfig(fonts) } : process.env
+  }
 
   /** Rows of each sheet, as LibreOffice offers them for editing. Texts keep their quotes, so that types can be told. */
   async values(workbook: string): Promise<Record<string, string[][]>> {
@@ -56,12 +70,22 @@ export class Office {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
+  #fontConfig(fonts: string[]): string {
+    const folder = join(this.#folder, 'fonts')
+    mkdirSync(folder)
+    for (const font of fonts) symlinkSync(font, join(folder, basename(font)))
+    const file = join(this.#folder, 'fonts.conf')
+    const cache = `<cachedir>${join(this.#folder, 'font-cache')}</cachedir>`
+    writeFileSync(file, `<?xml version="1.0"?><fontconfig><dir>${folder}</dir>${cache}</fontconfig>`)
+    return file
+  }
+
   async #convert(workbook: string | string[], filter: string): Promise<string[]> {
     const target = mkdtempSync(join(this.#folder, 'out-'))
     const profile = `-env:UserInstallation=${pathToFileURL(join(this.#folder, 'profile')).href}`
     const books = [workbook].flat()
     const args = [profile, '--headless', '--norestore', '--convert-to', filter, '--outdir', target, ...books]
-    const { stdout, stderr } = await run(SOFFICE!, args, { timeout: LIMIT_MS })
+    const { stdout, stderr } = await run(SOFFICE!, args, { timeout: LIMIT_MS, env: this.#env })
     const files = readdirSync(target)
     if (files.length === 0)
       throw new Error(`LibreOffice made nothing of ${books.join(', ')}: ${stdout}${stderr}`)
