@@ -98,23 +98,69 @@ test('the port stays open for as long as load balancers need to notice, and a se
   expect(await first.ended).toMatchObject({ code: 130, signal: null })
 })
 
+test('SIGTERM with clients that all stand still lets an export finish that needs half the drain, and ends in time', async () => {
+  const drainMs = 24_000
+  const business = await BusinessSystem.start()
+  const wharf = await startStoppable({ WHARF_DRAIN_SECONDS: String(drainMs / 1_000) })
+  const { client } = wharf
+  const { key } = client.project
+  const file = await client.run(bigExport(business))
+  const source = business.source({ total: 300 })
+  source.holdFrom(1)
+  const task = await client.start({ source_url: source.url, type: 'csv', page_size: 100 })
+  await source.untilHeld()
+
+  const { socket, ...watching } = await openSocket(`${wharf.address()}/ws`, bearer(key))
+  const told = once(socket, 'close')
+  const stream = await fetch(`${wharf.address()}/api/events`, { headers: bearer(key) })
+  const events = stream.text()
+  const agent = await agentLine(wharf.address(), 'idle')
+  const silent = await agentLine(wharf.address(), 'silent')
+  silent.socket.pause()
+  const still = await openSocket(`${wharf.address()}/ws`, bearer(key))
+  still.socket.pause()
+  await stallStream(wharf.address(), key)
+  await stallDownload(wharf.address(), key, file.task_id)
+  const half = randomBytes(1_000_000)
+  const halfPath = await stallUpload(wharf.address(), key, half)
+
+  const at = performance.now()
+  const { ended } = await wharf.terminate()
+  await until('half of the drain is over', () => performance.now() - at > drainMs / 2)
+  source.release()
+  expect(await ended, wharf.output().err).toMatchObject({ code: 0, signal: null })
+  // Two seconds more than the drain are promised; the rest is for a machine that is busy with other things.
+  expect((await ended).ms).toBeLessThan(drainMs + 30_000)
+  expect(wharf.output().out).not.toMatch(/not everything has stopped in time|"unforeseen"/)
+
+  await watching.until('export.succeeded', task.task_id)
+  expect(await events).toMatch(/"export\.succeeded"/)
+  expect(await told).toMatchObject([1001, expect.anything()])
+  expect(await agent.closed).toMatchObject({ code: 1012 })
+  const done = { kind: 'export', state: 'succeeded', attempts: 1, crashes: 0 }
+  expect(await jobsIn(wharf.dataDir)).toEqual([done, done])
+  expect(source.pages.toSorted()).toEqual([0, 1, 2])
+  await wharf.startAgain()
+  const offset = await offsetOf(wharf.address(), key, halfPath)
+  expect(offset).toBeGreaterThan(0)
+  await sendRest(wharf.address(), key, halfPath, half, offset)
+})
+
 test('work and clients that take longer than the drain are let go in time, cost no attempt, and are finished by the next process', async () => {
   const business = await BusinessSystem.start()
   const { command, held, begun } = heldCommand()
   const wharf = await startStoppable({ WHARF_DRAIN_SECONDS: '3', PROCESSOR_COMMAND: command })
   const { client, ask, dataDir } = wharf
   const { key } = client.project
-  const authorization = `Authorization: Bearer ${key}`
 
-  // A file that is larger than the buffers between two programs; its callback hangs.
+  // Its callback hangs.
   const receiver = gate()
   const callbacks: string[] = []
   const callback = business.at('/hangs', (request, response) => {
     callbacks.push(String(request.headers['webhook-id']))
     void receiver.passed.then(() => response.writeHead(204).end())
   })
-  const big = business.source({ total: 1_000, row: (n) => ({ id: n, text: 'x'.repeat(24_000) }) })
-  const file = await client.start({ source_url: big.url, type: 'csv', page_size: 100, callback })
+  const file = await client.start({ ...bigExport(business), callback })
   expect(await client.ended(file.task_id)).toMatchObject({ status: 'succeeded' })
   await until('the callback is under way', () => callbacks.length > 0)
 
@@ -169,19 +215,9 @@ test('work and clients that take longer than the drain are let go in time, cost 
   const video = await upload(wharf.address(), key, randomBytes(1_000))
   await until('the command runs', () => readdirSync(begun).length > 0)
   const half = randomBytes(1_000_000)
-  const halfPath = await beginUpload(wharf.address(), key, half.length)
-  const uploading = await stalled(
-    wharf.address(),
-    `PATCH ${halfPath} HTTP/1.1\r\nHost: x\r\n${authorization}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\n` +
-      `Content-Type: application/offset+octet-stream\r\nContent-Length: ${half.length}\r\n\r\n`,
-  )
-  uploading.write(half.subarray(0, 300_000))
-
-  await stalled(
-    wharf.address(),
-    `GET /api/exports/${file.task_id}/file HTTP/1.1\r\nHost: x\r\n${authorization}\r\n\r\n`,
-  )
-  await stalled(wharf.address(), `GET /api/events HTTP/1.1\r\nHost: x\r\n${authorization}\r\n\r\n`)
+  const halfPath = await stallUpload(wharf.address(), key, half)
+  await stallDownload(wharf.address(), key, file.task_id)
+  await stallStream(wharf.address(), key)
   await stalled(wharf.address(), 'GET /api/exports HTTP/1.1\r\nHost: x\r\nX-Half: ')
   await stalled(wharf.address())
   const { socket } = await openSocket(`${wharf.address()}/ws`, bearer(key))
@@ -239,6 +275,34 @@ test('work and clients that take longer than the drain are let go in time, cost 
 
 async function json(asked: Promise<Response>): Promise<Record<string, unknown>> {
   return (await (await asked).json()) as Record<string, unknown>
+}
+
+/** Of a file that is larger than the buffers between two programs. */
+function bigExport(business: BusinessSystem) {
+  const big = business.source({ total: 1_000, row: (n) => ({ id: n, text: 'x'.repeat(24_000) }) })
+  return { source_url: big.url, type: 'csv', page_size: 100 }
+}
+
+const authorized = (key: string) => `Host: x\r\nAuthorization: Bearer ${key}\r\n`
+
+async function stallDownload(address: string, key: string, taskId: string): Promise<void> {
+  await stalled(address, `GET /api/exports/${taskId}/file HTTP/1.1\r\n${authorized(key)}\r\n`)
+}
+
+async function stallStream(address: string, key: string): Promise<void> {
+  await stalled(address, `GET /api/events HTTP/1.1\r\n${authorized(key)}\r\n`)
+}
+
+/** A third of it is sent, and then nothing. */
+async function stallUpload(address: string, key: string, bytes: Buffer): Promise<string> {
+  const path = await beginUpload(address, key, bytes.length)
+  const socket = await stalled(
+    address,
+    `PATCH ${path} HTTP/1.1\r\n${authorized(key)}Tus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\n` +
+      `Content-Type: application/offset+octet-stream\r\nContent-Length: ${bytes.length}\r\n\r\n`,
+  )
+  socket.write(bytes.subarray(0, bytes.length / 3))
+  return path
 }
 
 const tus = (key: string) => ({ authorization: `Bearer ${key}`, 'tus-resumable': '1.0.0' })

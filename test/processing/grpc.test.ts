@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +10,7 @@ import {
   Metadata,
   makeClientConstructor,
   type ServiceError,
+  status as Status,
 } from '@grpc/grpc-js'
 import { service as healthService } from 'grpc-health-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -17,6 +19,8 @@ import { GrpcServer, type GrpcServerOptions } from '../../src/processing/grpc/gr
 import { loadTaskProto } from '../../src/processing/grpc/task-proto.ts'
 import { availableBackends, type BackendName, silentLog } from '../support/backends.ts'
 import { installDebianPackages, requireBinary } from '../support/find-binary.ts'
+import { openConnection } from '../support/raw-connection.ts'
+import { until } from '../support/until.ts'
 import { runWharf, temporaryFolder } from '../support/wharf-process.ts'
 import { never, setup } from './setup.ts'
 
@@ -105,6 +109,28 @@ test('a call whose deadline has passed makes no task and leaves the file', async
   })
   expect(existsSync(path)).toBe(true)
   expect(await rows.page('', ['PENDING'])).toEqual([])
+})
+
+test('a client that says nothing any more is cut, before its first call and after one; others stay', async () => {
+  const { server, client } = await serve('embedded', { pingMs: 500 })
+  const call = client()
+  const ask = () => call('GetTaskStatus', { task_id: 'x' }).catch(({ code }) => code as number)
+  expect(await ask()).toBe(Status.NOT_FOUND)
+  const greeting = Buffer.concat([
+    Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+    Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+  ])
+  const silent = await Promise.all(
+    [0, greeting.length].map(async (sent) => {
+      const socket = await openConnection(`http://${server.address}`)
+      socket.write(greeting.subarray(0, sent))
+      return { closed: once(socket.resume(), 'close'), socket }
+    }),
+  )
+  // Their side of the connection ends with ours only if they say so.
+  for (const { socket } of silent) socket.on('end', () => socket.end())
+  for (const { closed } of silent) await closed
+  await until('one that answers is served', async () => (await ask()) === Status.NOT_FOUND)
 })
 
 test('with a token, calls without it are refused, and health is open', async () => {

@@ -36,3 +36,26 @@ test('a task that meets a full disk says so, and costs no try of its command', a
   const waiting = { what: 'disk', code: 'STORAGE_FULL', message: 'no room is left', since }
   expect(heard).toMatchObject([waiting, 0, waiting, 0])
 })
+
+test('a command that keeps failing is run again after ever longer pauses', async () => {
+  const input = join(temporaryFolder(), 'original.txt')
+  writeFileSync(input, 'a film')
+  const pauses: number[] = []
+  const sleep = async (ms: number) => void pauses.push(ms)
+  const run = runTask(
+    {
+      ...{ taskId: 'one', input, signal: new AbortController().signal, log: silentLog },
+      clock: { now: () => 1_000, sleep } as unknown as Clock,
+      ...{ onProgress: () => undefined, onWaiting: () => undefined, stillMine: async () => true },
+    },
+    {
+      ...{ command: processorCommand('ls /nothing/of/the/kind {input} {output}'), timeoutMs: LIMIT_MS },
+      ...{ retries: 4, resultName: 'result.txt', access: PRIVATE },
+      environment: { PATH: process.env.PATH ?? '' },
+    },
+  )
+  await expect(run).rejects.toThrow('/nothing/of/the/kind')
+  // Doubled each time, give or take a fifth.
+  expect(pauses).toHaveLength(4)
+  expect(pauses.map((ms, nth) => Math.round(ms / 1_000 / 2 ** nth))).toEqual([1, 1, 1, 1])
+})

@@ -70,7 +70,10 @@ export function uploadRoutes({ log }: HttpDeps, processing: Processing): Fastify
 
     app.head(
       `${UPLOADS}/:upload_id`,
-      { schema: { tags, summary: 'How far an upload is', params } },
+      {
+        config: { swagger: { exposeHeadRoute: true } },
+        schema: { tags, summary: 'How far an upload is', params },
+      },
       async (request, reply) => {
         const { upload_id } = request.params
         const size = await (await server()).sizeOfTask(upload_id, uploaderOf(request))

@@ -26,10 +26,13 @@ export interface GrpcServerOptions {
   token: string | null
   /** Files in PEM form; with `ca`, clients must show a certificate of that authority. */
   tls: { cert: string; key: string; ca: string | null } | null
+  /** How often a client is asked whether it is still there. One that does not answer within this time is cut. */
+  pingMs?: number
 }
 
 const SERVICE = 'task.v1.TaskService'
 const HEALTH_EVERY_MS = 5_000
+const PING_MS = 30_000
 /** How long the connections may take to close once no call is under way. */
 const CLOSE_MS = 300
 
@@ -50,7 +53,12 @@ export class GrpcServer implements Part {
     this.#options = options
     // What matters is thrown or answered; its own lines on stderr would only stand beside ours.
     setLogVerbosity(logVerbosity.NONE)
-    this.#server = new Server(options.token === null ? {} : { interceptors: [bearerToken(options.token)] })
+    const { token, pingMs = PING_MS } = options
+    this.#server = new Server({
+      'grpc.keepalive_time_ms': pingMs,
+      'grpc.keepalive_timeout_ms': pingMs,
+      ...(token !== null && { interceptors: [bearerToken(token)] }),
+    })
     const { definition, TaskService } = loadTaskProto()
     this.#server.addService(TaskService.service, taskHandlers({ ...deps, calls: this.#calls }))
     this.#health = new HealthImplementation({ '': 'SERVING', [SERVICE]: 'SERVING' })

@@ -68,8 +68,8 @@ export const ATTACKS: Record<string, Attack> = {
     return reset(socket)
   },
   async 'resets after an upgrade'(request) {
-    const { authorization = '' } = request.headers
-    return reset(await open(request, [upgradeHead(request.path, { authorization: String(authorization) })]))
+    const { Authorization } = request.headers
+    return reset(await open(request, [upgradeHead(request.path, { Authorization: String(Authorization) })]))
   },
   async 'is half-open: asks, closes its side, and never the rest'(request) {
     const socket = await send(request)
@@ -89,8 +89,12 @@ export class Tricklers {
   readonly #open: { socket: Socket; left: Buffer }[] = []
 
   async add(request: RawRequest): Promise<void> {
-    const left = Buffer.concat([Buffer.from(head(request)), request.body])
-    this.#open.push({ socket: await openConnection(request.address), left })
+    const bytes = Buffer.concat([Buffer.from(head(request)), request.body])
+    this.send(await openConnection(request.address), bytes)
+  }
+
+  send(socket: Socket, bytes: Buffer): void {
+    this.#open.push({ socket, left: bytes })
   }
 
   oneByte(): void {

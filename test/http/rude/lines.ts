@@ -1,14 +1,10 @@
 import type { Socket } from 'node:net'
 import { firstBytes, nextTurn, openConnection, upgradeHead } from '../../support/raw-connection.ts'
+import { grpcCalls } from './grpc-calls.ts'
 import type { RudeServer } from './rude-server.ts'
 
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-/** An empty SETTINGS frame, and the beginning of a HEADERS frame whose rest never comes. */
-const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
-const HALF_HEADERS = Buffer.from([0, 0, 60, 1, 4, 0, 0, 0, 1, 0x83, 0x86])
-
 /** A client's text frame, or as much of it as is wanted; masked with zeros. */
-function frame(text: string, sent = text.length): Buffer {
+export function frame(text: string, sent = text.length): Buffer {
   const body = Buffer.from(text)
   const size = Buffer.from([0x81, 0x80 | 126, body.length >> 8, body.length & 0xff, 0, 0, 0, 0])
   return Buffer.concat([size, body.subarray(0, sent)])
@@ -27,7 +23,9 @@ export function linesOf({
     upgradeHead(`/ws?${query}`, { Authorization: `Bearer ${key}` })
   const agent = upgradeHead('/ws/agent', { Authorization: `Bearer ${agentPass}` })
   const { key, id } = client.project
+  const calls = Object.entries(grpcCalls()).map(([name, parts]) => [`gRPC ${name}`, { to: grpc, parts }])
   return {
+    ...Object.fromEntries(calls),
     'events without a key': { to: address, parts: [upgradeHead('/ws?task_id=x')] },
     'events of a project': {
       to: address,
@@ -40,7 +38,6 @@ export function linesOf({
     },
     'agent that talks rubbish': { to: address, parts: [agent, frame('rubbish')] },
     'agent with a broken frame': { to: address, parts: [agent, Buffer.from([0xff, 0xff, 0xff])] },
-    'gRPC call': { to: grpc, parts: [PREFACE, SETTINGS, HALF_HEADERS] },
     'gRPC rubbish': { to: grpc, parts: ['GET / HTTP/1.1\r\n\r\n'] },
     'HTTP rubbish': { to: address, parts: ['\0\0\0\r\n\r\n'] },
     tunnel: { to: address, parts: ['CONNECT other:1 HTTP/1.1\r\nHost: other\r\n\r\n', 'bytes'] },

@@ -27,10 +27,10 @@ export interface Route {
   /** A fresh one each time: an attack may delete what it names. */
   path(): Promise<string>
   headers(): Record<string, string | number>
-  body(): Buffer
+  body(): Promise<Buffer>
 }
 
-/** What stands for a parameter or a member of a body; undefined: nothing particular. */
+/** What stands for a parameter or a member of a body, or will soon; undefined: nothing particular. */
 export type Fill = (name: string, at: { method: string; path: string }) => unknown
 
 /** Without a schema, these take bytes as they come. */
@@ -81,12 +81,17 @@ function contentOf(
   if (schema)
     return {
       headers: () => ({ 'Content-Type': 'application/json' }),
-      body: () => Buffer.from(JSON.stringify(sample(schema, (name) => fill(name, at)))),
+      body: async () => {
+        const names = Object.keys(schema.properties ?? {})
+        const values = await Promise.all(names.map((name) => fill(name, at)))
+        const known = new Map(names.map((name, index) => [name, values[index]]))
+        return Buffer.from(JSON.stringify(sample(schema, (name) => known.get(name))))
+      },
     }
   const size = RAW.has(at.method) ? RAW_BYTES : 0
   return {
     headers: () => (size > 0 ? { 'Content-Type': 'application/offset+octet-stream' } : {}),
-    body: () => Buffer.alloc(size, 'x'),
+    body: async () => Buffer.alloc(size, 'x'),
   }
 }
 

@@ -9,6 +9,8 @@ import { ADMIN_TOKEN, type Ask, newProject } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 import { serveWharf } from '../../support/wharf-process.ts'
 
+import { holdable } from './furnish.ts'
+
 /** What the server holds, after everything that can be let go of was. */
 export interface Holdings {
   descriptors: number
@@ -36,13 +38,14 @@ const TELL = `
 export async function startRudeServer(name: BackendName, env: Record<string, string> = {}) {
   const backend = await openBackend(name)
   onTestFinished(() => backend.remove())
+  const commands = holdable('h')
   const server = await serveWharf({
     ...backend.env,
     NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(TELL)}"`,
     WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
     WHARF_RATE_LIMIT: '100000/s',
     WHARF_DRAIN_SECONDS: '1',
-    PROCESSOR_COMMAND: 'cp {input} {output}',
+    PROCESSOR_COMMAND: commands.command,
     ...env,
   })
   const { address, grpcAddress, child, output, exited } = server
@@ -57,7 +60,7 @@ export async function startRudeServer(name: BackendName, env: Record<string, str
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
   const client = new ExportClient(ask, await newProject({ ask }))
-  const { key } = await enroll(address, { id: 'rude', token: await inviteAgent(address, 'rude') })
+  const identity = await enroll(address, { id: 'rude', token: await inviteAgent(address, 'rude') })
 
   const metrics = async () => {
     const answer = await Promise.race([fetch(`${address}/metrics`), exited])
@@ -82,7 +85,9 @@ export async function startRudeServer(name: BackendName, env: Record<string, str
     grpc: `http://${grpcAddress}`,
     ask,
     client,
-    agentPass: makePass(createPrivateKey(key), { agentId: 'rude', containerId: '' }),
+    commands,
+    agent: { id: 'rude', identity },
+    agentPass: makePass(createPrivateKey(identity.key), { agentId: 'rude', containerId: '' }),
     holdings,
     /** Answers, and nothing went wrong that nobody foresaw. */
     async isWell(): Promise<void> {
