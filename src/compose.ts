@@ -226,6 +226,7 @@ async function startOn(
   const http: HttpServer = new HttpServer(
     {
       ...shared,
+      settings,
       callbacks,
       exports,
       runs,
@@ -258,6 +259,7 @@ async function startOn(
         minBytesPerSecond: 1_024,
       },
       unreadyMs: config.WHARF_UNREADY_SECONDS * 1000,
+      folders: { data: config.WHARF_DATA_DIR, files: config.filesDir },
       metrics: metricsAccess(config, installation.adminTokenHash),
       samples: config.WHARF_SAMPLES === 'on',
       docs: config.WHARF_DOCS === 'on',

@@ -4,6 +4,7 @@ import {
   type Clock,
   DutyLoop,
   type Log,
+  metrics,
   type Part,
   type WaitsOn,
   within,
@@ -18,7 +19,7 @@ import { EventLog } from './events/event-log.ts'
 import { Gather } from './gather.ts'
 import { newId } from './id.ts'
 import { type Enqueued, JobStore, type NewJob } from './job-store.ts'
-import { type JobKind, KindRegistry } from './kind.ts'
+import { type DefinedKind, type JobKind, KindRegistry } from './kind.ts'
 import { Lanes } from './lanes.ts'
 import { Leadership } from './leadership.ts'
 import { Leases } from './lease.ts'
@@ -122,7 +123,7 @@ export class Engine implements Part {
     this.events = new EventLog(ledger)
     this.feed = new EventFeed({ events: new EventLog(ledger, ledger.readers), signal, clock, log })
     this.lanes = new Lanes(ledger, kinds)
-    const shared = { ledger, kinds, lanes: this.lanes }
+    const shared = { ledger, kinds, lanes: this.lanes, clock: this.clock }
     this.jobs = new JobStore(shared)
     const leases = new Leases(shared, leaseMs)
     this.worker = new Worker(
@@ -135,7 +136,7 @@ export class Engine implements Part {
       { sole, leaseMs: Math.round(leadershipMs) },
     )
     this.leadership.onChange((leads) => background('taking up the lead', this.#lead(leads)))
-    this.overdue = new OverdueDuty({ ...shared, leases, dispatcher, clock: this.clock, log }, { leaseMs })
+    this.overdue = new OverdueDuty({ ...shared, leases, dispatcher, log }, { leaseMs })
     this.retention = new RetentionDuty(
       { ledger, kinds, events: this.events, log },
       { eventsMs: eventsKeptMs },
@@ -167,6 +168,10 @@ export class Engine implements Part {
     ]
   }
 
+  get kinds(): DefinedKind[] {
+    return this.#kinds.all()
+  }
+
   define<P, R>(kind: JobKind<P, R>): void {
     this.#kinds.define(kind)
   }
@@ -196,6 +201,7 @@ export class Engine implements Part {
     if (!this.#options.works) return
     for (const pool of new Set(kinds.map((kind) => kind.pool))) {
       const slots = this.#options.slots[pool] ?? this.#options.defaultSlots
+      metrics.slots.set({ pool }, slots)
       this.#consumers.push(this.#deps.dispatcher.consume(pool, slots, (id) => this.worker.take(id)))
     }
   }

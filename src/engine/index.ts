@@ -13,6 +13,7 @@ export {
   sharedSecret,
 } from './installation.ts'
 export { activeIn, isActive, type Job } from './job.ts'
+export { jobMeter } from './job-meter.ts'
 export type { Enqueued, NewJob, NewTask, Task } from './job-store.ts'
 export {
   type Change,
@@ -29,6 +30,7 @@ export type { JobState, Schema, TransferStatus } from './ledger/schema.ts'
 export { type ListCursor, readCursor, writeCursor } from './list-cursor.ts'
 export { type Backend, type BackendOptions, openBackend } from './open-backend.ts'
 export { openRedis } from './open-redis.ts'
+export { type OpenWork, readLaneLimits, readOpenWork } from './open-work.ts'
 export {
   type Depth,
   type DomainOverview,
@@ -43,6 +45,7 @@ export { type Project, ProjectStore } from './projects/project-store.ts'
 export { type KeyView, keyView, type ProjectView, projectView } from './projects/project-views.ts'
 export { NO_QUOTAS, QUOTAS, type Quota, Quotas, type QuotaValues } from './projects/quotas.ts'
 export { hashSecret, matchesHash, newSecret } from './projects/secrets.ts'
+export { measureRedis } from './redis-meter.ts'
 export { reportOutages } from './redis-outages.ts'
 export { maskUrl, openUrl, sealUrl } from './sealed-url.ts'
 export { Sealer } from './sealer.ts'

@@ -1,9 +1,10 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { AppError, type Clock, ERRORS, systemClock } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
 import { type Telling, telling } from './events/telling.ts'
 import { newId } from './id.ts'
 import { activeIn, isActive, type Job, toJob } from './job.ts'
+import { jobMeter } from './job-meter.ts'
 import type { KindRegistry } from './kind.ts'
 import { type Lanes, WAKE_GRACE_MS, type Woken } from './lanes.ts'
 import { jsonRows } from './ledger/json-rows.ts'
@@ -56,9 +57,12 @@ export interface Task {
 /** Writes requests into the ledger, and takes them back. Workers' side of a job is in `lease.ts`. */
 export class JobStore {
   readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }
+  readonly #clock: Pick<Clock, 'now'>
 
-  constructor(deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }) {
+  /** `clock` has the ledger's time, as near as this process knows it; only what is counted goes by it. */
+  constructor(deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes; clock?: Pick<Clock, 'now'> }) {
     this.#deps = deps
+    this.#clock = deps.clock ?? systemClock
   }
 
   /** Task, job and event in the caller's transaction; `woken` hears after its commit of what is to be published. */
@@ -268,6 +272,7 @@ export class JobStore {
       const { job, jobId, joined, taskIds, delayMs } = one
       const kind = this.#deps.kinds.get(job.kind)
       const answer: Enqueued = { jobId, taskIds, joined, admitted: !kind.lane }
+      tx.afterCommit(() => jobMeter.accepted(kind, { jobs: joined ? 0 : 1, tasks: taskIds.length }))
       if (kind.lane)
         this.#deps.lanes.admit(tx, kind.lane.name, woken, (admitted) => {
           answer.admitted = admitted.some(({ id }) => id === jobId)
@@ -313,6 +318,7 @@ export class JobStore {
       })
       .where('id', '=', job.id)
       .execute()
+    tx.afterCommit(() => jobMeter.ended(kind, 'cancelled', this.#clock.now() - job.created_at))
     await kind.onEnded?.(tx, { jobId: job.id, change: { what: 'cancelled' } })
     if (job.lane !== null) this.#deps.lanes.admit(tx, job.lane, woken)
     return {}

@@ -1,5 +1,6 @@
 import { AppError, type Backoff, DEFAULT_BACKOFF, ERRORS, type Log, type WaitsOn } from '../kernel/index.ts'
 import type { Job } from './job.ts'
+import { jobMeter } from './job-meter.ts'
 import type { Tx } from './ledger/ledger.ts'
 import { OUTAGE_BACKOFF, type WaitingFor } from './waiting-for.ts'
 
@@ -62,6 +63,8 @@ export interface Lane {
 
 export interface JobKind<P = unknown, R = unknown> {
   name: string
+  /** Whose work it is, in the metrics; `other` when missing. */
+  domain?: string
   run(context: JobContext<P>): Promise<R | Completed<R>>
   /** Jobs of one pool share the slots of a process. */
   pool?: string
@@ -105,6 +108,7 @@ export class KindRegistry {
   define<P, R>(kind: JobKind<P, R>): void {
     if (this.#kinds.has(kind.name)) throw new Error(`the kind '${kind.name}' is defined twice`)
     const defined = {
+      domain: 'other',
       pool: 'default',
       maxAttempts: 3,
       maxCrashes: 10,
@@ -117,6 +121,7 @@ export class KindRegistry {
     }
     // A kind's handler only ever sees payloads that were enqueued for it.
     this.#kinds.set(kind.name, defined as unknown as DefinedKind)
+    jobMeter.known(defined)
   }
 
   get(name: string): DefinedKind {

@@ -1,9 +1,10 @@
 import { sql, type UpdateObject } from 'kysely'
-import { AppError, backoffDelay, ERRORS, isAppError } from '../kernel/index.ts'
+import { AppError, backoffDelay, type Clock, ERRORS, isAppError, systemClock } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
 import { telling, tellTasks } from './events/telling.ts'
 import { Gather } from './gather.ts'
 import { type Job, toJob } from './job.ts'
+import { jobMeter, type PutBack } from './job-meter.ts'
 import type { Change, DefinedKind, KindRegistry } from './kind.ts'
 import { type Lanes, WAKE_GRACE_MS } from './lanes.ts'
 import { jsonRows } from './ledger/json-rows.ts'
@@ -14,7 +15,17 @@ import { endsJob, type Outcome } from './outcome.ts'
 /** What is known of a job since its claim: nobody else changes these while the claim holds. */
 export type Claim = Pick<
   Job,
-  'id' | 'kind' | 'lane' | 'fence' | 'attempts' | 'crashes' | 'outages' | 'owner' | 'payload' | 'startedAt'
+  | 'id'
+  | 'kind'
+  | 'lane'
+  | 'fence'
+  | 'attempts'
+  | 'crashes'
+  | 'outages'
+  | 'owner'
+  | 'payload'
+  | 'createdAt'
+  | 'startedAt'
 >
 
 interface Success {
@@ -33,17 +44,29 @@ interface Move {
 const FREED_COLUMNS = { id: 'text', fence: 'bigint', event_type: 'text', event_data: 'text' } as const
 const ENDED_COLUMNS = { ...FREED_COLUMNS, result: 'text', keep_ms: 'bigint' } as const
 
+const PUT_BACK: Partial<Record<Outcome['what'], PutBack>> = {
+  waiting: 'outage',
+  released: 'released',
+  abandoned: 'worker_lost',
+}
+
 /** A part that says when it is back is believed up to here: it may well be back before. */
 const LONGEST_ASKED_MS = 10 * 60_000
 
 /** A worker's side of a job: claim, renew, report, let go. Every write shows the fence of the claim. */
 export class Leases {
   readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }
+  readonly #clock: Pick<Clock, 'now'>
   readonly #leaseMs: number
   readonly #successes = new Gather<Success, boolean>((ends) => this.#succeed(ends))
 
-  constructor(deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }, leaseMs: number) {
+  /** `clock` has the ledger's time, as near as this process knows it; only what is counted goes by it. */
+  constructor(
+    deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes; clock?: Pick<Clock, 'now'> },
+    leaseMs: number,
+  ) {
     this.#deps = deps
+    this.#clock = deps.clock ?? systemClock
     this.#leaseMs = leaseMs
   }
 
@@ -75,6 +98,9 @@ export class Leases {
       const jobs = rows.map((row) => toJob(row))
       const watched = jobs.filter((_, index) => (rows[index]?.live_tasks ?? 0) > 0)
       if (watched.length > 0) this.#tellRunning(tx, watched)
+      tx.afterCommit(() => {
+        for (const job of jobs) jobMeter.claimed(this.#deps.kinds.get(job.kind), job)
+      })
       return new Map(jobs.map((job) => [job.id, job]))
     })
     return ids.map((id) => {
@@ -177,6 +203,8 @@ export class Leases {
         if (!(await this.#write(tx, job, move, progress, { cancelRequested: 1, expired })))
           throw leaseLost(job)
       }
+      const { change } = move
+      tx.afterCommit(() => this.#count(kind, job, change, outcome))
       if (outcome.what === 'succeeded' && move.change.what === 'succeeded') await outcome.commit?.(tx)
       const { delayMs } = move
       if (delayMs !== undefined) {
@@ -201,7 +229,11 @@ export class Leases {
     const again = await this.#freeAll(jobs.filter(mayRun))
     const wakes = jobs
       .filter(({ id }) => again.has(id))
-      .map(({ id, kind }) => ({ id, pool: this.#deps.kinds.get(kind).pool, delayMs: 0 }))
+      .map(({ id, kind: name }) => {
+        const kind = this.#deps.kinds.get(name)
+        jobMeter.putBack(kind, 'worker_lost')
+        return { id, pool: kind.pool, delayMs: 0 }
+      })
     let taken = wakes.length
     for (const job of jobs.filter(({ id }) => !again.has(id))) {
       try {
@@ -249,7 +281,17 @@ export class Leases {
         and jobs.state = 'running' and jobs.cancel_requested = 0
       returning jobs.id as id`.execute(this.#deps.ledger.db)
     const ended = new Set(rows.map(({ id }) => id))
-    return ends.map(({ job }) => ended.has(job.id))
+    return ends.map(({ job, kind }) => {
+      const went = ended.has(job.id)
+      if (went) jobMeter.ended(kind, 'succeeded', this.#clock.now() - job.createdAt)
+      return went
+    })
+  }
+
+  #count(kind: DefinedKind, job: Claim, { what }: Change, outcome: Outcome): void {
+    if (what === 'succeeded' || what === 'failed' || what === 'cancelled')
+      jobMeter.ended(kind, what, this.#clock.now() - job.createdAt)
+    else jobMeter.putBack(kind, PUT_BACK[outcome.what] ?? 'failed')
   }
 
   async #write(

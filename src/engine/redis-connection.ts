@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import type { Log } from '../kernel/index.ts'
+import { measureRedis } from './redis-meter.ts'
 import { reportOutages } from './redis-outages.ts'
 
 /** How long Redis may take for an answer before it counts as away. */
@@ -22,5 +23,6 @@ export function connectRedis(log: Log, url: string, answerMs = ANSWER_MS): Redis
     socketTimeout: answerMs,
   })
   reportOutages(redis, log)
+  measureRedis(redis)
   return redis
 }

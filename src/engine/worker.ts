@@ -14,6 +14,7 @@ import {
 import type { Wake } from './dispatch/dispatcher.ts'
 import { Gather } from './gather.ts'
 import type { Job } from './job.ts'
+import { jobMeter } from './job-meter.ts'
 import { Completed, type DefinedKind, type KindRegistry } from './kind.ts'
 import type { Leases } from './lease.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -205,7 +206,7 @@ export class Worker implements Duty {
     )
     const outcome = await this.#run(kind, job, abort, progress, log)
     const rest = await progress.close()
-    if (outcome === 'lost') return
+    if (outcome === 'lost') return jobMeter.leaseLost(kind)
     if (outcome.what === 'failed') log.warn({ err: outcome.error, final: outcome.final }, 'job failed')
     if (outcome.what === 'waiting')
       log.warn({ err: outcome.error }, `job waits for the ${outcome.error.kind.outage}`)
@@ -286,7 +287,10 @@ export class Worker implements Duty {
         this.#deps.wake(await this.#deps.leases.settle(job, outcome, progress))
         return
       } catch (error) {
-        if (isAppError(error, ERRORS.JOB_LEASE_LOST)) return log.warn('another worker has taken the job over')
+        if (isAppError(error, ERRORS.JOB_LEASE_LOST)) {
+          jobMeter.leaseLost(this.#deps.kinds.get(job.kind))
+          return log.warn('another worker has taken the job over')
+        }
         if (!outageOf(error)) {
           log.error({ err: error }, 'the end of a job could not be written')
           // What the handler handed over is at fault, so the job has failed; without it the end can be written.

@@ -16,6 +16,7 @@ import { AppError, ERRORS, isAppError, outageOf } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import type { SqlConnections } from './connections.ts'
 import { exportKey } from './export-artifacts.ts'
+import { countRead, countWritten } from './export-meter.ts'
 import type { ExportRequest } from './export-request.ts'
 import type { MaskRules } from './masks/index.ts'
 import { orShortage } from './or-shortage.ts'
@@ -93,6 +94,7 @@ export function exportKind(
 ): JobKind<ExportPayload, ExportResult> {
   return {
     name: EXPORT_KIND,
+    domain: 'exports',
     pool: EXPORT_KIND,
     lane: {
       name: EXPORT_LANE,
@@ -189,6 +191,8 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
           signal,
           brokenOff: job.crashes > 0,
           onProgress({ bytes, ...step }) {
+            const before = { rows: Math.max(last.fetched, resumedAt(job.progress)), bytes: last.bytes }
+            countRead({ rows: step.fetched - before.rows, bytes: bytes - before.bytes })
             Object.assign(last, step, { bytes })
             progress(step)
           },
@@ -270,5 +274,6 @@ async function upload(
       .execute()
     await keepReport(tx, job.id, reportOf(produced, stored))
     quotas.add(tx, projectId, { rows, bytes: produced.bytesRead, disk: stored.size })
+    tx.afterCommit(() => countWritten({ rows, bytes: stored.size }))
   })
 }

@@ -21,6 +21,7 @@ import type { HttpClient } from '../net/index.ts'
 import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
 import type { SqlConnections } from './connections.ts'
 import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from './export-job.ts'
+import { countRead } from './export-meter.ts'
 import { type Download, ExportQueries, type ListOptions } from './export-queries.ts'
 import { type ExportBody, readRequest } from './export-request.ts'
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
@@ -283,6 +284,7 @@ export class Exports {
     const { rows, bytes } = spent
     Object.assign(spent, { rows: 0, bytes: 0 })
     if (bytes === 0) return
+    countRead({ rows, bytes })
     const { ledger, quotas } = this.#deps
     await ledger.transaction(async (tx) => quotas.add(tx, projectId, { rows, bytes }))
   }

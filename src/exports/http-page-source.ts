@@ -30,6 +30,7 @@ export class HttpPageSource implements PageSource {
     const { url, headers, secrets } = this.#options
     const answer = await http.request({
       url: pageUrl(url, page, pageSize),
+      domain: 'exports',
       headers: { accept: 'application/json', ...headers },
       ...(secrets.length > 0 && { sign: (hop) => signPull(secrets, { url: hop, now: clock.now() }) }),
       signal,

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { AppError, ERRORS, metrics } from '../kernel/index.ts'
 
 export interface AnsweredFile {
   handle: FileHandle
@@ -36,7 +36,9 @@ export async function answerFile(
     reply.header('Content-Length', end - start + 1)
     if (request.method === 'HEAD' || size === 0) return reply.send(request.method === 'HEAD' ? undefined : '')
     open = false
-    return reply.send(handle.createReadStream({ start, end }))
+    const stream = handle.createReadStream({ start, end })
+    stream.once('close', () => metrics.bytesSent.inc({ domain: 'processing' }, stream.bytesRead))
+    return reply.send(stream)
   } finally {
     if (open) await handle.close()
   }

@@ -8,6 +8,7 @@ import type {
   ProjectStore,
   Quotas,
   Sealer,
+  SettingsStore,
   Signal,
   Tickets,
 } from '../engine/index.ts'
@@ -20,13 +21,14 @@ import type { Transfers } from '../transfers/index.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import type { DiskRoom } from './disk-room.ts'
 import type { Idempotency } from './idempotency.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 import type { Watchers } from './watchers.ts'
 
 /** What the server is given. */
 export interface HttpServerDeps {
   ledger: Ledger
+  settings: SettingsStore
   engine: Engine
   projects: ProjectStore
   quotas: Quotas

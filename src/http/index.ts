@@ -1,5 +1,5 @@
 export { DiskRoom } from './disk-room.ts'
 export type { HttpServerDeps } from './http-deps.ts'
-export type { MetricsAccess } from './metrics-server.ts'
+export type { MetricsAccess } from './metrics/metrics-server.ts'
 export type { SharedCounts } from './rate-limit.ts'
 export { HttpServer, type HttpServerOptions } from './server.ts'

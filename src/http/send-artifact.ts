@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { AppError, ERRORS, metrics } from '../kernel/index.ts'
 import type { ByteRange, OpenedArtifact } from '../storage/index.ts'
 
 export interface SendOptions {
   open(range?: ByteRange): Promise<OpenedArtifact>
+  /** What the bytes are counted as. */
+  domain: string
   fileName: string
   size: number
   /** Told when the last byte is out, or the reader has gone. */
@@ -42,7 +44,10 @@ export async function sendArtifact(
   artifact.stream.on('data', (chunk: Buffer) => {
     bytes += chunk.length
   })
-  reply.raw.once('close', () => options.onSent?.({ bytes, complete: bytes === length }))
+  reply.raw.once('close', () => {
+    metrics.bytesSent.inc({ domain: options.domain }, bytes)
+    options.onSent?.({ bytes, complete: bytes === length })
+  })
   return reply.send(artifact.stream)
 }
 

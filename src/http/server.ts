@@ -19,8 +19,8 @@ import { CrossOrigin } from './cross-origin.ts'
 import { registerErrorsPage } from './errors-page.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
 import { Idempotency } from './idempotency.ts'
-import { Metrics } from './metrics.ts'
-import { type MetricsAccess, MetricsServer } from './metrics-server.ts'
+import { Metrics } from './metrics/metrics.ts'
+import { type MetricsAccess, MetricsServer } from './metrics/metrics-server.ts'
 import { registerOpenApi } from './openapi.ts'
 import { requirePlain } from './plain-input.ts'
 import { PROBLEM_TYPE, sendProblem, toAppError, toProblem } from './problem.ts'
@@ -71,6 +71,8 @@ export interface HttpServerOptions {
   /** How long a server that stops goes on letting clients in, at least, after `/readyz` has turned 503. */
   unreadyMs: number
   metrics: MetricsAccess
+  /** Folders whose disks the metrics tell of. */
+  folders: Record<string, string>
   samples: boolean
   docs: boolean
 }
@@ -101,7 +103,7 @@ export class HttpServer implements Part {
   #disconnected: Promise<void> | undefined
 
   constructor(deps: HttpServerDeps, options: HttpServerOptions) {
-    const metrics = new Metrics(deps.ledger)
+    const metrics = new Metrics(deps, options)
     const stopping = this.#stop.signal
     this.#deps = {
       ...deps,

@@ -1,7 +1,7 @@
 import type { Engine, EventFilter, Grant, ProjectStore, Quotas, Signal } from '../engine/index.ts'
 import { background, type Log } from '../kernel/index.ts'
 import { type EventBatch, type EventStream, openEventStream } from '../notify/index.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 export interface WatcherDeps {
   engine: Engine

@@ -38,5 +38,15 @@ export {
 } from './files.ts'
 export { Lifecycle, type Part } from './lifecycle.ts'
 export { createLog, type Log } from './log.ts'
+export {
+  ledgerPools,
+  metrics,
+  type PoolState,
+  processMetrics,
+  redisConnections,
+  statusLabel,
+  swarms,
+} from './metrics/metrics.ts'
+export { MetricSet } from './metrics/prometheus.ts'
 export { outageOf, toDiskError } from './outage.ts'
 export { tellUnforeseenTo, unforeseen, unforeseenErrors } from './unforeseen.ts'

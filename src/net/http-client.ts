@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { AppError, type Clock, ERRORS, systemClock } from '../kernel/index.ts'
+import { AppError, type Clock, ERRORS, metrics, statusLabel, systemClock } from '../kernel/index.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { Agents } from './agents.ts'
 import { AnswerBody } from './answer-body.ts'
@@ -22,6 +22,8 @@ export interface HttpRequest {
   sign?: (url: URL) => Record<string, string>
   signal?: AbortSignal
   timeouts?: Partial<HttpTimeouts>
+  /** What the request is counted as in the metrics. */
+  domain?: string
   /** Whether a redirect may lead to another origin; it may unless this says false. */
   mayStray?: boolean
 }
@@ -103,6 +105,20 @@ export class HttpClient {
   }
 
   async request(request: HttpRequest): Promise<HttpResponse> {
+    const { domain = 'other' } = request
+    const answered = metrics.sourceDuration.startTimer({ domain })
+    let status: number | undefined
+    try {
+      const response = await this.#request(request)
+      status = response.status
+      return response
+    } finally {
+      answered()
+      metrics.sourceRequests.inc({ domain, status: statusLabel(status) })
+    }
+  }
+
+  async #request(request: HttpRequest): Promise<HttpResponse> {
     let hop = firstHop(request, this.#options.userAgent, ACCEPT_ENCODING)
     const timeouts = { ...this.#timeouts, ...request.timeouts }
     const deadline = startDeadline(this.#clock, timeouts.totalMs, hop.url.host, request.signal)

@@ -10,7 +10,7 @@ import type {
   Tx,
 } from '../engine/index.ts'
 import { Completed, maskUrl, newId, now, openUrl } from '../engine/index.ts'
-import { AppError, type Clock, ERRORS, isAppError, messageOf, outageOf } from '../kernel/index.ts'
+import { AppError, type Clock, ERRORS, isAppError, messageOf, metrics, outageOf } from '../kernel/index.ts'
 import { type HttpClient, signCallback } from '../net/index.ts'
 
 /** What a callback carries of a task: the same that a GET would answer to this caller. */
@@ -71,6 +71,7 @@ export class Callbacks {
   define(): void {
     const kind: JobKind<CallbackPayload, null> = {
       name: KIND,
+      domain: 'notify',
       pool: 'callbacks',
       maxAttempts: MAX_ATTEMPTS,
       backoff: BACKOFF,
@@ -134,6 +135,7 @@ export class Callbacks {
     const task = await tx.db.selectFrom('tasks').select('job_id').where('id', '=', taskId).executeTakeFirst()
     if (!task) return
     const delivered = change.what === 'succeeded'
+    if (!delivered) tx.afterCommit(() => metrics.callbacks.inc({ outcome: 'given_up' }))
     if (!delivered) await this.#giveUp(tx, { taskId, type, url, reason: change.error?.message ?? null })
     await this.#deps.engine.events.append(tx, {
       type: `${kind}.notified`,
@@ -184,11 +186,17 @@ export class Callbacks {
       const delivered = status >= 200 && status < 300
       const told = { status, error: null, delivered }
       // With the end of the job: an outage of the ledger between the two would tell the receiver twice.
-      if (delivered) return new Completed(null, (tx) => this.#record(tx, payload, attempts, told))
+      if (delivered)
+        return new Completed(null, async (tx) => {
+          await this.#record(tx, payload, attempts, told)
+          tx.afterCommit(() => metrics.callbacks.inc({ outcome: 'delivered' }))
+        })
       await this.#record(this.#deps.ledger, payload, attempts, told)
+      metrics.callbacks.inc({ outcome: 'refused' })
       throw new AppError(ERRORS.CALLBACK_REFUSED, `the callback answered with status ${status}`)
     } catch (error) {
       if (!isAppError(error, ERRORS.CALLBACK_REFUSED) && !outageOf(error) && !signal.aborted) {
+        metrics.callbacks.inc({ outcome: 'unreachable' })
         const failed = { status: null, error: messageOf(error), delivered: false }
         await this.#record(this.#deps.ledger, payload, attempts, failed)
       }
@@ -212,6 +220,7 @@ export class Callbacks {
     const response = await this.#deps.http.request({
       url: openUrl(this.#deps.sealer, url),
       method: 'POST',
+      domain: 'notify',
       headers: { 'content-type': 'application/json' },
       sign: () => signCallback(secrets, { id: webhookId, now: at, body }),
       body,

@@ -14,6 +14,7 @@ const KEPT_MS = 30 * 24 * 3_600_000
 export function runKind(runner: Pick<Runner, 'run'>, runs: RunStore): JobKind<RunOrder, RunProgress> {
   return {
     name: RUN_KIND,
+    domain: 'runs',
     // Runs last for hours: they must not take the slots of quicker work. The lane is their limit.
     pool: RUN_LANE,
     lane: { name: RUN_LANE, limit: DEFAULT_MAX_CONCURRENT, policy: 'fifo' },

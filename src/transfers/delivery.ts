@@ -6,6 +6,7 @@ import {
   type Clock,
   ERRORS,
   isAppError,
+  metrics,
   orAborted,
   outageOf,
 } from '../kernel/index.ts'
@@ -89,6 +90,7 @@ export class Delivery {
     await this.#context.transaction((tx) =>
       this.#deps.windows.started(tx, this.#window.id, engineTaskId, size),
     )
+    this.#window.fileSize = size
     return engineTaskId
   }
 
@@ -157,6 +159,8 @@ export class Delivery {
       await this.#deps.windows.record(tx, this.#window, changes, egress)
       if (status) await this.#deps.windows.end(tx, this.#window.id, status)
     })
+    const arrived = changes.filter((change) => change.status === 'Success').length
+    metrics.delivered.inc(arrived * (this.#window.fileSize ?? 0))
     this.#targets = targets
     if (status) this.#window.status = status
   }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix'
 import { sql } from 'kysely'
 import { type Ledger, newId, now, type Quotas, readCursor, writeCursor } from '../engine/index.ts'
-import { AppError, type Clock, type Duty, ERRORS, outageOf } from '../kernel/index.ts'
+import { AppError, type Clock, type Duty, ERRORS, metrics, outageOf } from '../kernel/index.ts'
 import type { ArtifactOwner, ArtifactStore, FoundArtifact } from '../storage/index.ts'
 import { repositoryPath } from './repository-path.ts'
 import type { ScanSpool } from './scan-spool.ts'
@@ -81,6 +81,7 @@ export class Repository implements Duty, ArtifactOwner {
     const { size, sha256 } = scans
       ? await scans.pass(within, signal, (file) => store.put(artifactKey, file, { ...options, move: true }))
       : await store.put(artifactKey, within, options)
+    metrics.bytesRead.inc({ domain: 'transfers' }, size)
     const replaced = await this.#write(projectId, { path, size, signature: sha256 }, artifactKey).catch(
       async (error) => {
         // The ledger may have committed and its answer be lost: what nobody refers to is swept later.

@@ -19,6 +19,7 @@ export function terminateKind(deps: {
 }): JobKind<TerminatePayload, { targets: number }> {
   return {
     name: TERMINATE_KIND,
+    domain: 'transfers',
     maxAttempts: 8,
     timeoutMs: MINUTE,
     keepMs: 30 * MINUTE,

@@ -31,6 +31,7 @@ export function transferKind(
 ): JobKind<TransferPayload, { status: string }> {
   return {
     name: TRANSFER_KIND,
+    domain: 'transfers',
     pool: TRANSFER_KIND,
     maxAttempts: MAX_ATTEMPTS,
     keepMs: ttlMs,

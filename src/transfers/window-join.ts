@@ -1,5 +1,5 @@
 import { type Engine, type Ledger, newId, now, type Tx } from '../engine/index.ts'
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { AppError, ERRORS, metrics } from '../kernel/index.ts'
 import { windowAt, windowOf } from './collect-window.ts'
 import type { Permissions } from './permissions.ts'
 import { hashOf, jobKey, TRANSFER_KIND, taskPrefix } from './transfer-keys.ts'
@@ -164,6 +164,7 @@ export class WindowJoin {
     const taken = await writeJoins(tx, this.#deps.ledger.dialect, tasks)
     if (taken.length > 0) throw new PlacesTaken(taken.map(({ request }) => request))
     tx.afterCommit(() => {
+      metrics.tasksAccepted.inc({ domain: 'transfers', kind: TRANSFER_KIND }, tasks.length)
       this.#deps.engine.feed.notify()
       this.#deps.onJoined?.(tasks)
     })

@@ -1,6 +1,6 @@
 import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import pg from 'pg'
-import { AppError, ERRORS, type Log } from '../../kernel/index.ts'
+import { AppError, ERRORS, type Log, ledgerPools } from '../../kernel/index.ts'
 import { Ledger } from './ledger.ts'
 import { OnlyInstanceLock } from './only-instance-lock.ts'
 import { PostgresDriver } from './postgres-driver.ts'
@@ -10,6 +10,9 @@ import { SESSION_LIMITS, type SessionLimits, sessionSettings } from './session-s
 const BIGINT = 20
 /** One for new events and two for readers that catch up; none is open while nobody reads. */
 const EVENT_READERS = 3
+
+type PoolUse = 'work' | 'events'
+const APPLICATION: Record<PoolUse, string> = { work: 'wharf', events: 'wharf-events' }
 
 export interface PostgresOptions {
   connections?: number
@@ -31,15 +34,20 @@ export async function openPostgresLedger(
     )
   }
   const settings = { ...sessionSettings({ ...SESSION_LIMITS, ...limits }), connectionString: url }
-  const open = (max: number, name: string) =>
-    openDatabase(openPool({ ...settings, max, application_name: name }, log))
+  const watched: (() => void)[] = []
+  const open = (max: number, use: PoolUse) => {
+    const pool = openPool({ ...settings, max, application_name: APPLICATION[use] }, log)
+    watched.push(ledgerPools.watch(() => stateOf(pool, use)))
+    return openDatabase(pool)
+  }
   return new Ledger(
-    open(connections, 'wharf'),
+    open(connections, 'work'),
     'postgres',
     async () => {
+      for (const end of watched) end()
       await lock?.release()
     },
-    open(EVENT_READERS, 'wharf-events'),
+    open(EVENT_READERS, 'events'),
   )
 }
 
@@ -59,6 +67,10 @@ function openPool(settings: pg.PoolConfig, log: Log): pg.Pool {
   // uncaught exception; the next statement on it says so anyway.
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
+}
+
+function stateOf({ totalCount, idleCount, waitingCount, options }: pg.Pool, use: PoolUse) {
+  return { pool: use, max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount }
 }
 
 function openDatabase(pool: pg.Pool): Kysely<Schema> {

@@ -1,5 +1,6 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
 import type pg from 'pg'
+import { metrics } from '../../kernel/index.ts'
 import { type Statement, statementsOf } from './commit-with.ts'
 import { guarded } from './outage.ts'
 import { sendTogether } from './pipeline.ts'
@@ -108,7 +109,16 @@ class PostgresConnection implements DatabaseConnection {
     return results
   }
 
-  #send(given: readonly Statement[]): Promise<pg.QueryResult[]> {
+  async #send(given: readonly Statement[]): Promise<pg.QueryResult[]> {
+    const answered = metrics.ledgerStatements.startTimer()
+    try {
+      return await this.#sendNow(given)
+    } finally {
+      answered()
+    }
+  }
+
+  #sendNow(given: readonly Statement[]): Promise<pg.QueryResult[]> {
     const statements = given.map(withoutNul)
     for (const statement of statements) tellStatement(statement)
     const begin = this.#begin

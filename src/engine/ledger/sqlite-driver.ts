@@ -9,6 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { metrics } from '../../kernel/index.ts'
 import { toSqliteLedgerError } from './outage.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
 import { tellStatement } from './statements.ts'
@@ -42,10 +43,13 @@ class StatementCache {
 
   run<R>(query: CompiledQuery): QueryResult<R> {
     tellStatement(query)
+    const started = performance.now()
     try {
       return this.#run(query)
     } catch (error) {
       throw toSqliteLedgerError(error)
+    } finally {
+      metrics.ledgerStatements.observe((performance.now() - started) / 1_000)
     }
   }
 
@@ -139,9 +143,12 @@ class NodeSqliteConnection implements DatabaseConnection {
     this.#inTransaction = true
   }
 
-  commit(): Promise<void> {
+  /** Waits for the disk, and for others whose commit it shares. */
+  async commit(): Promise<void> {
     this.#inTransaction = false
-    return this.#shared.writer.commit()
+    const started = performance.now()
+    await this.#shared.writer.commit()
+    metrics.ledgerStatements.observe((performance.now() - started) / 1_000)
   }
 
   /** Kysely also rolls back after a commit that failed, when the writer has long been somebody else's. */

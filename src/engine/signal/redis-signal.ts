@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import type { Log } from '../../kernel/index.ts'
 import { connectRedis, reconnectSoon } from '../redis-connection.ts'
+import { measureRedis } from '../redis-meter.ts'
 import { Listeners } from './listeners.ts'
 import type { Signal, Topic, Topics } from './signal.ts'
 import { SignalEnvelope, type SignalEnvelopeOptions } from './signal-envelope.ts'
@@ -33,6 +34,7 @@ export class RedisSignal implements Signal {
     this.#channel = `${prefix}:signal`
     this.#publisher = connectRedis(log, url)
     this.#subscriber = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: reconnectSoon })
+    measureRedis(this.#subscriber)
     this.#subscriber.on('error', (error) => log.debug({ err: error }, 'redis connection error'))
     this.#subscriber.on('message', (_channel, text) => this.#receive(text))
     // ioredis subscribes again by itself after a reconnect.

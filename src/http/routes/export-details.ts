@@ -127,6 +127,7 @@ export function exportDetailRoutes(
         }
         return sendArtifact(request, reply, {
           open: (range) => exports.openFile(view.task_id, range),
+          domain: 'exports',
           fileName: view.file?.name ?? 'export',
           size: view.file?.size ?? 0,
           onSent: (sent) =>

@@ -10,7 +10,7 @@ import {
   type Produced,
   parseKeepingOrder,
 } from '../../exports/index.ts'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, ERRORS, metrics } from '../../kernel/index.ts'
 import { linkIssuerOf, type Principal, requireProject, requireTask } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { contentDisposition } from '../send-artifact.ts'
@@ -214,7 +214,9 @@ async function answerWithFile(
     })
     // There is no task to look up: the audit log says whose mark it is.
     if (watermark) await trail.prepare(request, { action: 'export.downloaded', target: watermark.id })()
-    await reply.send(createReadStream(path))
+    const stream = createReadStream(path)
+    stream.once('close', () => metrics.bytesSent.inc({ domain: 'exports' }, stream.bytesRead))
+    await reply.send(stream)
   }
   const issuer = linkIssuerOf(request, proxies)
   await exports.sync(projectId, request.body as ExportBody, abortedWith(reply), send, issuer)

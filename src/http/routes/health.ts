@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { type MetricsAccess, mayReadMetrics } from '../metrics-server.ts'
+import { type MetricsAccess, mayReadMetrics } from '../metrics/metrics-server.ts'
 
 const open = { config: { access: 'open' as const, unlimited: true } }
 
@@ -61,7 +61,7 @@ export function healthRoutes(
       async (request, reply) => {
         if (!mayReadMetrics(request.headers.authorization, metricsAccess))
           throw new AppError(ERRORS.UNAUTHENTICATED, 'this needs WHARF_METRICS_TOKEN or the admin token')
-        return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+        return reply.type(metrics.contentType).send(await metrics.read())
       },
     )
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import { reportOutages } from '../../engine/index.ts'
+import { measureRedis, reportOutages } from '../../engine/index.ts'
 import { AppError, ERRORS, type Log } from '../../kernel/index.ts'
 import { encodeMessage, TEXT } from '../task.ts'
 
@@ -137,6 +137,7 @@ export class RedisLink {
       retryStrategy: (times) => Math.min(50 * 2 ** times, 1_000),
     })
     reportOutages(redis, this.#log)
+    measureRedis(redis)
     return redis
   }
 }

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { type CompiledQuery, type Selectable, sql } from 'kysely'
 import { type Engine, Gather, type Ledger, now, type Schema, type Tx } from '../../engine/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
+import { countAccepted, countChange } from '../processing-meter.ts'
 import {
   type NewTask,
   readReport,
@@ -186,8 +187,11 @@ export class TaskRows {
       .where('id', '=', id)
       .where('status', 'in', guard.statuses ?? ['PENDING', 'PROCESSING'])
     if (guard.fence !== undefined) query = query.where('fence', '=', guard.fence)
-    const row = await query.returning(['project_id', 'error_message']).executeTakeFirst()
+    const row = await query
+      .returning(['project_id', 'error_message', 'created_at', 'queued_at', 'updated_at', 'returns'])
+      .executeTakeFirst()
     if (!row) return false
+    tx.afterCommit(() => countChange(set.status, { ...row, resultSize }))
     if (row.project_id !== null && resultSize > 0) this.#deps.count?.(tx, row.project_id, resultSize)
     if (set.status && set.status !== 'REVOKED') {
       await this.#deps.events.appendAll(tx, [taskEvent(id, row.project_id, set.status, row.error_message)])
@@ -203,6 +207,7 @@ export class TaskRows {
     const inserted = await this.#insert.run(tasks)
     this.#deps.notify()
     this.#deps.toFollow?.()
+    for (const { id, size } of tasks) if (inserted.has(id)) countAccepted(size)
     return tasks.map(({ id }) => inserted.get(id))
   }
 }

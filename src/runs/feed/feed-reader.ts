@@ -49,7 +49,12 @@ export class FeedReader {
     const { attempts, backoff, maxPageBytes } = this.#options
     const address = withCursor(url, cursor)
     const ask = async (): Promise<FeedPage> => {
-      const response = await net.request({ url: address, headers: { accept: 'application/json' }, signal })
+      const response = await net.request({
+        url: address,
+        domain: 'runs',
+        headers: { accept: 'application/json' },
+        signal,
+      })
       try {
         expectOk(response, clock.now())
         return readFeedPage((await readAll(response.body, maxPageBytes)).toString('utf8'), response.url)

@@ -6,6 +6,7 @@ import {
   ERRORS,
   type FileScanner,
   isAppError,
+  metrics,
   openFile,
   outageOf,
   toDiskError,
@@ -91,6 +92,7 @@ export class FileDownloader {
     const { wanted, watch } = download
     const response = await net.request({
       url: wanted.url,
+      domain: 'runs',
       // Compressed bytes cannot be continued, and their length says nothing about the file's.
       headers: { 'accept-encoding': 'identity', ...download.rangeHeaders() },
       signal: watch.signal,
@@ -191,6 +193,7 @@ class Download {
   }
 
   took(count: number): void {
+    metrics.bytesRead.inc({ domain: 'runs' }, count)
     this.#have += count
     this.watch.onBytes(count)
     if (this.#total !== undefined && this.#have > this.#total)

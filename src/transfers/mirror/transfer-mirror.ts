@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import type { Ledger } from '../../engine/index.ts'
+import { type Ledger, measureRedis } from '../../engine/index.ts'
 import type { Clock, Duty, Log, Part } from '../../kernel/index.ts'
 import type { TransferTarget } from '../transfer-engine.ts'
 import { taskPrefix } from '../transfer-keys.ts'
@@ -54,6 +54,7 @@ export class TransferMirror implements Duty, Part {
       commandTimeout: 10_000,
       retryStrategy: (times) => Math.min(50 * 2 ** times, 1_000),
     }) as Scripted
+    measureRedis(this.#redis)
     this.#redis.on('error', (error) => deps.log.debug({ err: error }, 'redis connection error'))
     this.#redis.defineCommand('putWindow', { numberOfKeys: 3, lua: SCRIPT })
   }

@@ -51,6 +51,7 @@ export class GseClient {
     const response = await this.#deps.http.request({
       url: `${this.#base}/${name}`,
       method: 'POST',
+      domain: 'transfers',
       headers: this.#headers,
       body: JSON.stringify(body),
       signal,

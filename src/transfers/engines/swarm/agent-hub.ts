@@ -105,6 +105,11 @@ export class AgentHub {
     for (const client of this.#server.clients) client.terminate()
   }
 
+  /** How many agents are connected here. */
+  get size(): number {
+    return this.#lines.size
+  }
+
   /** Bytes of control messages that left. */
   get bytesSent(): number {
     return this.#bytesSent

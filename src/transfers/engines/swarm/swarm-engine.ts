@@ -11,6 +11,7 @@ import {
   type Log,
   messageOf,
   outageOf,
+  swarms,
 } from '../../../kernel/index.ts'
 import type { TransferEngine, TransferOrder, TransferResult, TransferTarget } from '../../transfer-engine.ts'
 import { AgentDirectory, type KnownAgent } from './agent-directory.ts'
@@ -85,6 +86,7 @@ export class SwarmEngine implements TransferEngine {
   readonly #adopting = new Map<string, Promise<Running | undefined>>()
   readonly #looking: DutyLoop
   #unsubscribe: (() => void) | undefined
+  #unwatch: (() => void) | undefined
 
   constructor(deps: SwarmEngineDeps, options: SwarmEngineOptions) {
     const { store, signal, instance, authority, clock, log } = deps
@@ -129,6 +131,7 @@ export class SwarmEngine implements TransferEngine {
     })
     await this.#directory.start()
     await this.#hub.start()
+    this.#unwatch = swarms.watch(() => ({ agents: this.#hub.size, egress: this.#pieces.bytesSent }))
     this.#looking.start()
   }
 
@@ -140,6 +143,7 @@ export class SwarmEngine implements TransferEngine {
   /** Lets go of everything; tasks stay in the store, and agents go on among themselves. */
   async close(): Promise<void> {
     this.#unsubscribe?.()
+    this.#unwatch?.()
     await this.#looking.stop()
     this.#hub.stop()
     await this.#directory.stop()

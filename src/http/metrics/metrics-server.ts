@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { matchesHash } from '../engine/index.ts'
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { matchesHash } from '../../engine/index.ts'
+import { AppError, ERRORS } from '../../kernel/index.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Who may read the metrics: they name routes, projects' work and the state of the installation. */
@@ -27,8 +27,8 @@ export class MetricsServer {
       if (request.url !== '/metrics' || request.method !== 'GET') return response.writeHead(404).end()
       if (!mayReadMetrics(request.headers.authorization, access))
         return response.writeHead(401, { 'WWW-Authenticate': 'Bearer realm="wharf metrics"' }).end()
-      metrics.registry.metrics().then(
-        (text) => response.writeHead(200, { 'Content-Type': metrics.registry.contentType }).end(text),
+      metrics.read().then(
+        (text) => response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text),
         () => response.writeHead(503).end(),
       )
     })

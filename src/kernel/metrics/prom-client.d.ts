@@ -1,0 +1,20 @@
+declare module 'prom-client/lib/counter.js' {
+  export { Counter as default } from 'prom-client'
+}
+declare module 'prom-client/lib/gauge.js' {
+  export { Gauge as default } from 'prom-client'
+}
+declare module 'prom-client/lib/histogram.js' {
+  export { Histogram as default } from 'prom-client'
+}
+declare module 'prom-client/lib/registry.js' {
+  export { Registry as default } from 'prom-client'
+}
+declare module 'prom-client/lib/metrics/*.js' {
+  import type { Registry } from 'prom-client'
+
+  export default function collect(
+    registry: Registry,
+    options?: { eventLoopMonitoringPrecision?: number },
+  ): void
+}
