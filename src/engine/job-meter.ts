@@ -1,8 +1,12 @@
 import { metrics } from '../kernel/index.ts'
 import type { Job } from './job.ts'
-import type { DefinedKind } from './kind.ts'
 
-type Counted = Pick<DefinedKind, 'name' | 'domain'>
+/** A kind of job, as the metrics name it. */
+interface Counted {
+  name: string
+  domain: string
+}
+
 export type JobEnd = 'succeeded' | 'failed' | 'cancelled'
 /**
  * Why a running job went back: its handler failed, a part is away, this process stops, or its worker was lost. Of a

@@ -1,3 +1,4 @@
+/// <reference path="./prom-client.d.ts" />
 // Part by part: the entry point of prom-client loads OpenTelemetry, which only those who export traces should pay for.
 import type { Counter, Gauge, Registry } from 'prom-client'
 import CounterOf from 'prom-client/lib/counter.js'
