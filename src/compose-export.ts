@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Config } from './config.ts'
 import {
   type Diagnosis,
+  type Driver,
   type ExportBody,
   examineSource,
   HttpPageSource,
@@ -51,6 +52,7 @@ export type ExportWishes = Pick<
 
 /** A database, and what to ask it. */
 export interface LocalQuery {
+  driver: Driver
   url: string
   query: string
   params: string[]
@@ -134,9 +136,9 @@ function masksOf(demanded: Record<string, string>): Record<string, Mask> {
   return demanded as Record<string, Mask>
 }
 
-function openQuery(http: HttpClient, { url }: LocalQuery): NonNullable<ProduceOptions['openSql']> {
+function openQuery(http: HttpClient, { driver, url }: LocalQuery): NonNullable<ProduceOptions['openSql']> {
   const addressOf = (host: string, port: number) => http.addressOf(host, port)
-  return (source, signal) => openSqlRows(source, { driver: 'postgres', url }, { addressOf, signal })
+  return (source, signal) => openSqlRows(source, { driver, url }, { addressOf, signal })
 }
 
 export async function diagnoseSource(

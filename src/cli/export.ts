@@ -47,6 +47,7 @@ Examples:
   wharf export https://erp.example/api/orders -o orders.csv --header 'Authorization: Bearer …'
   wharf export --sql 'select * from orders where day = $1' --param 2026-01-31 \\
     --connection postgres://reader@db.example/shop -o orders.parquet
+  wharf export --sql 'select * from orders' --connection ./shop.db -o orders.xlsx
 
 Ctrl-C leaves a folder .FILE.wharf-part beside FILE. The same command, run again within five minutes, goes on from
 there; later it starts anew, because the source's rows may have moved. A file that is split (see --max-rows,
@@ -68,8 +69,11 @@ export function addExportCommand(program: Command): void {
       new Option('--compress <how>', 'CSV and JSON lines, whatever the ending').choices(['gzip', 'zstd']),
     )
     .option('--sql <query>', 'rows of a database in place of a source: one SELECT')
-    .option('--connection <url>', 'the database, as postgres://user:password@host/name')
-    .option('--param <value>', 'for $1, $2 … in the query; may be given again', collect)
+    .option(
+      '--connection <url>',
+      'the database: postgres://… or mysql://user:password@host/name, or an SQLite file',
+    )
+    .option('--param <value>', 'for $1, $2 … or ? in the query; may be given again', collect)
     .option('--page-size <rows>', 'rows a request (default: 500)', wholeNumber(100, 1_000))
     .option('--title <text>', 'Excel: a line above the table')
     .option('--summary <html>', 'Excel: a text below the title (b, i, u, br, font color)')
@@ -140,7 +144,19 @@ function queryOf(
     )
   if ((sql === undefined) !== (connection === undefined))
     throw new AppError(ERRORS.REQUEST_INVALID, '--sql and --connection need one another')
-  return sql === undefined ? undefined : { url: connection!, query: sql, params: param }
+  return sql === undefined ? undefined : { ...targetOf(connection!), query: sql, params: param }
+}
+
+/** What has no scheme is the path of a file. */
+function targetOf(connection: string): Pick<LocalQuery, 'driver' | 'url'> {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(connection) ?? []
+  if (scheme === undefined) return { driver: 'sqlite', url: resolve(connection.replace(/^sqlite:/, '')) }
+  if (/^postgres(?:ql)?$/.test(scheme)) return { driver: 'postgres', url: connection }
+  if (/^(?:mysql|mariadb)$/.test(scheme)) return { driver: 'mysql', url: connection }
+  throw new AppError(
+    ERRORS.REQUEST_INVALID,
+    `--connection: ${scheme}:// is not known; use postgres://, mysql:// or the path of an SQLite file`,
+  )
 }
 
 async function runExport(asked: string | undefined, options: ExportOptions): Promise<void> {

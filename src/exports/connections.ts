@@ -1,7 +1,15 @@
 import { type Ledger, now, type Sealer, type Tx } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
-import { type Driver, openSqlRows, type SqlRows, type SqlSource, testTarget } from './source/index.ts'
+import {
+  type Driver,
+  openSqlRows,
+  type SqlRows,
+  type SqlSource,
+  type SqlTarget,
+  targetFault,
+  testTarget,
+} from './source/index.ts'
 
 /** A connection as it is shown: never with its address. */
 export interface ConnectionView {
@@ -26,7 +34,7 @@ export class SqlConnections {
   }
 
   async put(tx: Tx, name: string, { driver, url, projects }: NewConnection): Promise<void> {
-    checkUrl(driver, url)
+    checkTarget({ driver, url })
     const values = {
       driver,
       url: this.#deps.sealer.seal(url),
@@ -101,10 +109,8 @@ function notFound(name: string): AppError {
   })
 }
 
-const SCHEMES: Record<Driver, RegExp> = { postgres: /^postgres(?:ql)?:\/\// }
-
-function checkUrl(driver: Driver, url: string): void {
-  if (SCHEMES[driver].test(url) && URL.canParse(url)) return
-  const message = `url is no address of a ${driver} database, such as ${driver}://user:password@host/name`
+function checkTarget(target: SqlTarget): void {
+  const message = targetFault(target)
+  if (message === undefined) return
   throw new AppError(ERRORS.REQUEST_INVALID, message, { details: { errors: [{ path: 'url', message }] } })
 }

@@ -7,6 +7,7 @@ export { closest } from './closest.ts'
 export { CommandLine } from './command/command-line.ts'
 export { FileScanner, type FileScannerOptions } from './command/file-scanner.ts'
 export { type ProcessEnd, runProcess } from './command/run-process.ts'
+export { startNode } from './command/start-node.ts'
 export { type Duty, DutyLoop, type DutyLoopOptions } from './duty.ts'
 export { isErrno } from './errno.ts'
 export {

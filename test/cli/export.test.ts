@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { pagesOf, type SourcePage, startSource } from '../support/source-server.ts'
@@ -167,5 +168,25 @@ describe('wharf export', () => {
     const { exited, output } = runWharf(['export', '--help'])
     expect(await exited).toMatchObject({ code: 0 })
     expect(output.out).toMatch(/--page-size[\s\S]*goes on from\s+there[\s\S]*130 after Ctrl-C/)
+  })
+
+  test('writes rows of a database, whose address says which kind it is', async () => {
+    const folder = temporaryFolder()
+    const database = new DatabaseSync(join(folder, 'shop.db'))
+    database.exec("create table orders (id integer, name text); insert into orders values (1, 'a'), (2, 'b')")
+    database.close()
+    const ask = async (connection: string) => {
+      const query = ['--sql', 'select * from orders where id > ?', '--param', '1', '--connection', connection]
+      const { exited, output } = runWharf(['export', ...query, '-o', join(folder, 'orders.csv'), '--no-bom'])
+      return { ...(await exited), ...output }
+    }
+    expect(await ask(join(folder, 'shop.db'))).toMatchObject({ code: 0 })
+    expect(readFileSync(join(folder, 'orders.csv'), 'utf8')).toBe('"id","name"\r\n2,"b"\r\n')
+    expect(await ask('oracle://somewhere/x')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(
+        'oracle:// is not known; use postgres://, mysql:// or the path of an SQLite file',
+      ),
+    })
   })
 })

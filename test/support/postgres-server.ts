@@ -5,6 +5,7 @@ import { boundFolder, end, removeFolder, spawnBound, untilPrinted } from './boun
 import { requireBinary } from './find-binary.ts'
 import { type Launcher, type Server, startBehindFront } from './fronted-server.ts'
 import { onFreePort } from './on-free-port.ts'
+import { unprivilegedUser } from './unprivileged-user.ts'
 
 export interface PostgresServerOptions {
   /** false: faster, and as safe as a test needs that never cuts the power. */
@@ -56,17 +57,4 @@ export function preparePostgres({
     return { port, stop: () => end(child, 'SIGINT'), crash: () => end(child, 'SIGQUIT'), child }
   }
   return { start: () => onFreePort(start), clean: () => removeFolder(folder) }
-}
-
-/** PostgreSQL refuses to run as root. */
-function unprivilegedUser(): { uid: number; gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined
-  for (const name of ['postgres', 'nobody']) {
-    try {
-      const id = (flag: string) =>
-        Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }))
-      return { uid: id('-u'), gid: id('-g') }
-    } catch {}
-  }
-  throw new Error("PostgreSQL does not run as root, and there is neither a user 'postgres' nor 'nobody'")
 }

@@ -43,7 +43,7 @@ const SqlSource = Type.Object(
     query: Type.String({
       minLength: 1,
       maxLength: 100_000,
-      description: 'One SELECT; $1, $2 … stand for params',
+      description: 'One SELECT; $1, $2 … (MySQL, SQLite: ?) stand for params',
     }),
     params: Type.Optional(
       Type.Array(

@@ -1,13 +1,8 @@
-import { readFileSync } from 'node:fs'
-import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { exportToFolder } from '../../../src/compose-export.ts'
-import { openSqlRows, type SqlRows } from '../../../src/exports/source/index.ts'
-import { isAppError } from '../../../src/kernel/index.ts'
-import { borrowDatabase, createDatabase, runSql } from '../../support/databases.ts'
+import { borrowDatabase, createDatabase, queryRows, runSql } from '../../support/databases.ts'
 import { problemOf, startExports } from '../../support/export-client.ts'
 import { ADMIN_TOKEN } from '../../support/http.ts'
-import { temporaryFolder } from '../../support/wharf-process.ts'
+import { askSql, type SqlDatabase, sqlContract, textsOf } from './sql-contract.ts'
 
 const SCHEMA = `
   create table orders (id bigint primary key, amount numeric, at timestamptz, day date, ok boolean, tags jsonb, note text);
@@ -18,7 +13,7 @@ const SCHEMA = `
   create sequence counter`
 
 /** A database with a few tables, and a role that may read and write all of them but is nobody special. */
-async function database() {
+async function open(): Promise<SqlDatabase> {
   const { url, drop } = await createDatabase()
   const role = `reader_${new URL(url).pathname.slice(1)}`
   await runSql(
@@ -32,28 +27,35 @@ async function database() {
   })
   const reader = new URL(url)
   reader.username = role
-  return { admin: url, url: reader.href }
-}
-
-const signal = () => new AbortController().signal
-const direct = async (host: string) => host
-
-async function query(url: string, text: string, params: (string | number | null)[] = []): Promise<SqlRows> {
-  const source = { connection: 'x', query: text, params }
-  return openSqlRows(source, { driver: 'postgres', url }, { signal: signal(), addressOf: direct })
-}
-
-async function rowsOf(rows: SqlRows): Promise<string[]> {
-  const texts: string[] = []
-  for await (const { text } of rows.pages()) texts.push(text)
-  await rows.close()
-  return texts
+  return {
+    url: reader.href,
+    run: (sql) => runSql(url, sql),
+    state: async () =>
+      JSON.stringify(
+        await queryRows(
+          url,
+          `select (select count(*) from orders) as orders, (select count(*) from log) as log,
+          (select count(*) from pg_largeobject_metadata) as objects, (select is_called from counter) as counted,
+          (select count(*) from pg_tables where schemaname = 'public') as tables`,
+        ),
+      ),
+    async running() {
+      const rows = await queryRows(
+        url,
+        `select pid from pg_stat_activity where usename = '${role}' and (state = 'active' or xact_start is not null)`,
+      )
+      return rows.length
+    },
+  }
 }
 
 describe.skipIf(inject('postgresUrl') === null)('PostgreSQL', () => {
-  test('a query that does anything but read is refused, whatever role asks', async () => {
-    const { admin, url } = await database()
-    const hostile = [
+  sqlContract('PostgreSQL', {
+    driver: 'postgres',
+    open,
+    sign: (n) => `$${n}`,
+    slow: 'select pg_sleep(600)',
+    hostile: [
       'select 1; drop table log',
       'select 1; commit; insert into log values (1)',
       "insert into log values ('x') returning 1",
@@ -85,96 +87,51 @@ describe.skipIf(inject('postgresUrl') === null)('PostgreSQL', () => {
       'lock table orders',
       'truncate log',
       'alter role current_user superuser',
-    ]
-    for (const text of hostile) {
-      const outcome = await query(url, text)
-        .then(rowsOf)
-        .then(
-          () => 'read',
-          (error: unknown) => error,
-        )
-      expect(isAppError(outcome) && outcome.kind.code, text).toBe('QUERY_FAILED')
-    }
-    // What a role may do to large objects before PostgreSQL 16 is undone with the transaction.
-    await query(url, 'select lo_create(4711)').then(rowsOf, () => undefined)
-    const client = new pg.Client({ connectionString: admin })
-    await client.connect()
-    const found =
-      await client.query(`select (select count(*) from orders)::int as orders, (select count(*) from log)::int as log,
-      (select count(*) from pg_largeobject_metadata)::int as objects, (select is_called from counter) as counted,
-      (select count(*) from pg_tables where schemaname = 'public')::int as tables`)
-    await client.end()
-    expect(found.rows).toEqual([{ orders: 1000, log: 0, objects: 0, counted: false, tables: 2 }])
+    ],
+    values: {
+      query:
+        "select *, 'NaN'::numeric a, 'infinity'::timestamptz b, '{1,2}'::int[] c, interval '1 day' d from orders where id = 1",
+      columns: [
+        'id integer',
+        'amount number',
+        'at datetime',
+        'day date',
+        'ok boolean',
+        'tags null',
+        'note string',
+        'a number',
+        'b datetime',
+        'c string',
+        'd string',
+      ],
+      rows: [
+        '{"id":1,"amount":12345678901234567891.12345,"at":"2024-02-29T00:30:15.123456+00:00","day":"2024-02-29","ok":false,' +
+          '"tags":{"n": 1},"note":"a \\"b\\"\\n\\\\ 汉","a":"NaN","b":"infinity","c":"{1,2}","d":"P1D"}',
+      ],
+    },
+  })
+
+  test('large objects that a query makes are gone with its transaction', async () => {
+    const { url, state } = await open()
+    const before = await state()
+    await askSql({ driver: 'postgres', url }, 'select lo_create(4711)').then(textsOf, () => undefined)
+    expect(await state()).toBe(before)
   })
 
   test('a role that reaches beyond the database, and a ledger of Wharf, are refused as targets', async () => {
-    const { admin } = await database()
-    await expect(query(admin, 'select 1')).rejects.toMatchObject({ kind: { code: 'CONNECTION_REFUSED' } })
+    const { url } = await open()
+    const ask = (url: string) => askSql({ driver: 'postgres', url }, 'select 1')
+    const admin = new URL(url)
+    admin.username = 'wharf'
+    await expect(ask(admin.href)).rejects.toMatchObject({ kind: { code: 'CONNECTION_REFUSED' } })
     const ledger = await borrowDatabase()
     onTestFinished(() => ledger.drop())
-    await expect(query(ledger.url, 'select 1')).rejects.toThrow(/ledger of Wharf/)
-    await expect(query('postgres://u@localhost/x?host=/run/postgresql', 'select 1')).rejects.toThrow(
-      /socket file/,
-    )
+    await expect(ask(ledger.url)).rejects.toThrow(/ledger of Wharf/)
+    await expect(ask('postgres://u@localhost/x?host=/run/postgresql')).rejects.toThrow(/socket file/)
   })
 
-  test('parameters are bound, types are kept, and one snapshot is read', async () => {
-    const { admin, url } = await database()
-    const one = await query(url, 'select * from orders where id = $1 and $2::text is null', [1, null])
-    expect(one.columns.map(({ name, type }) => `${name} ${type}`)).toEqual([
-      'id integer',
-      'amount number',
-      'at datetime',
-      'day date',
-      'ok boolean',
-      'tags null',
-      'note string',
-    ])
-    expect(await rowsOf(one)).toEqual([
-      '{"data":[{"id":1,"amount":12345678901234567891.12345,"at":"2024-02-29T00:30:15.123456+00:00","day":"2024-02-29","ok":false,' +
-        '"tags":{"n": 1},"note":"a \\"b\\"\\n\\\\ 汉"}]}',
-    ])
-    const injected = await query(url, 'select count(*) as n from orders where note = $1', ["' or true --"])
-    expect(await rowsOf(injected)).toEqual(['{"data":[{"n":0}]}'])
-    const all = await query(url, 'select id from orders order by id')
-    await runSql(admin, 'delete from orders where id > 300')
-    const texts = await rowsOf(all)
-    const ids = texts.flatMap((text) =>
-      (JSON.parse(text) as { data: { id: number }[] }).data.map(({ id }) => id),
-    )
-    expect(ids).toEqual(Array.from({ length: 1000 }, (_, n) => n))
-    const odd = await query(
-      url,
-      "select 'NaN'::numeric a, 'infinity'::timestamptz b, '{1,2}'::int[] c, interval '1 day' d",
-    )
-    expect(await rowsOf(odd)).toEqual(['{"data":[{"a":"NaN","b":"infinity","c":"{1,2}","d":"P1D"}]}'])
-    const stop = new AbortController()
-    const source = { connection: 'x', query: 'select pg_sleep(600)' }
-    const slow = openSqlRows(source, { driver: 'postgres', url }, { signal: stop.signal, addressOf: direct })
-    stop.abort(new Error('cancelled'))
-    await expect(slow).rejects.toThrow('cancelled')
-    await expect(query(url, 'select 1 as a, 2 as a')).rejects.toThrow(/two columns are named "a"/)
-  })
-
-  test('a query is exported without a server too', async () => {
-    const { url } = await database()
-    const warnings: string[] = []
-    const made = await exportToFolder({
-      source: { url: '', headers: {} },
-      sql: { url, query: 'select id, day from orders where id < $1 order by id', params: ['2'] },
-      wishes: { type: 'jsonl' },
-      directory: temporaryFolder(),
-      excel: { maxRows: 1, maxBytes: 1 },
-      signal: signal(),
-      onProgress: () => undefined,
-      onWarning: (text) => warnings.push(text),
-    })
-    expect(readFileSync(made.path, 'utf8')).toBe('{"id":0,"day":"2024-02-29"}\n{"id":1,"day":"2024-02-29"}\n')
-    expect(warnings).toEqual([])
-  })
-
-  test('an export reads a connection that its project was granted, in every format, and never shows its address', async () => {
-    const { url } = await database()
+  test('an export of a query checks keys, keeps digits and asks the address guard', async () => {
+    const { url } = await open()
     const { client, ask } = await startExports()
     const admin = { key: ADMIN_TOKEN }
     const { id } = client.project

@@ -1,12 +1,54 @@
-import { openPostgresRows, type PostgresOptions, testPostgres } from './postgres-rows.ts'
-import type { SqlRows, SqlSource, SqlTarget } from './sql-source.ts'
+import { readMysqlUrl } from './mysql-url.ts'
+import type { Driver, SqlReach, SqlRows, SqlSource, SqlTarget } from './sql-source.ts'
+import { openSqliteRows, testSqlite } from './sqlite-rows.ts'
 
-export type SqlAccess = Omit<PostgresOptions, 'url'>
+export type SqlAccess = Omit<SqlReach, 'url'>
 
-export function openSqlRows(source: SqlSource, { url }: SqlTarget, access: SqlAccess): Promise<SqlRows> {
-  return openPostgresRows(source, { ...access, url })
+interface DriverParts {
+  open(source: SqlSource, reach: SqlReach): Promise<SqlRows>
+  /** Opens a session and closes it again. */
+  test(reach: SqlReach): Promise<void>
+  isTarget(url: string): boolean
+  /** What a target looks like. */
+  example: string
 }
 
-export function testTarget({ url }: SqlTarget, access: SqlAccess): Promise<void> {
-  return testPostgres({ ...access, url })
+/** Clients of databases are loaded when the first of their queries comes: most servers need none. */
+const PARTS: Record<Driver, DriverParts> = {
+  postgres: {
+    open: async (source, reach) => (await import('./postgres-rows.ts')).openPostgresRows(source, reach),
+    test: async (reach) => (await import('./postgres-rows.ts')).testPostgres(reach),
+    isTarget: (url) => /^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url),
+    example: 'postgres://user:password@host/name',
+  },
+  mysql: {
+    open: async (source, reach) => (await import('./mysql-rows.ts')).openMysqlRows(source, reach),
+    test: async (reach) => (await import('./mysql-rows.ts')).testMysql(reach),
+    isTarget: (url) => readMysqlUrl(url) !== undefined,
+    example: 'mysql://user:password@host/name or mysql://user:password@host/name?sslmode=require',
+  },
+  sqlite: {
+    open: openSqliteRows,
+    test: testSqlite,
+    isTarget: (url) => url.startsWith('/') && !url.includes('\0'),
+    example: '/var/lib/shop/shop.db, the absolute path of a file',
+  },
+}
+
+export function openSqlRows(
+  source: SqlSource,
+  { driver, url }: SqlTarget,
+  access: SqlAccess,
+): Promise<SqlRows> {
+  return PARTS[driver].open(source, { ...access, url })
+}
+
+export function testTarget({ driver, url }: SqlTarget, access: SqlAccess): Promise<void> {
+  return PARTS[driver].test({ ...access, url })
+}
+
+/** What is wrong with a target, if anything is. */
+export function targetFault({ driver, url }: SqlTarget): string | undefined {
+  const { isTarget, example } = PARTS[driver]
+  return isTarget(url) ? undefined : `url is no address of a ${driver} database, such as ${example}`
 }

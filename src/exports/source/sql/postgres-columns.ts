@@ -1,8 +1,7 @@
+import type { SqlColumn } from './sql-pages.ts'
+
 /** How the text of a value that PostgreSQL sends becomes JSON, and what type its column has in a template. */
-export interface PostgresColumn {
-  type: string | null
-  json(text: string): string
-}
+type PostgresColumn = Omit<SqlColumn<string>, 'name'>
 
 const quoted = (text: string): string => JSON.stringify(text)
 /** NaN and Infinity are no JSON numbers. */

@@ -1,23 +1,15 @@
 import pg from 'pg'
 import { AppError, ERRORS, messageOf } from '../../../kernel/index.ts'
 import type { FeedPage } from '../row-feed.ts'
-import { type PostgresColumn, postgresColumn } from './postgres-columns.ts'
-import type { SqlRows, SqlSource } from './sql-source.ts'
-
-export interface PostgresOptions {
-  url: string
-  /** The address of a host that Wharf may reach, or an error. */
-  addressOf(host: string, port: number): Promise<string>
-  signal: AbortSignal
-}
+import { cancelPostgres, type RunningClient } from './cancel-postgres.ts'
+import { postgresColumn } from './postgres-columns.ts'
+import { refused, refuseTwins, unreachable } from './sql-error.ts'
+import { FIRST_ROWS, MOST_ROWS, PAGE_CHARACTERS, rowWriter, type SqlColumn } from './sql-pages.ts'
+import type { SqlReach, SqlRows, SqlSource } from './sql-source.ts'
 
 /** Of each statement, so of each run of rows. */
 const STATEMENT_MS = 300_000
 const CONNECT_MS = 15_000
-/** The first run of rows is small: how wide the rows are shows there. */
-const FIRST_ROWS = 200
-const MOST_ROWS = 10_000
-const PAGE_CHARACTERS = 512 * 1024
 
 /** Values as PostgreSQL writes them, whatever their type. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
@@ -47,7 +39,7 @@ const POWERS = `
  */
 export async function openPostgresRows(
   { query, params = [] }: Pick<SqlSource, 'query' | 'params'>,
-  options: PostgresOptions,
+  options: SqlReach,
 ): Promise<SqlRows> {
   const session = await PostgresSession.open(options)
   try {
@@ -67,7 +59,7 @@ export async function openPostgresRows(
 }
 
 /** Opens a session and closes it again. */
-export async function testPostgres(options: PostgresOptions): Promise<void> {
+export async function testPostgres(options: SqlReach): Promise<void> {
   const session = await PostgresSession.open(options)
   await session.close()
 }
@@ -77,8 +69,9 @@ class PostgresSession {
   readonly #signal: AbortSignal
   readonly #unfollow: () => void
   #closed = false
+  #cancelled: Promise<void> = Promise.resolve()
 
-  static async open(options: PostgresOptions): Promise<PostgresSession> {
+  static async open(options: SqlReach): Promise<PostgresSession> {
     const session = new PostgresSession(await guardedClient(options), options.signal)
     try {
       await session.#begin()
@@ -121,7 +114,7 @@ class PostgresSession {
     return this.run(statement) as unknown as Promise<pg.QueryArrayResult>
   }
 
-  async *pages(columns: readonly (PostgresColumn & { name: string })[], first: (string | null)[][]) {
+  async *pages(columns: readonly SqlColumn<string>[], first: (string | null)[][]) {
     const write = rowWriter(columns)
     let rows = first
     let asked = FIRST_ROWS
@@ -138,7 +131,7 @@ class PostgresSession {
     this.#closed = true
     this.#unfollow()
     // The transaction ends with the session. A session that is gone needs no end.
-    await this.#client.end().catch(() => undefined)
+    await Promise.all([this.#cancelled, this.#client.end().catch(() => undefined)])
   }
 
   async #begin(): Promise<void> {
@@ -146,45 +139,32 @@ class PostgresSession {
       await this.#client.connect()
     } catch (cause) {
       this.#signal.throwIfAborted()
-      throw new AppError(ERRORS.SOURCE_UNREACHABLE, `the database cannot be reached: ${messageOf(cause)}`, {
-        cause,
-      })
+      throw unreachable(cause)
     }
     // Should a query end the transaction in a way that nobody thought of, the next one is read only too.
     await this.run({ text: 'set default_transaction_read_only = on' })
     await this.run({ text: 'begin isolation level repeatable read read only' })
     await this.run({ text: SESSION })
     const [found] = (await this.run({ text: POWERS })).rows as { powerful: boolean; ledger: boolean }[]
-    if (found?.ledger)
-      throw new AppError(
-        ERRORS.CONNECTION_REFUSED,
-        'the database is a ledger of Wharf; exports may not read it',
-        {
-          retryable: false,
-        },
-      )
+    if (found?.ledger) throw refused('the database is a ledger of Wharf; exports may not read it')
     if (found?.powerful)
-      throw new AppError(
-        ERRORS.CONNECTION_REFUSED,
+      throw refused(
         "the connection's role may use files or programs of the database server; give Wharf a role that may only read tables",
-        { retryable: false },
       )
   }
 
-  /** The server notices with its next rows, or when the statement's time is over. */
+  /** By itself the server would notice with its next rows, or when the statement's time is over. */
   #cut(): void {
     const { connection } = this.#client as unknown as { connection: { stream: { destroy(): void } } }
     connection.stream.destroy()
+    this.#cancelled = cancelPostgres(this.#client as unknown as RunningClient)
   }
 }
 
-async function guardedClient({ url, addressOf }: PostgresOptions): Promise<pg.Client> {
+async function guardedClient({ url, addressOf }: SqlReach): Promise<pg.Client> {
   const asked = new pg.Client({ connectionString: url }) as pg.Client & { ssl: unknown }
   const { user, password, database, host, port } = asked
-  if (host.startsWith('/'))
-    throw new AppError(ERRORS.CONNECTION_REFUSED, 'a socket file cannot be used as a host', {
-      retryable: false,
-    })
+  if (host.startsWith('/')) throw refused('a socket file cannot be used as a host')
   const address = await addressOf(host, port)
   // The certificate is that of the name, wherever the name leads.
   const ssl = asked.ssl ? { ...(typeof asked.ssl === 'object' ? asked.ssl : {}), servername: host } : false
@@ -199,34 +179,6 @@ async function guardedClient({ url, addressOf }: PostgresOptions): Promise<pg.Cl
     application_name: 'wharf',
     keepAlive: true,
   } as pg.ClientConfig)
-}
-
-function refuseTwins(columns: readonly { name: string }[]): void {
-  const seen = new Set<string>()
-  for (const { name } of columns) {
-    if (seen.has(name))
-      throw new AppError(
-        ERRORS.QUERY_FAILED,
-        `two columns are named "${name}"; give one another name with AS`,
-        {
-          retryable: false,
-        },
-      )
-    seen.add(name)
-  }
-}
-
-/** Made once per query: the keys are the same in every row. */
-function rowWriter(columns: readonly (PostgresColumn & { name: string })[]) {
-  const keys = columns.map(({ name }, n) => `${n === 0 ? '{' : ','}${JSON.stringify(name)}:`)
-  return (row: readonly (string | null)[]): string => {
-    let text = ''
-    for (let n = 0; n < keys.length; n++) {
-      const value = row[n]!
-      text += keys[n]! + (value === null ? 'null' : columns[n]!.json(value))
-    }
-    return keys.length === 0 ? '{}' : `${text}}`
-  }
 }
 
 function pageOf(

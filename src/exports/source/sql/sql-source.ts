@@ -8,13 +8,22 @@ export interface SqlSource {
   params?: readonly (string | number | boolean | null)[]
 }
 
-export const DRIVERS = ['postgres'] as const
+export const DRIVERS = ['postgres', 'mysql', 'sqlite'] as const
 export type Driver = (typeof DRIVERS)[number]
 
 /** Where a query goes. */
 export interface SqlTarget {
   driver: Driver
+  /** For SQLite the path of a file. */
   url: string
+}
+
+/** A database, and how to get there. */
+export interface SqlReach {
+  url: string
+  /** The address of a host that Wharf may reach, or an error. */
+  addressOf(host: string, port: number): Promise<string>
+  signal: AbortSignal
 }
 
 /** An open query: its columns are known, its rows come as they are read. `close` ends its session, however far it came. */
