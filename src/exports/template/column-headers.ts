@@ -68,6 +68,7 @@ function dataColumn(leaf: ColumnNode, field: number | null, look: CellStyle): Da
     style: { ...look, ...leaf.style },
     ...(leaf.width === undefined ? {} : { width: leaf.width }),
     conditions: leaf.conditions,
+    ...(leaf.total !== undefined && field !== null && { total: leaf.total }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { MASKS, type Mask } from '../masks/mask.ts'
 import { formatFault } from '../xlsx/parts/number-format.ts'
-import type { CellStyle, CellType, DataColumn } from '../xlsx/sheet-plan.ts'
+import type { CellStyle, CellType, DataColumn, Total } from '../xlsx/sheet-plan.ts'
 import type { ConditionBudget } from './condition-budget.ts'
 import { parseCondition } from './condition-parser.ts'
 import { isJsonObject, type JsonObject, listOf, memberOf, nameOf, textOf } from './json-shape.ts'
@@ -32,6 +32,8 @@ export interface ColumnNode {
   conditions: DataColumn['conditions']
   /** How its values are hidden, before they are spooled. */
   mask?: Mask
+  /** What stands below its values. */
+  total?: Total
 }
 
 const TYPES = [
@@ -46,6 +48,16 @@ const TYPES = [
   'boolean',
   'link',
 ] as const satisfies readonly CellType[]
+
+const TOTALS = ['sum', 'avg', 'count', 'min', 'max'] as const satisfies readonly Total[]
+/** Types that hold no numbers; dates are numbers whose sum means nothing. */
+const UNCOUNTABLE: Partial<Record<CellType, readonly Total[]>> = {
+  string: ['sum', 'avg', 'min', 'max'],
+  link: ['sum', 'avg', 'min', 'max'],
+  boolean: ['sum', 'avg', 'min', 'max'],
+  date: ['sum'],
+  datetime: ['sum'],
+}
 
 /** Number formats of the types that need one to look like what they are; a node's own `format` wins. */
 export const DEFAULT_FORMATS: Partial<Record<CellType, string>> = {
@@ -77,6 +89,7 @@ export function columnSettings(
   const mask = choiceOf(memberOf(node, 'mask'), MASKS, `${path}.mask`)
   const height = sizeOf(node, 'height', MAX_HEIGHT, path)
   const wrap = flagOf(node, 'wrap', path)
+  const total = totalOf(node, type, path)
   const format = formatOf(node, path) ?? DEFAULT_FORMATS[type]
   return {
     type,
@@ -86,8 +99,19 @@ export function columnSettings(
     ...(height === undefined ? {} : { height }),
     ...(wrap === undefined ? {} : { wrap }),
     ...(mask === undefined ? {} : { mask }),
+    ...(total === undefined ? {} : { total }),
     conditions: conditionsOf(node, path, budget),
   }
+}
+
+function totalOf(node: JsonObject, type: CellType, path: string): Total | undefined {
+  const total = choiceOf(memberOf(node, 'totals'), TOTALS, `${path}.totals`)
+  if (total === undefined) return undefined
+  if (listOf(memberOf(node, 'children'))?.length)
+    throw templateError(`${path}.totals`, 'only a column has a total')
+  if (UNCOUNTABLE[type]?.includes(total))
+    throw templateError(`${path}.totals`, `a column of the type ${type} has no ${total}`)
+  return total
 }
 
 function formatOf(node: JsonObject, path: string): string | undefined {

@@ -6,7 +6,7 @@ const LOOK = ['align', 'v-align', 'bold', 'color', 'bg_color'] as const
 
 /** Every field that a template may have, by its place. What is not here is refused: a new field begins with its name here. */
 export const KNOWN_FIELDS = {
-  template: ['ceil', 'col', 'row'],
+  template: ['ceil', 'col', 'row', 'subtotals'],
   column: [
     'name',
     'title',
@@ -18,6 +18,7 @@ export const KNOWN_FIELDS = {
     'wrap',
     'condition_style',
     'mask',
+    'totals',
     ...LOOK,
   ],
   row: ['name', 'title', 'children', 'row_count', ...LOOK],

@@ -6,6 +6,7 @@ import { htmlToRuns } from './html-runs.ts'
 import { layoutRowHeads } from './row-heads.ts'
 import type { Template } from './template.ts'
 import { type Theme, type ThemeName, themeOf } from './themes.ts'
+import { totalsOf } from './totals.ts'
 
 export interface SheetRequest {
   name: string
@@ -32,6 +33,7 @@ export function planSheet(request: SheetRequest): SheetPlan {
   const theme = themeOf(request.theme ?? 'business')
   const headers = layoutColumns(template, theme)
   alignUndeclared(headers, request.numeric)
+  indentSides(headers, theme)
   const width = Math.max(1, Math.min(MAX_AREA_COLUMNS, headers.columns.length))
 
   const top = new AreaBuilder(width, theme)
@@ -57,6 +59,7 @@ export function planSheet(request: SheetRequest): SheetPlan {
     ...(request.watermark && { mark: mark.area, watermark: request.watermark }),
     ...(rowHeight > 0 && { rowHeight }),
     ...(usualHeight !== undefined && { usualHeight }),
+    ...totalsOf(template, theme),
     ...(template.rows.length > 0 && {
       rowHeads: layoutRowHeads(template.rows, headers.rowHeadColumns, theme),
     }),
@@ -76,6 +79,18 @@ function alignUndeclared(
       if (cell.column === index && cell.columnSpan === 1) cell.style = { align, ...cell.style }
     }
   })
+}
+
+/** Numbers to the right and texts to the left would touch each other and the lines between them. */
+function indentSides(
+  { cells, columns }: { cells: FixedCell[]; columns: DataColumn[] },
+  { indent }: Theme,
+): void {
+  if (indent === undefined) return
+  for (const cell of [...cells, ...columns]) {
+    const { align } = cell.style
+    if (align === 'left' || align === 'right') cell.style = { ...cell.style, indent }
+  }
 }
 
 /** Stacks blocks of cells, each below the one before. */

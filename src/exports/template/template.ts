@@ -4,6 +4,7 @@ import { ConditionBudget, tooCostly } from './condition-budget.ts'
 import { entriesOf, isJsonObject, isNothing, memberOf } from './json-shape.ts'
 import { plainKey } from './key-order.ts'
 import { refuseUnknown } from './known-fields.ts'
+import { flagOf } from './node-style.ts'
 import { type RawNode, readTrees, type TreeLimits } from './node-tree.ts'
 import { type RowNode, readRows, rowDepth, rowLeaves } from './row-node.ts'
 import { templateError } from './template-error.ts'
@@ -17,6 +18,8 @@ export interface Template {
   fields: string[]
   /** The tree of row headers, empty when there are none. */
   rows: RowNode[]
+  /** Each row header has a row of totals of its own. */
+  subtotals: boolean
   /** The columns are the data's keys: the template declares none. */
   fromKeys: boolean
 }
@@ -52,17 +55,30 @@ export function parseTemplate(input: unknown, options: TemplateOptions = {}): Te
   const columns = isNothing(parts.columns)
     ? keysToColumns(options.keys ?? [], path, reader)
     : readTrees(parts.columns, parts.columnsPath, COLUMN_LIMITS).map((raw) => columnOf(raw, reader))
-  return { ...assemble(columns, rows, parts.columnsPath), fromKeys: isNothing(parts.columns) }
+  const { subtotals } = parts
+  const template = assemble(columns, rows, parts.columnsPath)
+  if (subtotals && rows.length === 0)
+    throw templateError(`${path}.subtotals`, 'is for row headers: "row" is missing')
+  if (subtotals && template.leaves.every(({ total }) => total === undefined))
+    throw templateError(`${path}.subtotals`, 'needs a column with totals')
+  return { ...template, subtotals, fromKeys: isNothing(parts.columns) }
 }
 
 /** Each key is a column, and its title. */
 export function templateFromKeys(keys: readonly string[], path = 'template'): Template {
   const columns = keysToColumns(keys, path, { hasRows: false, budget: new ConditionBudget() })
-  return { ...assemble(columns, [], path), fromKeys: true }
+  return { ...assemble(columns, [], path), subtotals: false, fromKeys: true }
 }
 
-function splitParts(input: unknown, path: string): { columns: unknown; columnsPath: string; row: unknown } {
-  const short = { columns: input, columnsPath: path, row: undefined }
+interface TemplateParts {
+  columns: unknown
+  columnsPath: string
+  row: unknown
+  subtotals: boolean
+}
+
+function splitParts(input: unknown, path: string): TemplateParts {
+  const short = { columns: input, columnsPath: path, row: undefined, subtotals: false }
   if (!isJsonObject(input)) return short
   const entries = entriesOf(input)
   // A table may well have columns named "col" or "row": then every value is a title.
@@ -72,10 +88,15 @@ function splitParts(input: unknown, path: string): { columns: unknown; columnsPa
     throw templateError(path, '"ceil" and "col" both name the columns; give one of them')
   }
   const word = keys.has('ceil') ? 'ceil' : 'col'
-  const isRowAlone = keys.size === 1 && keys.has('row')
+  const isRowAlone = keys.has('row') && keys.size === (keys.has('subtotals') ? 2 : 1)
   if (!keys.has(word) && !isRowAlone) return short
   refuseUnknown(input, 'template', path)
-  return { columns: memberOf(input, word), columnsPath: `${path}.${word}`, row: memberOf(input, 'row') }
+  return {
+    columns: memberOf(input, word),
+    columnsPath: `${path}.${word}`,
+    row: memberOf(input, 'row'),
+    subtotals: flagOf(input, 'subtotals', path) ?? false,
+  }
 }
 
 interface ColumnReader {
@@ -112,7 +133,11 @@ function columnOf(raw: RawNode, reader: ColumnReader): ColumnNode {
 
 const ROW_HEAD_STYLE: CellStyle = { align: 'center', vAlign: 'middle' }
 
-function assemble(declared: ColumnNode[], rows: RowNode[], path: string): Omit<Template, 'fromKeys'> {
+function assemble(
+  declared: ColumnNode[],
+  rows: RowNode[],
+  path: string,
+): Omit<Template, 'fromKeys' | 'subtotals'> {
   const columns = [...declared]
   const found = leavesOf(columns).filter((leaf) => leaf.rowHead).length
   if (found > 1) throw templateError(path, 'only one column can show the row headers')

@@ -7,6 +7,8 @@ export type ThemeName = (typeof THEMES)[number]
 export interface Theme {
   /** Points of a row of one line; Excel's own when missing. */
   usualHeight?: number
+  /** Characters between line and text, in columns that are aligned to a side. */
+  indent?: number
   title: CellStyle
   titleHeight: number
   /** Summary, and a footer that is a text. */
@@ -31,6 +33,7 @@ const LABEL: CellStyle = { align: 'right', vAlign: 'middle', wrap: true }
 const VALUE: CellStyle = { align: 'left', vAlign: 'middle', wrap: true }
 const TITLE: CellStyle = { bold: true, size: 16, align: 'center', vAlign: 'middle', wrap: true }
 const MARK: CellStyle = { align: 'left', vAlign: 'middle', wrap: true, size: 8, color: '8C8C8C' }
+const TOTAL: CellStyle = { bold: true, align: 'center', vAlign: 'middle' }
 const LINK: CellStyle = { color: '0563C1', underline: true }
 
 const plain: Theme = {
@@ -46,8 +49,8 @@ const plain: Theme = {
   groupRowHead: () => ({ bold: true, wrap: true }),
   data: {},
   link: LINK,
-  total: { bold: true },
-  subtotal: { bold: true },
+  total: TOTAL,
+  subtotal: TOTAL,
 }
 
 /** Windows and Office have it, and it has Chinese glyphs; LibreOffice knows what to take in its place. */
@@ -61,6 +64,7 @@ const ROW_GROUP_FILLS = ['DCE6F2', 'E6EDF6', 'ECF1F8']
 
 const business: Theme = {
   usualHeight: 18,
+  indent: 1,
   title: { ...TITLE, font: FONT.font!, color: INK, padding: 14 },
   titleHeight: 38,
   text: { ...FONT, align: 'left', vAlign: 'middle', wrap: true, color: '595959', padding: 10 },
@@ -73,8 +77,8 @@ const business: Theme = {
   groupRowHead: (level) => ({ ...HEAD, bgColor: shade(ROW_GROUP_FILLS, level) }),
   data: GRID,
   link: LINK,
-  total: { ...GRID, bold: true, color: INK, bgColor: 'E3EBF5' },
-  subtotal: { ...GRID, bold: true, color: INK, bgColor: 'F2F6FB' },
+  total: { ...TOTAL, ...GRID, color: INK, bgColor: 'E3EBF5' },
+  subtotal: { ...TOTAL, ...GRID, color: INK, bgColor: 'F2F6FB' },
 }
 
 function shade(fills: readonly string[], level: number): string {

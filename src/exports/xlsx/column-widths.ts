@@ -10,17 +10,25 @@ const PADDING = 2
 /** Sheets that would be wider have their long texts wrapped earlier, though never below this. */
 const COMFORTABLE_SHEET = 160
 const NARROWEST_WRAPPED = 28
+/** Bold letters are wider. */
+const BOLD = 1.1
 /** A header that is longer than its column's data wraps, into words and no further. */
 const WIDEST_HEADER = 14
 
 /** Width of each column in characters: as the plan says, else what its widest value and its header need. */
-export function columnWidths(plan: SheetPlan, fieldWidths: readonly number[] = []): number[] {
+export function columnWidths(
+  plan: SheetPlan,
+  fieldWidths: readonly number[] = [],
+  /** Of data: a sum has more digits than what it sums up. */
+  rows = 0,
+): number[] {
   const widths = plan.columns.map((column, index) => {
     if (column.width !== undefined) return Math.min(Math.max(column.width, 0), WIDEST_THAT_EXCEL_TAKES)
     const data =
       column.field === null ? labelWidth(plan, index) : shownWidth(column, fieldWidths[column.field] ?? 0)
-    const needed = Math.max(data, headerWidth(plan, index))
-    return needed === 0 ? NARROWEST : Math.min(Math.max(needed + PADDING, NARROWEST), WIDEST)
+    const needed = Math.max(data, headerWidth(plan, index), totalWidth(column, fieldWidths, rows))
+    const padding = PADDING + (column.style.indent ?? 0)
+    return needed === 0 ? NARROWEST : Math.min(Math.max(needed + padding, NARROWEST), WIDEST)
   })
   const cap = widestText(plan.columns, widths)
   return widths.map((width, n) => (mayShrink(plan.columns[n]!) ? Math.min(width, cap) : width))
@@ -57,14 +65,23 @@ function shownWidth(column: DataColumn, width: number): number {
   }
 }
 
+/** Totals are bold. */
+function totalWidth(column: DataColumn, fieldWidths: readonly number[], rows: number): number {
+  const { total, field } = column
+  if (total === undefined || field === null || rows === 0) return 0
+  const digits = String(rows).length
+  if (total === 'count') return digits
+  const width = fieldWidths[field] ?? 0
+  return shownWidth(column, total === 'sum' ? width + digits - 1 : width) * BOLD
+}
+
 /** Cells that stand in one column only, such as the leaves of the column header. */
 function headerWidth(plan: SheetPlan, index: number): number {
   const widths = plan.top.cells
     .filter((cell) => cell.column === index && cell.columnSpan === 1)
     .map(({ value, style }) => {
       const text = Array.isArray(value) ? value.map((run) => run.text).join('') : String(value ?? '')
-      // Bold letters are wider, and so are those of a larger font.
-      const scale = (style.bold ? 1.1 : 1) * ((style.size ?? DEFAULT_FONT_SIZE) / DEFAULT_FONT_SIZE)
+      const scale = (style.bold ? BOLD : 1) * ((style.size ?? DEFAULT_FONT_SIZE) / DEFAULT_FONT_SIZE)
       return (style.wrap ? wrappedWidth(text) : displayWidth(text)) * scale
     })
   return Math.max(0, ...widths)
@@ -81,7 +98,11 @@ function labelWidth(plan: SheetPlan, index: number): number {
   let widest = 0
   for (const group of groups) {
     for (const label of group.labels) {
-      if (label.level === level && label.levels === 1) widest = Math.max(widest, displayWidth(label.title))
+      if (label.level !== level) continue
+      // A row of subtotals has its title in all columns from here on; only the last one must hold it alone.
+      const isLast = level === columns.length - 1
+      const title = isLast ? `${label.title}${plan.totals?.subtotalEnding ?? ''}` : label.title
+      if (label.levels === 1) widest = Math.max(widest, displayWidth(title))
     }
   }
   return widest

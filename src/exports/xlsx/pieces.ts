@@ -1,5 +1,6 @@
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import type { SheetPlan } from './sheet-plan.ts'
+import { type EndedHead, endedHeads } from './subtotal-heads.ts'
 
 /** One file of the spool with its index, see `SPOOL.md`. Segments of a sheet follow one another in the given order. */
 export interface SpoolSegment {
@@ -29,6 +30,8 @@ export interface Piece {
   rows: number
   /** Spool bytes of these rows, more or less: what the compressed size is guessed from. */
   weight: number
+  /** Row headers that end with these rows and have a row of their own below, the innermost first. */
+  ends: readonly EndedHead[]
 }
 
 export function piecesOf(plan: SheetPlan, segments: readonly SpoolSegment[]): Piece[] {
@@ -40,13 +43,19 @@ export function piecesOf(plan: SheetPlan, segments: readonly SpoolSegment[]): Pi
     if (!names.has(name) && found.some(({ slices }) => slices.length > 0))
       throw new AppError(ERRORS.INTERNAL, `rows of "${name ?? ''}" belong to no row header of the sheet`)
   }
-  return rowHeads.groups.flatMap(({ name, reserve = 0 }, group) => {
+  const all = rowHeads.groups.map(({ name, reserve = 0 }, group) => {
     const pieces = (byGroup.get(name) ?? []).flatMap((segment) => slicePieces(segment, group))
     const blank = Math.max(reserve, 1) - pieces.reduce((sum, piece) => sum + piece.rows, 0)
-    if (blank > 0) pieces.push({ group, startsGroup: false, source: null, rows: blank, weight: blank * 8 })
+    if (blank > 0)
+      pieces.push({ group, startsGroup: false, source: null, rows: blank, weight: blank * 8, ends: [] })
     pieces[0]!.startsGroup = true
     return pieces
   })
+  if (plan.totals?.subtotalEnding !== undefined) {
+    const rows = all.map((pieces) => pieces.reduce((sum, piece) => sum + piece.rows, 0))
+    for (const [group, ends] of endedHeads(rowHeads, rows).entries()) all[group]!.at(-1)!.ends = ends
+  }
+  return all.flat()
 }
 
 function slicePieces({ path, slices }: SpoolSegment, group: number): Piece[] {
@@ -59,6 +68,7 @@ function slicePieces({ path, slices }: SpoolSegment, group: number): Piece[] {
         source: { path, offset, bytes, skip: 0, toEnd: true },
         rows,
         weight: bytes,
+        ends: [],
       }
     })
 }
@@ -68,13 +78,14 @@ export function splitPiece(piece: Piece, rows: number): [Piece, Piece] {
   const { group, startsGroup, source, weight } = piece
   const share = (weight * rows) / piece.rows
   return [
-    { group, startsGroup, source: source && { ...source, toEnd: false }, rows, weight: share },
+    { group, startsGroup, source: source && { ...source, toEnd: false }, rows, weight: share, ends: [] },
     {
       group,
       startsGroup: false,
       source: source && { ...source, skip: source.skip + rows },
       rows: piece.rows - rows,
       weight: weight - share,
+      ends: piece.ends,
     },
   ]
 }

@@ -2,13 +2,13 @@ import { columnWidths } from './column-widths.ts'
 import { fitHeights, ROW_HEIGHT } from './fit-heights.ts'
 import { deflate } from './part-file.ts'
 import { type DefinedName, filterName, filterRange, printTitles } from './parts/defined-names.ts'
-import type { CellLink } from './parts/hyperlinks.ts'
 import type { StyleBook } from './parts/styles.ts'
-import { worksheetHead, worksheetTail } from './parts/worksheet.ts'
+import { type SheetEnd, worksheetHead, worksheetTail } from './parts/worksheet.ts'
 import { type Piece, piecesOf, type SpoolSegment } from './pieces.ts'
 import { RowLabels } from './row-labels.ts'
 import type { FixedArea, SheetPlan } from './sheet-plan.ts'
 import { makeRecipe, type SheetRecipe } from './sheet-recipe.ts'
+import { SheetTotals } from './sheet-totals.ts'
 import type { DeflatedBlock } from './zip/deflate-block.ts'
 
 export interface SheetInput {
@@ -25,11 +25,13 @@ export interface PreparedSheet {
   recipe: SheetRecipe
   labels: RowLabels
   pieces: Piece[]
+  /** Null: no column has a total. */
+  totals: SheetTotals | null
   head: DeflatedBlock
   /** Weight of a file that holds this sheet and no rows yet. */
   emptyBytes: number
   closingBytes: number
-  tail(nextRow: number, bottom: boolean, links?: readonly CellLink[]): string
+  tail(end: Omit<SheetEnd, 'merges'>): string
   /** What the workbook has to say of the sheet. */
   names(nextRow: number): DefinedName[]
 }
@@ -41,11 +43,18 @@ export function prepareSheet(
   { plan: given, segments, widths: fieldWidths }: SheetInput,
   { name, styles, timezone }: { name: string; styles: StyleBook; timezone: string },
 ): PreparedSheet {
-  const widths = columnWidths(given, fieldWidths)
+  const rows = segments.reduce((sum, { slices }) => slices.reduce((all, slice) => all + slice.rows, sum), 0)
+  const widths = columnWidths(given, fieldWidths, rows)
   const plan = fitAreas(given, widths)
   const labels = new RowLabels(plan.rowHeads, styles)
-  const tail = (nextRow: number, bottom: boolean, links: readonly CellLink[] = []) =>
-    worksheetTail(plan, { widths, styles }, { nextRow, bottom, merges: labels.merges(), links })
+  const pieces = piecesOf(plan, segments)
+  const totals = plan.totals ? new SheetTotals(plan, { styles, labels, pieces }) : null
+  const tail = (end: Omit<SheetEnd, 'merges'>) =>
+    worksheetTail(
+      plan,
+      { widths, styles },
+      { ...end, merges: [...labels.merges(), ...(totals?.merges ?? [])] },
+    )
   const names = (nextRow: number) => {
     const filter = filterRange(plan, nextRow)
     return [...(filter === null ? [] : [filterName(filter)]), ...printTitles(plan)]
@@ -56,10 +65,13 @@ export function prepareSheet(
     plan,
     recipe: makeRecipe(plan, { styles, timezone, widths }),
     labels,
-    pieces: piecesOf(plan, segments),
+    pieces,
+    totals,
     head,
     emptyBytes: head.bytes + PACKAGE_BYTES,
-    closingBytes: Buffer.byteLength(tail(1_000_000, true)),
+    closingBytes:
+      Buffer.byteLength(tail({ nextRow: 1_000_000, dataEnd: 1_000_000, bottom: true, links: [] })) +
+      (totals?.bytes ?? 0),
     tail,
     names,
   }

@@ -7,6 +7,7 @@ import { cutToCell, readableText } from './xml-text.ts'
 
 interface Label {
   cell: HeadCell
+  level: number
   /** Last sheet column that it covers. */
   lastColumn: number
 }
@@ -44,6 +45,14 @@ export class RowLabels {
     }
   }
 
+  /** The row below the rows of one of a group's labels belongs to the labels outside of it. */
+  extendAround(group: number, level: number, row: number): void {
+    for (const label of this.#covering[group]!) {
+      const span = this.#spans.get(label)
+      if (label.level < level && span) span.last = row
+    }
+  }
+
   /** Merged ranges of the present file so far. */
   merges(): string[] {
     return [...this.#spans]
@@ -65,7 +74,7 @@ export class RowLabels {
     const column = columns[label.level]
     if (column === undefined) return
     const cell = { column, text: cutToCell(readableText(label.title)), style: styles.add(label.style) }
-    const entry = { cell, lastColumn: lastNeighbour(columns, label.level, label.levels) }
+    const entry = { cell, level: label.level, lastColumn: lastNeighbour(columns, label.level, label.levels) }
     this.#starting[group]!.push(cell)
     const end = Math.min(group + Math.max(label.groups, 1), this.#covering.length)
     for (let covered = group; covered < end; covered += 1) this.#covering[covered]!.push(entry)
@@ -73,7 +82,7 @@ export class RowLabels {
 }
 
 /** Label columns that stand apart from each other cannot be merged. */
-function lastNeighbour(columns: number[], level: number, levels: number): number {
+export function lastNeighbour(columns: number[], level: number, levels: number): number {
   let last = columns[level]!
   for (let next = level + 1; next < level + levels && columns[next] === last + 1; next += 1) last += 1
   return last

@@ -27,6 +27,19 @@ export interface SheetPlan {
   usualHeight?: number
   /** Row headers, when the template has them: the data then comes in groups, one a leaf, in this order. */
   rowHeads?: RowHeads
+  totals?: TotalsPlan
+}
+
+/** What is shown below a column. */
+export type Total = 'sum' | 'avg' | 'count' | 'min' | 'max'
+
+/** The row of totals at the end of each file, where a column has one. */
+export interface TotalsPlan {
+  title: string
+  style: CellStyle
+  /** With row headers: a row below each of them, with its title and this behind it. */
+  subtotalEnding?: string
+  subtotalStyle?: CellStyle
 }
 
 export type CellType =
@@ -76,6 +89,7 @@ export interface DataColumn {
   width?: number
   /** Evaluated on each cell's value; the first that holds wins and overrides `style`. */
   conditions: { when: Condition; style: CellStyle }[]
+  total?: Total
 }
 
 export interface RichRun {

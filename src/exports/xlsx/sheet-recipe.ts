@@ -26,6 +26,8 @@ export interface ColumnRecipe {
   /** The column's own style first, then one for each condition. */
   variants: StyleVariant[]
   conditions: Condition[]
+  /** Its numbers are added up. */
+  total: boolean
   /** Characters of a line where texts wrap; 0 where they do not. */
   room: number
 }
@@ -34,12 +36,17 @@ export interface StyleVariant {
   style: number
   /** For numbers that are no dates in a date column, or no whole ones in an integer column: without the number format. */
   bareStyle: number
+  /** For booleans: LibreOffice forgets that a cell is one where its neighbour has the same style, and needs a format. */
+  booleanStyle: number
   /** A background or a border shows in empty cells too. */
   filled: boolean
 }
 
 /** Types whose format would show another number than the cell holds. */
 const BARE_TYPES: readonly CellType[] = ['date', 'datetime', 'integer']
+
+const MAY_BE_BOOLEAN: readonly CellType[] = ['auto', 'boolean']
+const BOOLEANS = '"TRUE";"TRUE";"FALSE"'
 
 let lastId = 0
 
@@ -56,7 +63,7 @@ export function makeRecipe(
     line,
     rowPadding: Math.max(0, (plan.usualHeight ?? ROW_HEIGHT) - line),
     columns: plan.columns.map((column, index) => {
-      const room = column.style.wrap ? Math.max(1, widths[index]!) : 0
+      const room = column.style.wrap ? Math.max(1, widths[index]! - (column.style.indent ?? 0)) : 0
       return { ...makeColumn(column, columnLetters(index), styles), room }
     }),
   }
@@ -71,6 +78,7 @@ function makeColumn(column: DataColumn, letters: string, styles: StyleBook): Omi
     keepTime: column.type !== 'date' || showsTime(effectiveFormat(column.style, column.type) ?? ''),
     variants: looks.map((style) => makeVariant(style, column.type, styles)),
     conditions: column.conditions.map(({ when }) => when),
+    total: column.total !== undefined,
   }
 }
 
@@ -79,6 +87,9 @@ function makeVariant(style: CellStyle, type: CellType, styles: StyleBook): Style
   const format = effectiveFormat(style, type)
   return {
     style: styles.add(format === undefined ? bare : { ...bare, format }),
+    booleanStyle: MAY_BE_BOOLEAN.includes(type)
+      ? styles.add({ format: BOOLEANS, ...style })
+      : styles.add(style),
     bareStyle: BARE_TYPES.includes(type) ? styles.add(bare) : styles.add(style),
     filled: isColor(style.bgColor) || isColor(style.border),
   }

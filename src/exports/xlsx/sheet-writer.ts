@@ -3,10 +3,11 @@ import { addFacts, noFacts } from '../column-facts.ts'
 import { craft, type ThreadPool } from '../threads/index.ts'
 import { MAX_ROWS } from './cell-reference.ts'
 import type { EncodedPiece, PieceTask } from './encode/encode-piece.ts'
-import type { PartFile } from './part-file.ts'
+import { deflate, type PartFile } from './part-file.ts'
 import { type CellLink, linkBytes, MAX_LINKS } from './parts/hyperlinks.ts'
 import { type Piece, splitPiece } from './pieces.ts'
 import type { PreparedSheet } from './prepare-sheet.ts'
+import type { EndedHead } from './subtotal-heads.ts'
 import type { Volumes } from './volumes.ts'
 
 export const SLICES = craft<PieceTask, EncodedPiece>(import.meta.url, 'slice-work', 'encodeSlice')
@@ -21,7 +22,9 @@ const FIRST_GUESS = 0.4
 /** What a file will hold once everything that has been sent is in it. */
 interface FilePlan {
   row: number
+  /** Until the file is full, and until the sheet is: rows of totals count in the sheet alone. */
   rowsLeft: number
+  sheetLeft: number
   bytes: number
   /** No rows yet, of this sheet or another. */
   fresh: boolean
@@ -59,7 +62,7 @@ export class SheetWriter {
   #part: PartFile | undefined
   #nextRow: number
   /** At the sending end. */
-  #plan: FilePlan = { row: 0, rowsLeft: 0, bytes: 0, fresh: true }
+  #plan: FilePlan = { row: 0, rowsLeft: 0, sheetLeft: 0, bytes: 0, fresh: true }
   #bytesPerWeight = FIRST_GUESS
 
   /** Of the pieces that are in the files. */
@@ -84,7 +87,8 @@ export class SheetWriter {
     this.#signal = signal
     this.#pending = sheet.pieces.toReversed()
     const { top, bottom, mark } = sheet.plan
-    this.#sheetRows = Math.max(1, MAX_ROWS - top.rows - bottom.rows - (mark?.rows ?? 0))
+    const around = top.rows + bottom.rows + (mark?.rows ?? 0) + (sheet.totals?.rows ?? 0)
+    this.#sheetRows = Math.max(1, MAX_ROWS - around)
     this.#nextRow = sheet.plan.top.rows + 1
     this.facts = noFacts(sheet.plan.columns.length)
   }
@@ -109,9 +113,10 @@ export class SheetWriter {
     const { maxBytes } = this.#limits
     const weigh = (weight: number) => weight * this.#bytesPerWeight * CAUTION
     const full = this.#plan.bytes + weigh(piece.weight) + this.#closingBytes() > maxBytes
-    const rolls = !this.#plan.fresh && (this.#plan.rowsLeft === 0 || full)
+    const left = () => Math.min(this.#plan.rowsLeft, this.#plan.sheetLeft)
+    const rolls = !this.#plan.fresh && (left() <= 0 || full)
     if (rolls) this.#planNewFile()
-    const rows = Math.min(this.#plan.rowsLeft, this.#rowsThatFit(piece, weigh(piece.weight)))
+    const rows = Math.min(left(), this.#rowsThatFit(piece, weigh(piece.weight)))
     if (rows < piece.rows) {
       const [first, rest] = splitPiece(piece, rows)
       this.#pending.push(rest)
@@ -130,8 +135,9 @@ export class SheetWriter {
     // Whoever throws a result away has no use for its failure.
     result.catch(() => undefined)
     this.#sent.push({ piece, firstRow: plan.row, rolls, guess, plan, result })
-    plan.row += piece.rows
+    plan.row += piece.rows + piece.ends.length
     plan.rowsLeft -= piece.rows
+    plan.sheetLeft -= piece.rows + piece.ends.length
     plan.bytes += guess
     plan.fresh = false
   }
@@ -162,6 +168,7 @@ export class SheetWriter {
     if (!this.#part) await this.#beginSheet(part)
     await part.append(encoded)
     this.#account(next, encoded, part)
+    for (const head of next.piece.ends) await this.#endHead(head, part)
     return true
   }
 
@@ -170,6 +177,7 @@ export class SheetWriter {
     if (piece.source) part.dataRows += piece.rows
     this.#sheet.labels.extend(piece.group, firstRow, firstRow + piece.rows - 1)
     this.#nextRow = firstRow + piece.rows
+    this.#sheet.totals?.add(piece.group, { first: firstRow, last: this.#nextRow - 1, totals: encoded.totals })
     plan.bytes += encoded.bytes - guess
     this.#bytesPerWeight = encoded.bytes / Math.max(1, piece.weight)
     addFacts(this.facts, encoded.facts)
@@ -197,21 +205,34 @@ export class SheetWriter {
 
   async #beginSheet(part: PartFile): Promise<void> {
     this.#sheet.labels.startFile()
+    this.#sheet.totals?.startFile()
     await part.beginSheet(this.#sheet.name, this.#sheet.head)
     this.#part = part
   }
 
   async #endSheet(bottom: boolean): Promise<void> {
     if (!this.#part) await this.#beginSheet(await this.#deps.volumes.current())
-    const { tail, names } = this.#sheet
-    await this.#part!.endSheet(tail(this.#nextRow, bottom, this.#links), {
-      names: names(this.#nextRow),
-      links: this.#links,
-    })
+    const part = this.#part!
+    const { tail, names, totals } = this.#sheet
+    // A row header that goes on in the next file has a subtotal in each.
+    for (const head of totals?.openHeads() ?? []) await this.#endHead(head, part)
+    const dataEnd = this.#nextRow
+    if (totals) {
+      await part.append(deflate(totals.endFile(dataEnd)))
+      this.#nextRow += 1
+    }
+    const links = this.#links
+    const xml = tail({ nextRow: this.#nextRow, dataEnd, bottom, links })
+    await part.endSheet(xml, { names: names(dataEnd), links })
     this.#links = []
     this.#linkBytes = 0
     this.#part = undefined
     this.#nextRow = this.#firstRow
+  }
+
+  async #endHead(head: EndedHead, part: PartFile): Promise<void> {
+    await part.append(deflate(this.#sheet.totals!.endHead(head, this.#nextRow)))
+    this.#nextRow += 1
   }
 
   /** Ends the present file. Where this sheet has not begun in it, it belongs to the sheets before. */
@@ -226,17 +247,18 @@ export class SheetWriter {
     const used = this.#nextRow - this.#firstRow
     this.#plan = {
       row: this.#nextRow,
-      rowsLeft: Math.min(this.#limits.maxRows - part.rows, this.#sheetRows - used),
+      rowsLeft: this.#limits.maxRows - part.rows,
+      sheetLeft: this.#sheetRows - used,
       bytes: part.bytes + (this.#part ? 0 : this.#sheet.head.bytes),
       fresh: part.rows === 0,
     }
   }
 
   #planNewFile(): void {
-    const { maxRows } = this.#limits
     this.#plan = {
       row: this.#firstRow,
-      rowsLeft: Math.min(maxRows, this.#sheetRows),
+      rowsLeft: this.#limits.maxRows,
+      sheetLeft: this.#sheetRows,
       bytes: this.#sheet.emptyBytes,
       fresh: true,
     }

@@ -1,11 +1,11 @@
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { type ColumnCounts, countsOf } from '../column-facts.ts'
 import type { ThreadPool } from '../threads/index.ts'
-import { MAX_COLUMNS } from './cell-reference.ts'
+import { columnLetters, MAX_COLUMNS } from './cell-reference.ts'
 import { Timezone } from './encode/timezone.ts'
 import type { BookProperties } from './parts/package-parts.ts'
 import { StyleBook } from './parts/styles.ts'
-import { prepareSheet, type SheetInput } from './prepare-sheet.ts'
+import { type PreparedSheet, prepareSheet, type SheetInput } from './prepare-sheet.ts'
 import { safeSheetNames } from './sheet-name.ts'
 import { SheetWriter, SLICES } from './sheet-writer.ts'
 import { Volumes, type WrittenFile } from './volumes.ts'
@@ -72,6 +72,8 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
         const left = `${writer.linksLeft} addresses are plain texts, because a sheet may have 65,530 links`
         warnings.push(`sheet "${sheet.name}": ${left}`)
       }
+      for (const { column, cells } of sheet.totals?.leftOut ?? [])
+        warnings.push(leftOutWarning(sheet, column, cells))
       if (writer.pictured > 0)
         warnings.push(pictureWarning(sheet.name, writer.pictured, writer.firstPictured!))
     }
@@ -101,6 +103,11 @@ function checkBook({ sheets, timezone }: Book): void {
 function cutWarning(sheet: string, cuts: number, first: string): string {
   const texts = cuts === 1 ? 'one text was' : `${cuts} texts were`
   return `sheet "${sheet}": ${texts} longer than 32,767 characters and cut there, the first in ${first}`
+}
+
+function leftOutWarning({ name, plan }: PreparedSheet, column: number, cells: number): string {
+  const what = cells === 1 ? 'one value is no number' : `${cells} values are no numbers`
+  return `sheet "${name}": in column ${columnLetters(column)} ${what}, and the ${plan.columns[column]!.total} below it leaves them out`
 }
 
 function pictureWarning(sheet: string, count: number, first: string): string {

@@ -199,6 +199,42 @@ export const GOLDEN: Record<string, Golden> = {
     ],
     widths: [7, 38],
   },
+  totals: {
+    template: [
+      { name: 'id', title: 'No.', align: 'left' },
+      { name: 'city', title: 'City', totals: 'count' },
+      { name: 'income', title: 'Income', type: 'money', align: 'right', totals: 'sum' },
+      { name: 'day', title: 'Day', type: 'date', totals: 'max' },
+    ],
+    rows: cities(9).map(([id, city, income], n): Row => [id, city, income, `2026-03-0${9 - n}`]),
+    widths: [2, 9, 8, 10],
+    more: { title: 'Income by city', footer: { Checked: '', Date: '' } },
+  },
+  subtotals: {
+    template: {
+      ...REGIONS,
+      ceil: [
+        { name: '__row__', title: '地区' },
+        { name: 'item', title: 'Item' },
+        { name: 'sum', title: 'Sum', type: 'money', totals: 'sum' },
+      ],
+      subtotals: true,
+    },
+    groups: regions,
+    widths: [6, 5],
+  },
+  watermark: {
+    template: ORDERS,
+    rows: orders,
+    widths: [5, 10, 9, 8, 4, 8],
+    more: {
+      title: 'Orders 订单',
+      watermark: [
+        '松林 (Sales, key reports)',
+        '2026-03-31 08:00:00 UTC · 0195f0a2-0000-7000-8000-000000000001',
+      ],
+    },
+  },
   'deep-tree': {
     template: {
       ceil: [

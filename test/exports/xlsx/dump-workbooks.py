@@ -35,6 +35,8 @@ def look(cell):
 def dump(path):
     book = openpyxl.load_workbook(path)
     sheets = []
+    formulas = any(c.data_type == "f" for s in book.worksheets for c in s._cells.values())
+    known = openpyxl.load_workbook(path, data_only=True) if formulas else None
     for sheet in book.worksheets:
         cells = {}
         for row in sheet._cells.values():
@@ -43,6 +45,8 @@ def dump(path):
             if row.value is None and not row.has_style:
                 continue
             cells[row.coordinate] = {"type": row.data_type, "value": value_of(row), "look": look(row)}
+            if row.data_type == "f":
+                cells[row.coordinate]["cached"] = value_of(known[sheet.title][row.coordinate])
         sheets.append(
             {
                 "name": sheet.title,

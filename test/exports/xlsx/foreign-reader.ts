@@ -2,9 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 export interface SeenCell {
-  /** openpyxl's letter: n number, s text, b boolean, d date. */
+  /** openpyxl's letter: n number, s text, b boolean, d date, f formula. */
   type: string
   value: string | number | boolean | { date: string } | null
+  /** What the file says that a formula comes to. */
+  cached?: string | number | boolean | { date: string } | null
   look: {
     format: string
     bold: boolean

@@ -1,4 +1,5 @@
 import { FACTS } from '../../column-facts.ts'
+import { TOTALS } from '../column-totals.ts'
 import { type CompileCondition, conditionPicker } from '../condition-styles.ts'
 import { markKind } from '../deflate/row-marks.ts'
 import type { CellType } from '../sheet-plan.ts'
@@ -41,8 +42,9 @@ const MODES: Record<CellType, number> = {
  */
 export class CompiledColumn {
   readonly field: number
-  /** Where its numbers begin among the cursor's facts. */
+  /** Where its numbers begin among the cursor's facts, and among its totals; -1 where nothing is added up. */
   readonly facts: number
+  readonly totals: number
   readonly letters: string
   readonly mode: number
   readonly keepTime: boolean
@@ -78,11 +80,11 @@ export class CompiledColumn {
     this.mode = MODES[recipe.type]
     this.keepTime = recipe.keepTime
     const head = `<c r="${recipe.letters}`
-    const openings = recipe.variants.flatMap(({ style, bareStyle }) => [
+    const openings = recipe.variants.flatMap(({ style, bareStyle, booleanStyle }) => [
       `"${styleAttribute(style)} t="str"><v>`,
       `"${styleAttribute(style)}><v>`,
       `"${styleAttribute(bareStyle)}><v>`,
-      `"${styleAttribute(style)} t="b"><v>`,
+      `"${styleAttribute(booleanStyle)} t="b"><v>`,
       `"${styleAttribute(style)}/>`,
     ])
     this.headLength = head.length
@@ -100,6 +102,7 @@ export class CompiledColumn {
     this.filled = recipe.variants.map(({ filled }) => filled)
     this.styles = recipe.variants.map(({ style }) => style)
     this.room = recipe.room
+    this.totals = recipe.total ? index * TOTALS : -1
     this.links = recipe.type === 'link'
     this.fastRoom = recipe.room * 0.8
     this.conditions =

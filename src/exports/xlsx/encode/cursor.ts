@@ -1,4 +1,5 @@
 import { noFacts } from '../../column-facts.ts'
+import { noTotals } from '../column-totals.ts'
 import { RowDeflater } from '../deflate/row-deflater.ts'
 import { MARK_WORDS, MARKS } from '../deflate/row-marks.ts'
 import { FILL, XML } from '../deflate/xml-buffer.ts'
@@ -38,6 +39,8 @@ export class Cursor {
 
   /** By column, see `column-facts.ts`, and the first cell whose text was cut. */
   facts = noFacts(0)
+  /** See `column-totals.ts`. */
+  totals = noTotals(0)
   firstCut: string | null = null
   /** Texts with control characters, which are shown by pictures. */
   pictured = 0
@@ -65,7 +68,12 @@ export class Cursor {
   begin(
     input: Buffer,
     end: number,
-    { classes, zone, columns }: { classes: Uint8Array; zone: Timezone; columns: number },
+    {
+      classes,
+      zone,
+      columns,
+      totals,
+    }: { classes: Uint8Array; zone: Timezone; columns: number; totals: boolean },
   ): void {
     this.input = input
     this.inputView = new DataView(input.buffer, input.byteOffset)
@@ -75,6 +83,7 @@ export class Cursor {
     this.zone = zone
     this.#clear()
     this.facts = noFacts(columns)
+    this.totals = noTotals(totals ? columns : 0)
     this.firstCut = null
     this.pictured = 0
     this.firstPictured = null

@@ -1,3 +1,4 @@
+import { addValue } from '../column-totals.ts'
 import { XML } from '../deflate/xml-buffer.ts'
 import { type CompiledColumn, KINDS, NUMBER } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
@@ -23,6 +24,7 @@ export function writeDate(c: Cursor, column: CompiledColumn, wallClock: number, 
     out[o] = 0x2e
     o = writeDigits(o + 1, fraction, length)
   }
+  if (column.totals >= 0) addValue(c.totals, column.totals, column.keepTime ? serial / DAY : day)
   closeCell(c, o)
   return true
 }

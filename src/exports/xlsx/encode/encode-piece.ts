@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, readSync } from 'node:fs'
 import { openFileSync } from '../../../kernel/index.ts'
-import { noFacts } from '../../column-facts.ts'
+import { FACTS, NULLS, noFacts } from '../../column-facts.ts'
+import { FILLED, TOTALS } from '../column-totals.ts'
 import type { CompileCondition } from '../condition-styles.ts'
 import type { CellLink } from '../parts/hyperlinks.ts'
 import type { SliceRows } from '../pieces.ts'
@@ -34,6 +35,8 @@ export interface PieceTask {
 export interface EncodedPiece extends DeflatedBlock {
   /** See `column-facts.ts`. */
   facts: Float64Array
+  /** See `column-totals.ts`; empty where no column has a total. */
+  totals: Float64Array
   firstCut: string | null
   pictured: number
   firstPictured: string | null
@@ -42,6 +45,7 @@ export interface EncodedPiece extends DeflatedBlock {
 
 interface CompiledSheet extends SheetColumns {
   zone: Timezone
+  totals: boolean
 }
 
 const KEPT_INPUT = 6 << 20
@@ -63,24 +67,25 @@ export class PieceEncoder {
   encode({ recipe, source, rows, firstRow, heads }: PieceTask): EncodedPiece {
     const sheet = this.#sheet(recipe)
     const c = this.#cursor
-    const { zone } = sheet
+    const { zone, totals } = sheet
     const columns = sheet.columns.length
     if (source === null) {
-      c.begin(this.#buffer, 0, { classes: CLASSES, zone, columns })
+      c.begin(this.#buffer, 0, { classes: CLASSES, zone, columns, totals })
       encodeBlankRows(c, sheet, rows, firstRow, heads)
     } else {
       const input = this.#read(source)
       const odd = input.includes(FFFE) || input.includes(FFFF)
       const classes = odd ? CLASSES_WITH_NON_CHARACTERS : CLASSES
-      c.begin(input, input.length - 1, { classes, zone, columns })
+      c.begin(input, input.length - 1, { classes, zone, columns, totals })
       skipRows(c, source.skip)
       encodeRows(c, sheet, rows, firstRow, heads)
       if (source.toEnd && c.i < c.end) throw new SpoolBroken('a slice has more rows than its index says')
     }
     // Rows that are only kept free hold no values that were empty.
     const facts = source === null ? noFacts(columns) : c.facts
-    const { firstCut, pictured, firstPictured, links } = c
-    return { ...c.finish(), facts, firstCut, pictured, firstPictured, links }
+    if (source !== null) countFilled(c, rows)
+    const { firstCut, pictured, firstPictured, links, totals: added } = c
+    return { ...c.finish(), facts, totals: added, firstCut, pictured, firstPictured, links }
   }
 
   #sheet(recipe: SheetRecipe): CompiledSheet {
@@ -98,6 +103,7 @@ export class PieceEncoder {
       fits: recipe.rowHeight === null && columns.some(({ room }) => room > 0),
       heights: lineHeights(recipe),
       zone: new Timezone(recipe.timezone),
+      totals: recipe.columns.some(({ total }) => total),
     }
     if (this.#sheets.size === KEPT_RECIPES) this.#sheets.delete(this.#sheets.keys().next().value!)
     this.#sheets.set(recipe.id, sheet)
@@ -123,6 +129,12 @@ export class PieceEncoder {
     const slice = this.#buffer.subarray(0, bytes + 1)
     return isUtf8(slice) ? slice : repair(slice)
   }
+}
+
+/** What is not empty is filled, so that no cell has to be counted for it. */
+function countFilled({ totals, facts }: Cursor, rows: number): void {
+  for (let column = 0; column * TOTALS < totals.length; column += 1)
+    totals[column * TOTALS + FILLED] = rows - facts[column * FACTS + NULLS]!
 }
 
 /** By number of lines: what a row's tag says of its height. */

@@ -1,4 +1,5 @@
 import { MISFITS } from '../../column-facts.ts'
+import { addValue } from '../column-totals.ts'
 import { COMMA, NEWLINE } from './byte-classes.ts'
 import {
   AS_BOOLEAN,
@@ -38,6 +39,7 @@ export function numberCell(c: Cursor, column: CompiledColumn): void {
     if (column.mode === AS_DATE && isDate(c, column, start, variant)) return
     c.facts[column.facts + MISFITS]! += 1
   }
+  if (column.totals >= 0) addValue(c.totals, column.totals, decimal(c.input[start] === 0x2d))
   copyCell(c, column, variant * KINDS + (column.mode === AS_DATE ? BARE : NUMBER), start, end)
 }
 
@@ -62,6 +64,7 @@ export function numericText(c: Cursor, column: CompiledColumn, start: number, en
     !(column.mode === AS_INTEGER && point >= 0)
   ) {
     const variant = column.conditions === null ? 0 : column.conditions.pick(decimal(first !== start))
+    if (column.totals >= 0) addValue(c.totals, column.totals, decimal(first !== start))
     copyCell(c, column, variant * KINDS + NUMBER, start, end)
     return true
   }
@@ -124,6 +127,7 @@ function writeParsed(c: Cursor, column: CompiledColumn, text: string): boolean {
   const isBare = mode === AS_DATE || (mode === AS_INTEGER && !Number.isInteger(value))
   if (isBare || mode === AS_BOOLEAN) c.facts[column.facts + MISFITS]! += 1
   openCell(c, column, (column.conditions?.pick(value) ?? 0) * KINDS + (isBare ? BARE : NUMBER))
+  if (column.totals >= 0) addValue(c.totals, column.totals, value)
   c.writeText(String(value))
   closeCell(c, c.o)
   return true

@@ -30,8 +30,9 @@ export function worksheetHead(plan: SheetPlan, widths: readonly number[], styles
 }
 
 export interface SheetEnd {
-  /** First row below the data. */
+  /** First row below the data and its totals, and below the data alone. */
   nextRow: number
+  dataEnd: number
   merges: readonly string[]
   /** false where another file goes on with this sheet. */
   bottom: boolean
@@ -42,9 +43,9 @@ export interface SheetEnd {
 export function worksheetTail(
   plan: SheetPlan,
   { widths, styles }: { widths: readonly number[]; styles: StyleBook },
-  { nextRow, merges, bottom, links }: SheetEnd,
+  { nextRow, dataEnd, merges, bottom, links }: SheetEnd,
 ): string {
-  const filter = filterRange(plan, nextRow)
+  const filter = filterRange(plan, dataEnd)
   const ends = endAreas(plan, nextRow, bottom)
   const all = [
     ...fixedMerges(plan.top, 1),
