@@ -6,6 +6,7 @@ import {
   type ExportBody,
   examineSource,
   HttpPageSource,
+  type HttpSource,
   MASKS,
   type Mask,
   openSqlRows,
@@ -62,6 +63,8 @@ export interface LocalExport {
   /** Where there is a query, its address is of no account. */
   source: SourceAccess
   sql?: LocalQuery | undefined
+  /** An endpoint of another shape than the seed's; it has the address and the headers. */
+  http?: HttpSource | undefined
   wishes: ExportWishes
   /** Whose name a watermark shows. */
   by?: string | undefined
@@ -71,7 +74,7 @@ export interface LocalExport {
   directory: string
   excel: { maxRows: number; maxBytes: number }
   signal: AbortSignal
-  onProgress(progress: { stage: string; fetched: number; total: number }): void
+  onProgress(progress: { stage: string; fetched: number; total: number | null }): void
   /** Told what went wrong without being the end, such as a page that is asked for again. */
   onWarning(message: string): void
 }
@@ -84,6 +87,7 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
   const {
     source,
     sql,
+    http: endpoint,
     wishes,
     masks = { demanded: {}, key: null },
     by = 'wharf export',
@@ -93,12 +97,12 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
     onProgress,
     onWarning,
   } = options
-  const http = openClient(sql ? { ...source, url: sql.url } : source)
+  const http = openClient(sql ? { ...source, url: sql.url } : source, tokenUrlOf(endpoint))
   const pool = new ThreadPool()
   try {
-    const query = sql && { kind: 'sql' as const, connection: '', query: sql.query, params: sql.params }
-    const body: ExportBody = { ...wishes, ...(query ? { source: query } : { source_url: source.url }) }
-    const asked = readRequest(body, { now: clock.now(), checkUrl: (url) => http.check(url) })
+    const body: ExportBody = { ...wishes, ...sourceOf(source, sql, endpoint) }
+    const checkUrl = (url: string, headers?: Record<string, string>) => http.check(url, headers)
+    const asked = readRequest(body, { now: clock.now(), checkUrl })
     const mark = { by, at: new Date(clock.now()).toISOString(), id: randomUUID() }
     const request = wishes.watermark ? { ...asked, watermark: mark } : asked
     const log = createLog({
@@ -124,6 +128,15 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
   } finally {
     await Promise.all([http.close(), pool.close()])
   }
+}
+
+function sourceOf(
+  { url }: SourceAccess,
+  sql: LocalQuery | undefined,
+  http: HttpSource | undefined,
+): Pick<ExportBody, 'source' | 'source_url'> {
+  if (sql) return { source: { kind: 'sql', connection: '', query: sql.query, params: sql.params } }
+  return http ? { source: { kind: 'http', ...http } } : { source_url: url }
 }
 
 function masksOf(demanded: Record<string, string>): Record<string, Mask> {
@@ -173,9 +186,9 @@ export function readTemplate(text: string, name: string): unknown {
 /**
  * Whoever types an address means that host, wherever it is. A redirect was typed by nobody: it is judged as on a server.
  */
-function openClient({ url, allowHosts }: SourceAccess): HttpClient {
-  const host = URL.parse(url)?.hostname.replace(/^\[|\]$/g, '')
-  const lists = [host ?? '', allowHosts ?? ''].map((text) =>
+function openClient({ url, allowHosts }: SourceAccess, tokenUrl?: string): HttpClient {
+  const typed = [url, tokenUrl ?? ''].map((text) => URL.parse(text)?.hostname.replace(/^\[|\]$/g, '') ?? '')
+  const lists = [...typed, allowHosts ?? ''].map((text) =>
     text === '' ? NOTHING_PRIVATE : parseAllowHosts(text),
   )
   const allowed = {
@@ -183,6 +196,10 @@ function openClient({ url, allowHosts }: SourceAccess): HttpClient {
     cidrs: lists.flatMap(({ cidrs }) => cidrs),
   }
   return new HttpClient({ guard: new AddressGuard(allowed) }, { userAgent: `wharf/${VERSION}` })
+}
+
+function tokenUrlOf(endpoint: HttpSource | undefined): string | undefined {
+  return endpoint?.auth?.kind === 'oauth2' ? endpoint.auth.token_url : undefined
 }
 
 /** Tried out first: a secret that cannot sign must not look like a source that cannot be reached. */

@@ -4,7 +4,8 @@ import { type Clock, systemClock } from '../kernel/index.ts'
 export interface Step {
   stage: string
   fetched: number
-  total: number
+  /** Null while nobody knows. */
+  total: number | null
 }
 
 /** Shows a person, or a log, how far an export is. */
@@ -39,9 +40,11 @@ class ProgressBar implements Progress {
 
   update({ stage, fetched, total }: Step): void {
     const payload = { stage: stage.padEnd(8) }
-    if (!this.#running) this.#bar.start(total, fetched, payload)
+    // Without a total the bar stays empty and the rows count.
+    const most = total ?? Math.max(1, fetched * 2)
+    if (!this.#running) this.#bar.start(most, fetched, payload)
     this.#running = true
-    this.#bar.setTotal(total)
+    this.#bar.setTotal(most)
     this.#bar.update(fetched, payload)
   }
 
@@ -57,6 +60,12 @@ class ProgressBar implements Progress {
 }
 
 const LINE_EVERY_MS = 2_000
+
+function rowsOf(fetched: number, total: number | null): string {
+  if (total === null) return `${fetched} rows`
+  const percent = total === 0 ? 100 : Math.floor((fetched * 100) / total)
+  return `${fetched} of ${total} rows, ${percent} %`
+}
 
 class ProgressLines implements Progress {
   readonly #stream: NodeJS.WriteStream
@@ -75,10 +84,7 @@ class ProgressLines implements Progress {
     if (stage === this.#stage && !whole && now - this.#last < LINE_EVERY_MS) return
     this.#stage = stage
     this.#last = now
-    const percent = total === 0 ? 100 : Math.floor((fetched * 100) / total)
-    this.say(
-      stage === 'fetching' ? `fetching: ${fetched} of ${total} rows, ${percent} %` : `${stage} the file`,
-    )
+    this.say(stage === 'fetching' ? `fetching: ${rowsOf(fetched, total)}` : `${stage} the file`)
   }
 
   say(message: string): void {

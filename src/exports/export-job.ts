@@ -5,7 +5,6 @@ import {
   type JobContext,
   type JobKind,
   type Ledger,
-  openUrl,
   type ProjectStore,
   type Quotas,
   type Sealer,
@@ -22,6 +21,7 @@ import type { MaskRules } from './masks/index.ts'
 import { orShortage } from './or-shortage.ts'
 import { type ProduceDeps, type Produced, produce, type Stage } from './produce.ts'
 import { keepReport, reportOf } from './report/index.ts'
+import { openTable, type SealedTable } from './sealed-table.ts'
 import type { Trouble } from './source/index.ts'
 import type { SpoolFolders } from './spool-folders.ts'
 
@@ -32,7 +32,7 @@ export const EXPORT_RESERVE = 1
 
 export interface ExportPayload {
   projectId: string
-  request: ExportRequest
+  request: Omit<ExportRequest, 'tables'> & { tables: SealedTable[] }
   /** JSON of the headers for the source, sealed; null without any. */
   sourceHeaders: string | null
 }
@@ -40,7 +40,8 @@ export interface ExportPayload {
 export interface ExportProgress {
   stage: Stage
   fetched: number
-  total: number
+  /** Null while nobody knows. */
+  total: number | null
   /** Set while the source is asked again for a page that failed. */
   trouble?: Trouble
 }
@@ -161,7 +162,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
   const { job, signal, progress } = context
   const { projectId } = job.payload
   const { quotas } = deps
-  const last = { fetched: 0, total: 0, bytes: 0 }
+  const last = { fetched: 0, total: 0 as number | null, bytes: 0 }
   try {
     // What it waited for may have been changed on another instance a moment ago.
     if (job.outages > 0) quotas.forget(projectId)
@@ -173,10 +174,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
         {
           request: {
             ...request,
-            tables: request.tables.map((table) => ({
-              ...table,
-              sourceUrl: openUrl(deps.sealer, table.sourceUrl),
-            })),
+            tables: request.tables.map((table) => openTable(deps.sealer, table)),
           },
           sourceHeaders:
             sourceHeaders === null
@@ -243,7 +241,7 @@ async function count(
     .catch((error) => log.warn({ err: error }, 'what an export has read was not counted'))
 }
 
-function shown({ fetched, total }: { fetched: number; total: number }) {
+function shown({ fetched, total }: { fetched: number; total: number | null }) {
   return { fetched, total }
 }
 

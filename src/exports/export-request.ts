@@ -3,7 +3,7 @@ import { COMPRESSIONS, type Compression } from './compress.ts'
 import { type CsvDialect, type CsvWishes, readDialect } from './csv/index.ts'
 import type { ExportType } from './export-type.ts'
 import { fileNameFor } from './file-name.ts'
-import type { SqlSource } from './source/index.ts'
+import { type HttpPlan, type HttpSource, readHttpSource, type SqlSource } from './source/index.ts'
 import { parseHeader, parseTemplate, type TemplateFrom, type ThemeName } from './template/index.ts'
 import type { Watermark } from './watermark.ts'
 
@@ -11,7 +11,7 @@ import type { Watermark } from './watermark.ts'
 export interface ExportBody {
   project_id?: string
   source_url?: string
-  source?: { kind: 'sql' } & SqlSource
+  source?: ({ kind: 'sql' } & SqlSource) | ({ kind: 'http' } & HttpSource)
   file_name?: string
   title?: string
   summary?: string
@@ -39,9 +39,10 @@ export interface ExportBody {
 export interface Table {
   /** The sheet's; a single table is named after its title, or else its file. */
   name?: string
-  /** Empty for rows of a database. */
+  /** Empty for rows of a database, and of an endpoint of another shape than the seed's. */
   sourceUrl: string
   sql?: SqlSource
+  http?: HttpPlan
   title?: string | undefined
   summary?: string | undefined
   template?: unknown
@@ -82,14 +83,18 @@ export function readRequest(
   const tables = readTables(body, type)
   checkCompression(body.compress, type)
   parseTemplate(body.template)
-  for (const [index, { sourceUrl, sql }] of tables.entries()) {
+  for (const [index, { sourceUrl, sql, http }] of tables.entries()) {
     const path = body.sheets ? `sheets[${index}].` : ''
-    if (!sql) checkAddress(sourceUrl, `${path}source_url`, checkUrl)
+    if (http) checkHttp(http, checkUrl)
+    else if (!sql) checkAddress(sourceUrl, `${path}source_url`, checkUrl)
     parseTemplate(body.sheets?.[index]?.template, { path: `${path}template` })
   }
-  if (body.source && body.source_headers) throw invalid('source_headers', 'are for a source_url')
+  if (body.source && body.source_headers)
+    throw invalid('source_headers', 'are for a source_url; a source has headers of its own')
   if (!body.source)
-    checkHeaders(body.source_headers, (headers) => checkUrl(tables[0]?.sourceUrl ?? '', headers))
+    checkHeaders(body.source_headers, 'source_headers', (headers) =>
+      checkUrl(tables[0]?.sourceUrl ?? '', headers),
+    )
   if (body.callback !== undefined) checkAddress(body.callback, 'callback', checkUrl)
   parseHeader(body.header, 'header')
   parseHeader(body.footer, 'footer')
@@ -131,11 +136,12 @@ function readTables(body: ExportBody, type: ExportType): Table[] {
   }))
 }
 
-function readSource({ source_url, source }: ExportBody): Pick<Table, 'sourceUrl' | 'sql'> {
+function readSource({ source_url, source }: ExportBody): Pick<Table, 'sourceUrl' | 'sql' | 'http'> {
   if (source_url !== undefined && source)
     throw invalid('source', 'stands in place of source_url; send one of them')
   if (source_url !== undefined) return { sourceUrl: source_url }
   if (!source) throw invalid('source_url', 'is missing')
+  if (source.kind === 'http') return { sourceUrl: '', http: readHttpSource(source) }
   const { connection, query, params = [] } = source
   return { sourceUrl: '', sql: { connection, query, params } }
 }
@@ -167,17 +173,26 @@ const SIGNATURE = /^webhook-(?:id|timestamp|signature)$/i
 
 function checkHeaders(
   headers: Record<string, string> | undefined,
+  path: string,
   check: (headers: Record<string, string>) => void,
 ): void {
   const signature = Object.keys(headers ?? {}).find((name) => SIGNATURE.test(name))
-  if (signature !== undefined)
-    throw invalid('source_headers', `must not have ${signature}: Wharf signs itself`)
+  if (signature !== undefined) throw invalid(path, `must not have ${signature}: Wharf signs itself`)
   try {
     check(headers ?? {})
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    throw invalid('source_headers', `are not good: ${error.message}`, error)
+    throw invalid(path, `are not good: ${error.message}`, error)
   }
+}
+
+function checkHttp(
+  { url, auth, headers }: HttpPlan,
+  checkUrl: (url: string, headers?: Record<string, string>) => void,
+): void {
+  checkAddress(url, 'source.url', checkUrl)
+  if (auth?.kind === 'oauth2') checkAddress(auth.token_url, 'source.auth.token_url', checkUrl)
+  checkHeaders({ ...headers }, 'source.headers', (own) => checkUrl(url, own))
 }
 
 function checkTimezone(timezone: string | undefined): void {

@@ -36,6 +36,7 @@ import {
   type ManifestSigner,
   type Signed,
 } from './report/index.ts'
+import { sealTable } from './sealed-table.ts'
 import type { ThreadPool } from './threads/index.ts'
 import type { Watermark } from './watermark.ts'
 
@@ -130,7 +131,7 @@ export class Exports {
     const headers = body.source_headers ?? {}
     const sourceHeaders = Object.keys(headers).length > 0 ? JSON.stringify(headers) : null
     const { sealer } = this.#deps
-    const tables = request.tables.map((table) => ({ ...table, sourceUrl: sealUrl(sealer, table.sourceUrl) }))
+    const tables = request.tables.map((table) => sealTable(sealer, table))
     const payload: ExportPayload = {
       projectId,
       request: { ...request, tables },

@@ -1,12 +1,13 @@
 import type { Clock } from '../kernel/index.ts'
-import { type HttpClient, signPull } from '../net/index.ts'
-import type { PageAnswer, PageSource } from './source/index.ts'
+import type { HttpClient } from '../net/index.ts'
+import { askSource, type Credentials, type PageAnswer, type PageSource } from './source/index.ts'
 
 export interface HttpPageSourceOptions {
   url: string
   headers: Record<string, string>
   /** The project's webhook secrets; without any, pulls are not signed. */
   secrets: readonly string[]
+  credentials?: Credentials | undefined
 }
 
 /**
@@ -26,16 +27,12 @@ export class HttpPageSource implements PageSource {
   }
 
   async get(page: number, pageSize: number, signal: AbortSignal): Promise<PageAnswer> {
-    const { http, clock } = this.#deps
-    const { url, headers, secrets } = this.#options
-    const answer = await http.request({
-      url: pageUrl(url, page, pageSize),
-      domain: 'exports',
-      headers: { accept: 'application/json', ...headers },
-      ...(secrets.length > 0 && { sign: (hop) => signPull(secrets, { url: hop, now: clock.now() }) }),
-      signal,
-      timeouts: TIMEOUTS,
-    })
+    const { url, headers, secrets, credentials } = this.#options
+    const answer = await askSource(
+      { ...this.#deps, secrets, credentials },
+      { url: pageUrl(url, page, pageSize), headers: { accept: 'application/json', ...headers } },
+      { signal, timeouts: TIMEOUTS },
+    )
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: answer.body }
   }
 }

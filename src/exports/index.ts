@@ -21,7 +21,17 @@ export type { TablePreview } from './preview.ts'
 export { type Produced, type ProduceOptions, produce } from './produce.ts'
 export { type Finding, openSigner, verifyFiles } from './report/index.ts'
 export { sampleOrders } from './sample-source.ts'
-export { type Diagnosis, DRIVERS, type Driver, examineSource, openSqlRows } from './source/index.ts'
+export {
+  type Diagnosis,
+  DRIVERS,
+  type Driver,
+  examineSource,
+  type HttpSource,
+  MOST_ROWS_PER_PAGE,
+  openSqlRows,
+  PAGING_STYLES,
+  PRESETS,
+} from './source/index.ts'
 export { SpoolFolders } from './spool-folders.ts'
 export { SpoolSweeper } from './spool-sweeper.ts'
 export type { ColumnFacts, TableFacts } from './table-facts.ts'

@@ -5,7 +5,20 @@ import { HttpPageSource } from './http-page-source.ts'
 import { type Masking, type MaskRules, maskingOf, maskValue } from './masks/index.ts'
 import { planTable } from './plan-table.ts'
 import { queryTemplate } from './query-template.ts'
-import { ROW_HEAD, type SampleRow, type SqlRows, type SqlSource, samplePage } from './source/index.ts'
+import {
+  type FeedPage,
+  isPlain,
+  type OpenRows,
+  openCredentials,
+  openHttpRows,
+  parseRows,
+  ROW_HEAD,
+  type SampleRow,
+  type SqlRows,
+  type SqlSource,
+  samplePage,
+  valueByName,
+} from './source/index.ts'
 import {
   chooseContent,
   parseTemplate,
@@ -44,18 +57,21 @@ const PREVIEW_ROWS = 20
 /** The first rows and the laid-out header of what an export would hold. Nothing is stored. */
 export async function previewExport(
   deps: { http: HttpClient; clock: Clock },
-  { request, sourceHeaders: headers, secrets, openSql, masks, signal, onRead }: PreviewOptions,
+  { request, sourceHeaders, secrets, openSql, masks, signal, onRead }: PreviewOptions,
 ): Promise<TablePreview[]> {
   const previews: TablePreview[] = []
   for (const table of request.tables) {
-    if (table.sql) {
-      const { template, rows, bytes } = await sampleQuery(table, await openSql(table.sql, signal))
+    const feed = await openFeed(deps, table, { openSql, secrets, signal })
+    if (feed) {
+      const { template, rows, bytes, total } = await sampleFeed(table, feed)
       onRead?.({ rows: rows.length, bytes })
       const content = chooseContent(table, {})
-      previews.push(previewTable(request, table, { template, content, total: null, rows, masks }))
+      previews.push(previewTable(request, table, { template, content, total, rows, masks }))
       continue
     }
-    const source = new HttpPageSource(deps, { url: table.sourceUrl, headers, secrets })
+    const { url = table.sourceUrl, headers = sourceHeaders } = table.http ?? {}
+    const credentials = table.http && openCredentials(deps, table.http)
+    const source = new HttpPageSource(deps, { url, headers: { ...headers }, secrets, credentials })
     const { probe, rows, bytes } = await samplePage(
       { source, clock: deps.clock },
       { rows: PREVIEW_ROWS, signal },
@@ -68,15 +84,32 @@ export async function previewExport(
   return previews
 }
 
-async function sampleQuery(table: Table, query: SqlRows) {
+/** Rows that are read one after the other; nothing for pages of the seed's protocol. */
+async function openFeed(
+  deps: { http: HttpClient; clock: Clock },
+  { sql, http }: Table,
+  { openSql, secrets, signal }: Pick<PreviewOptions, 'openSql' | 'secrets' | 'signal'>,
+): Promise<OpenRows | undefined> {
+  if (sql) return openSql(sql, signal)
+  if (!http || isPlain(http)) return undefined
+  const plan = { ...http, size: PREVIEW_ROWS }
+  return openHttpRows({ ...deps, secrets }, plan, { size: PREVIEW_ROWS, retries: 0, signal })
+}
+
+async function sampleFeed(table: Table, feed: OpenRows) {
   try {
-    const first = await query.pages()[Symbol.asyncIterator]().next()
-    const text = first.done ? '{"data":[]}' : first.value.text
-    const rows = (JSON.parse(text) as { data: SampleRow[] }).data.slice(0, PREVIEW_ROWS)
-    return { template: queryTemplate(table.template, query), rows, bytes: text.length }
+    const first = await feed.pages()[Symbol.asyncIterator]().next()
+    const text = first.done ? '{"data":[]}' : textOf(first.value)
+    const rows = parseRows(text).slice(0, PREVIEW_ROWS)
+    const template = queryTemplate(table.template, feed)
+    return { template, rows, bytes: text.length, total: feed.total ?? null }
   } finally {
-    await query.close()
+    await feed.close()
   }
+}
+
+function textOf({ text }: FeedPage): string {
+  return typeof text === 'string' ? text : text.bytes.toString('utf8', 0, text.length)
 }
 
 interface Sampled {
@@ -103,7 +136,8 @@ function previewTable(
     rows: rows.map((row) =>
       template.leaves.map(
         ({ name, rowHead }) =>
-          (rowHead ? row[ROW_HEAD] : name === null ? null : shown(row[name], name, masking)) ?? null,
+          (rowHead ? row[ROW_HEAD] : name === null ? null : shown(valueByName(row, name), name, masking)) ??
+          null,
       ),
     ),
   }

@@ -25,11 +25,17 @@ import { queryTemplate } from './query-template.ts'
 import { type ManifestSigner, manifestText, type PartReport } from './report/index.ts'
 import {
   alignSegments,
+  type FeedDeps,
   type FetchLimits,
   type FetchProgress,
   feedToSpool,
   fetchToSpool,
+  type HttpPlan,
+  isPlain,
   joinSegments,
+  openCredentials,
+  openHttpRows,
+  type RowFeed,
   type Spool,
   type SpoolColumns,
   type SpoolSegment,
@@ -81,7 +87,8 @@ export interface ProduceOptions {
   masks: MaskRules
   /** An earlier worker died over it: whether its work could be taken up is worth telling. */
   brokenOff?: boolean
-  onProgress(progress: { stage: Stage; fetched: number; total: number; bytes: number }): void
+  /** The total is null while nobody knows it. */
+  onProgress(progress: { stage: Stage; fetched: number; total: number | null; bytes: number }): void
   /** A page failed and is asked for again later. The next progress says that it is over. */
   onTrouble?(trouble: Trouble): void
   /** When a slow source gives its place to others. */
@@ -127,7 +134,7 @@ const CONTENT_TYPES = {
 /** The whole way from a request to its file. Called again with the same directory, it goes on where it was broken off. */
 export async function produce(deps: ProduceDeps, options: ProduceOptions): Promise<Produced> {
   const tables: FetchedTable[] = []
-  const totals = { fetched: 0, total: 0, bytes: 0 }
+  const totals = { fetched: 0, total: 0 as number | null, bytes: 0 }
   for (const [index, table] of options.request.tables.entries()) {
     const before = { ...totals }
     const fetched = await fetchTable(
@@ -137,14 +144,15 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
       join(options.directory, `table-${index}`),
       (progress) => {
         totals.fetched = before.fetched + progress.fetched
-        totals.total = before.total + progress.total
+        const known = before.total !== null && progress.total !== null
+        totals.total = known ? before.total! + progress.total! : null
         totals.bytes = before.bytes + progress.bytes
         options.onProgress({ stage: 'fetching', ...totals })
       },
     )
     tables.push(fetched)
   }
-  options.onProgress({ stage: 'building', ...totals })
+  options.onProgress({ stage: 'building', ...totals, total: totals.total ?? totals.fetched })
   const out = join(options.directory, 'out')
   await rm(out, { recursive: true, force: true })
   await makeFolder(out)
@@ -215,9 +223,10 @@ async function fetchTable(
   directory: string,
   onProgress: (progress: FetchProgress) => void,
 ): Promise<FetchedTable> {
-  if (table.sql) return queryTable(deps, options, { table, sql: table.sql, directory }, onProgress)
-  const { sourceHeaders: headers, secrets, request, limits, signal } = options
-  const source = new HttpPageSource(deps, { url: table.sourceUrl, headers, secrets })
+  const opened = openerOf(deps, options, table)
+  if (opened) return feedTable(deps, options, { table, directory, ...opened }, onProgress)
+  const { request, limits, signal } = options
+  const source = pageSourceOf(deps, options, table)
   let content: Required<SheetContent> | undefined
   let template: Template | undefined
   let csv: CsvLayout | null = null
@@ -237,7 +246,7 @@ async function fetchTable(
         csv = layoutOf(template, request)
         return { ...csv.spool, ...more }
       },
-      pageSize: request.pageSize,
+      pageSize: table.http?.size ?? request.pageSize,
       ...(request.key && { key: request.key }),
       ...(request.onDuplicates && { onDuplicates: request.onDuplicates }),
       limits,
@@ -259,32 +268,86 @@ async function fetchTable(
   return withAllColumns(fetched, request)
 }
 
-/** The rows of a query. Types that the template leaves open are the database's. */
-async function queryTable(
+/** Pages of the seed's protocol. */
+function pageSourceOf(
   deps: ProduceDeps,
-  { openSql, request, limits, signal, masks }: ProduceOptions,
-  { table, sql, directory }: { table: Table; sql: SqlSource; directory: string },
+  { sourceHeaders, secrets }: ProduceOptions,
+  { sourceUrl, http }: Table,
+): HttpPageSource {
+  if (!http) return new HttpPageSource(deps, { url: sourceUrl, headers: sourceHeaders, secrets })
+  const { url, headers } = http
+  const credentials = openCredentials(deps, http)
+  return new HttpPageSource(deps, { url, headers: { ...headers }, secrets, credentials })
+}
+
+/** How the rows of a source are opened that are read one after the other; nothing for pages of the seed's protocol. */
+function openerOf(
+  deps: ProduceDeps,
+  options: ProduceOptions,
+  { sql, http }: Table,
+): Pick<FeedDeps, 'open' | 'bytes'> | undefined {
+  if (sql) {
+    const { openSql } = options
+    if (!openSql)
+      throw new AppError(ERRORS.CONNECTION_NOT_FOUND, 'there are no connections to databases here')
+    return { open: (_, signal) => openSql(sql, signal) }
+  }
+  return http && !isPlain(http) ? httpOpener(deps, options, http) : undefined
+}
+
+function httpOpener(
+  { http, clock, log }: ProduceDeps,
+  { secrets, request, onTrouble }: ProduceOptions,
+  plan: HttpPlan,
+): Pick<FeedDeps, 'open' | 'bytes'> {
+  let bytes = 0
+  const onBytes = (count: number) => {
+    bytes += count
+  }
+  const settings = { size: request.pageSize, onBytes, ...(onTrouble && { onTrouble }) }
+  return {
+    open: (from, signal) => openHttpRows({ http, clock, log, secrets }, plan, { ...settings, signal }, from),
+    bytes: () => bytes,
+  }
+}
+
+/** Rows that are read one after the other. Types that the template leaves open are the source's, where it has any. */
+async function feedTable(
+  { pool, clock, log }: ProduceDeps,
+  { request, limits, signal, masks, stall }: ProduceOptions,
+  { table, directory, ...opener }: { table: Table; directory: string } & Pick<FeedDeps, 'open' | 'bytes'>,
   onProgress: (progress: FetchProgress) => void,
 ): Promise<FetchedTable> {
-  if (!openSql) throw new AppError(ERRORS.CONNECTION_NOT_FOUND, 'there are no connections to databases here')
-  const rows = await openSql(sql, signal)
-  try {
-    const template = queryTemplate(table.template, rows)
-    const csv = request.type === 'csv' ? layoutOf(template, request) : null
-    const marked = request.type !== 'excel' && { marked: true }
+  let template: Template | undefined
+  let csv: CsvLayout | null = null
+  const columnsOf = (feed: RowFeed): SpoolColumns => {
+    template = queryTemplate(table.template, feed)
+    const except = template.rows.length > 0 ? [...ROW_HEAD_NAMES] : []
     const masking = maskingOf(template, masks)
-    const shaped = csv?.spool ?? { ...typedColumns(template), ...marked }
-    const columns = { ...shaped, ...(masking && { masks: masking }) }
-    const { key, onDuplicates } = request
-    const checked = { ...(key && { key }), ...(onDuplicates && { onDuplicates }) }
-    const spooling = { directory, columns, limits, signal, onProgress, ...checked }
-    const spool = await feedToSpool({ feed: rows, threads: deps.pool }, spooling)
-    const content = chooseContent(table, {})
-    const spooledHead = csv?.spool.csv?.head ?? ''
-    return { table, spool, template, content, csv, grown: false, spooledHead }
-  } finally {
-    await rows.close()
+    const more = {
+      ...(feed.grows && template.fromKeys && { growExcept: except }),
+      ...(masking && { masks: masking }),
+    }
+    csv = request.type === 'csv' ? layoutOf(template, request) : null
+    if (csv) return { ...csv.spool, ...more }
+    return { ...typedColumns(template), ...more, ...(request.type !== 'excel' && { marked: true }) }
   }
+  const { key, onDuplicates } = request
+  const checked = { ...(key && { key }), ...(onDuplicates && { onDuplicates }) }
+  const spool = await feedToSpool(
+    { ...opener, threads: pool, clock, log },
+    { directory, columnsOf, limits, signal, onProgress, ...checked, ...(stall && { stall }) },
+  )
+  const fetched = {
+    table,
+    spool,
+    template: template as unknown as Template,
+    content: chooseContent(table, {}),
+    csv,
+    grown: false,
+    spooledHead: (csv as CsvLayout | null)?.spool.csv?.head ?? '',
+  }
+  return withAllColumns(fetched, request)
 }
 
 /** Where the data decides on the columns, all of it does, not only the first row. */

@@ -200,7 +200,9 @@ export class HttpServer implements Part {
         // Whoever offers another protocol (h2c) is answered in this one.
         shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
       },
-      ajv: { customOptions: { allErrors: true, removeAdditional: false, verbose: true } },
+      ajv: {
+        customOptions: { allErrors: true, removeAdditional: false, verbose: true, discriminator: true },
+      },
       schemaController: { compilersFactory: { buildValidator: validators() } },
       clientErrorHandler: refuseBytes,
       frameworkErrors: (error, request, reply) => this.#answerError(error, request, reply),

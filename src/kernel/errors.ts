@@ -217,6 +217,12 @@ export const ERRORS = {
     outage: 'source',
   }),
   SOURCE_STATUS: kind('SOURCE_STATUS', 502, UNAVAILABLE, 'The source answered with an error status'),
+  SOURCE_TOKEN_REFUSED: kind(
+    'SOURCE_TOKEN_REFUSED',
+    502,
+    FAILED_PRECONDITION,
+    'The token server gives no token',
+  ),
   SOURCE_ERROR: kind('SOURCE_ERROR', 502, FAILED_PRECONDITION, 'The source reported an error of its own'),
   SOURCE_NOT_JSON: kind('SOURCE_NOT_JSON', 502, FAILED_PRECONDITION, 'A page of the source is not JSON'),
   SOURCE_SHAPE: kind('SOURCE_SHAPE', 502, FAILED_PRECONDITION, 'A page of the source has the wrong shape'),

@@ -20,10 +20,27 @@ export function maskingOf(template: Template, { demanded, key }: MaskRules): Mas
     byName.set(name, mask)
   }
   for (const [name, mask] of Object.entries(demanded)) byName.set(name, mask)
+  hideAround(byName, template, demanded)
   if (byName.size === 0) return null
   if (key === null && [...byName.values()].includes('hash'))
     throw templateError('template', 'the mask hash needs a key (--mask-key)')
   return { byName: Object.fromEntries(byName), key: key ?? '' }
+}
+
+/** A demand holds for what is inside of the value (`customer` hides `customer.phone`), and for the object that it is in. */
+function hideAround(
+  byName: Map<string, Mask>,
+  template: Template,
+  demanded: Readonly<Record<string, Mask>>,
+): void {
+  const set = (name: string, mask: Mask) => {
+    if (!Object.hasOwn(demanded, name)) byName.set(name, mask)
+  }
+  for (const [name, mask] of Object.entries(demanded)) {
+    for (const leaf of template.leaves) if (leaf.name?.startsWith(`${name}.`)) set(leaf.name, mask)
+    for (let dot = name.indexOf('.'); dot > 0; dot = name.indexOf('.', dot + 1))
+      set(name.slice(0, dot), 'fixed')
+  }
 }
 
 /** One key per project: equal values of two projects have different hashes. */

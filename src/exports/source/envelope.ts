@@ -12,6 +12,21 @@ const OPEN_ANGLE = 0x3c
 
 /** Where the page's object starts, after the checks that concern the page as a whole. */
 export function startOfPage(input: Buffer, end: number, page: number): number {
+  const at = startOfJson(input, end, page)
+  if (input[at] !== OPEN_BRACE) {
+    wholeOf(input, at, end)
+    throw new ShapeFault('it is not an object')
+  }
+  return at
+}
+
+/** Checks that the page is one JSON value. */
+export function wholeOf(input: Buffer, at: number, end: number): void {
+  checkEndOfPage(input, skipValue(input, at), end)
+}
+
+/** Where the page's value starts. */
+export function startOfJson(input: Buffer, end: number, page: number): number {
   const bom = input[0] === 0xef && input[1] === 0xbb && input[2] === 0xbf ? 3 : 0
   const at = skipSpace(input, bom)
   if (at >= end) throw new AppError(ERRORS.SOURCE_NOT_JSON, `page ${page} is empty`)
@@ -22,10 +37,6 @@ export function startOfPage(input: Buffer, end: number, page: number): number {
     )
   if (!isUtf8(input.subarray(0, end)))
     throw new AppError(ERRORS.SOURCE_NOT_JSON, `page ${page} is not JSON: it is not valid UTF-8`)
-  if (input[at] !== OPEN_BRACE) {
-    checkEndOfPage(input, skipValue(input, at), end)
-    throw new ShapeFault('it is not an object')
-  }
   return at
 }
 

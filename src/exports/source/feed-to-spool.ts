@@ -1,76 +1,114 @@
+import { type Clock, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
 import { craft, type ThreadPool } from '../threads/index.ts'
-import { type OnDuplicates, type RowChecks, refuseRepeats, warningsOf } from './duplicates.ts'
-import type { FetchLimits, SpoolColumns } from './fetch-to-spool.ts'
+import { hashOfRecords, MARKED } from './csv-records.ts'
+import { type RowChecks, refuseRepeats, warningsOf } from './duplicates.ts'
+import { FeedWriter, type FeedWriterOptions } from './feed-writer.ts'
+import { hashOfMasks, type SpoolColumns } from './fetch-to-spool.ts'
 import { findRepeats, type KeyCheck, type KeyCheckTask } from './key-check-work.ts'
-import { PAGE_MARGIN, PageBody } from './page-body.ts'
+import { MIN_BYTES_PER_SECOND } from './page-getter.ts'
 import { PRINT_BYTES } from './print-log.ts'
-import { type PageSink, RangeSpooler, type RangeSpoolerOptions, type RangeState } from './range-spooler.ts'
-import type { FeedPage, RowFeed } from './row-feed.ts'
+import { RangeSpooler, type RangeSpoolerOptions } from './range-spooler.ts'
+import { type ExpectedSpool, type Resumed, resumeSpool } from './resume.ts'
+import type { FeedStart, OpenRows, RowFeed } from './row-feed.ts'
 import { allSlices, SLICE_BYTES } from './segment-buffer.ts'
 import { inFileOrder } from './segment-order.ts'
 import type { Spool, SpoolSegment } from './spool.ts'
-import { type FetchProgress, tooLarge } from './spool-fetch.ts'
 import { SpoolFolder } from './spool-folder.ts'
-import type { RangeMeta } from './spool-meta.ts'
+import type { RangeMeta, SpoolMeta } from './spool-meta.ts'
+import { type StallOptions, whileNotStalled } from './stall-watch.ts'
 import { ThreadedSpooler } from './threaded-spooler.ts'
 
-export interface FeedOptions {
+export interface FeedDeps {
+  /** Called again if the place where an earlier reading was broken off is of no use. */
+  open(from: FeedStart | undefined, signal: AbortSignal): Promise<OpenRows>
+  /** Bytes that have come from it; without it, it is never too slow. */
+  bytes?(): number
+  threads?: ThreadPool
+  clock: Clock
+  log?: Log
+}
+
+export interface FeedOptions extends FeedWriterOptions {
   directory: string
-  columns: SpoolColumns
-  limits?: FetchLimits
+  columnsOf(feed: RowFeed): SpoolColumns
   signal: AbortSignal
   /** Columns that identify a row. */
   key?: readonly string[] | undefined
-  onDuplicates?: OnDuplicates
-  onProgress?(progress: FetchProgress): void
+  /** When a slow source gives its place to others; without it, never. */
+  stall?: StallOptions
 }
 
-/** What stands for a total that nobody knows. */
-const UNKNOWN = Number.MAX_SAFE_INTEGER
+/** What stands for a total that nobody knows, in the notes. */
+const UNKNOWN = -1
 const CHECK = craft<KeyCheckTask, KeyCheck>(import.meta.url, 'key-check-work', 'checkKeys')
-const FLUSH_BYTES = 1024 * 1024
 /** Smaller feeds are read before a thread has started to. */
 const PAGES_FOR_A_THREAD = 4
+const ONCE = 'rows that come once cannot be taken up where they broke off'
 
 /**
- * Leaves the rows of a feed in `directory` as a spool. A feed cannot be taken up again, so there are no checkpoints and whatever an
- * earlier call left is cleared. While one page is made records of, the next one is read.
+ * Leaves the rows of a feed in `directory` as a spool. Where the feed is resumable, what an earlier call left is taken up behind its
+ * last safe page; else it is cleared. While one page is made records of, the next one is read.
  */
-export async function feedToSpool(
-  { feed, threads }: { feed: RowFeed; threads?: ThreadPool },
+export async function feedToSpool(deps: FeedDeps, options: FeedOptions): Promise<Spool> {
+  const { stall, signal } = options
+  if (!stall || !deps.bytes) return spoolFeed(deps, options)
+  const watched = { ...stall, minBytesPerSecond: MIN_BYTES_PER_SECOND, signal }
+  return whileNotStalled({ clock: deps.clock, bytes: deps.bytes }, watched, (signal) =>
+    spoolFeed(deps, { ...options, signal }),
+  )
+}
+
+async function spoolFeed(deps: FeedDeps, options: FeedOptions): Promise<Spool> {
+  const folder = new SpoolFolder(options.directory)
+  const found = await folder.readMeta()
+  const left = typeof found === 'object' && found.feed?.place ? found.feed : undefined
+  let reason: string | undefined
+  if (left) {
+    const feed = await deps.open(left, options.signal)
+    try {
+      const columns = options.columnsOf(feed)
+      const resumed = await resumeSpool({ folder, clock: deps.clock }, expectedOf(columns, options))
+      if ('meta' in resumed)
+        return await readInto(deps, options, { feed, folder, columns, meta: resumed.meta, reason: null })
+      reason = resumed.reason
+    } finally {
+      await feed.close()
+    }
+  }
+  const feed = await deps.open(undefined, options.signal)
+  try {
+    reason ??= feed.resumable ? 'there is no earlier fetch on this instance' : ONCE
+    const columns = options.columnsOf(feed)
+    await folder.clear()
+    const meta = freshMeta(expectedOf(columns, options), feed, deps.clock)
+    return await readInto(deps, options, { feed, folder, columns, meta, reason })
+  } finally {
+    await feed.close()
+  }
+}
+
+interface Reading {
+  feed: RowFeed
+  folder: SpoolFolder
+  columns: SpoolColumns
+  meta: SpoolMeta
+  /** Why it starts anew; null: it goes on. */
+  reason: string | null
+}
+
+async function readInto(
+  { threads, clock, log }: FeedDeps,
   options: FeedOptions,
+  { feed, folder, columns, meta, reason }: Reading,
 ): Promise<Spool> {
-  const { directory, columns, signal, key } = options
-  const { fields, rowNames = null, csv = null, marked = false, masks = null } = columns
-  const folder = new SpoolFolder(directory)
-  await folder.clear()
-  const range: RangeMeta = {
-    first: 0,
-    end: UNKNOWN,
-    next: 0,
-    segments: (rowNames ?? ['']).map(() => ({ bytes: 0, rows: 0, crc: 0, slices: [] })),
-    widths: fields.map(() => 0),
-    nulls: fields.map(() => 0),
-    added: [],
-    unwanted: [],
-    pages: { bytes: 0, crc: 0 },
-    keys: { bytes: 0, crc: 0 },
-  }
-  const spooling: RangeSpoolerOptions = {
-    directory,
-    fields,
-    rowNames,
-    growExcept: null,
-    csv,
-    marked,
-    masks,
-    key: key ?? null,
-    wrapped: false,
-    range: 0,
-    firstSegment: 0,
-    sliceBytes: SLICE_BYTES,
-  }
-  const writer = new FeedWriter(options, () => new RangeSpooler(spooling, range))
+  const { signal } = options
+  const [range] = meta.ranges as [RangeMeta]
+  const fetched = range.segments.reduce((sum, { rows }) => sum + rows, 0)
+  const told: Resumed = reason === null ? { resumed: true, fetched } : { resumed: false, reason }
+  log?.info({ total: feed.total ?? null, ...told }, 'fetching pages')
+  const spooling = spoolingOf(columns, options, meta)
+  const writer = new FeedWriter({ folder, clock, feed, meta }, options, new RangeSpooler(spooling, range))
+  await writer.takeUp()
   const pages = feed.pages()[Symbol.asyncIterator]()
   try {
     for (let next = await pages.next(); !next.done; ) {
@@ -82,101 +120,97 @@ export async function feedToSpool(
       await writer.write(next.value)
       next = await ahead
     }
-    const written = { ...range, ...(await writer.end()) }
-    const checks = await checksOf(folder, written, { threads, options })
-    return await finished(folder, written, { fields, rowNames, feed, checks })
+    const written = await writer.end()
+    const checks = { ...writer.checks, ...(await checkKeys(folder, written, { threads, options })) }
+    return await finished(folder, written, {
+      fields: meta.fields,
+      rowNames: meta.rowNames,
+      feed,
+      checks,
+      told,
+    })
+  } catch (error) {
+    // The page that came again is still in memory, and must not be what the next attempt begins with.
+    if (!isAppError(error, ERRORS.SOURCE_PAGE_REPEATED))
+      await writer
+        .keep()
+        .catch((lost: unknown) => log?.warn({ err: lost }, 'could not keep the fetched pages'))
+    throw error
   } finally {
     writer.close()
     await pages.return?.()
   }
 }
 
-class FeedWriter {
-  pages = 0
-  readonly #options: FeedOptions
-  #sink: PageSink
-  #rows = 0
-
-  constructor(options: FeedOptions, open: () => PageSink) {
-    this.#options = options
-    this.#sink = open()
-  }
-
-  /** Goes on in another sink, which begins with what the files hold. */
-  async move(open: (start: RangeState) => PageSink): Promise<void> {
-    const start = await this.#sink.flush()
-    this.#sink.close()
-    this.#sink = open(start)
-  }
-
-  async write({ text, rows }: FeedPage): Promise<void> {
-    const { limits = {}, onProgress } = this.#options
-    const { maxRows, maxBytes } = limits
-    this.#rows += rows
-    if (maxRows !== undefined && this.#rows > maxRows)
-      throw tooLarge(`the source has more than ${maxRows} rows, the most an export may have`, {
-        rows: this.#rows,
-      })
-    const expected = { page: this.pages, rows, pageSize: rows, total: UNKNOWN }
-    const taken = await this.#sink.take(bodyOf(text), expected)
-    this.pages++
-    if (maxBytes !== undefined && taken.bytes > maxBytes)
-      throw tooLarge(`the source's rows take more than ${maxBytes} bytes, the most an export may have`, {
-        bytes: taken.bytes,
-      })
-    if (taken.waiting >= FLUSH_BYTES) await this.#sink.flush()
-    onProgress?.({ fetched: this.#rows, total: this.#rows, bytes: taken.bytes })
-  }
-
-  end() {
-    return this.#sink.flush()
-  }
-
-  close(): void {
-    this.#sink.close()
+function expectedOf(columns: SpoolColumns, { key }: FeedOptions): ExpectedSpool {
+  const { fields, rowNames = null, growExcept = null, csv = null, marked = false, masks = null } = columns
+  return {
+    total: UNKNOWN,
+    pageSize: UNKNOWN,
+    fields,
+    rowNames,
+    growExcept: growExcept && [...growExcept],
+    csv: csv ? hashOfRecords(csv) : marked ? MARKED : null,
+    key: key ? [...key] : null,
+    masks: masks && hashOfMasks(masks),
   }
 }
 
-function bodyOf(text: string): PageBody {
-  const body = new PageBody()
-  const length = Buffer.byteLength(text)
-  body.bytes = Buffer.allocUnsafeSlow(length + PAGE_MARGIN)
-  body.bytes.write(text)
-  body.bytes[length] = 0
-  body.length = length
-  return body
+function freshMeta(expected: ExpectedSpool, { columns }: RowFeed, clock: Clock): SpoolMeta {
+  const { fields, rowNames } = expected
+  const range: RangeMeta = {
+    first: 0,
+    end: Number.MAX_SAFE_INTEGER,
+    next: 0,
+    segments: (rowNames ?? ['']).map(() => ({ bytes: 0, rows: 0, crc: 0, slices: [] })),
+    widths: fields.map(() => 0),
+    nulls: fields.map(() => 0),
+    added: [],
+    unwanted: [],
+    pages: { bytes: 0, crc: 0 },
+    keys: { bytes: 0, crc: 0 },
+  }
+  const feed = { keys: columns.map(({ name }) => name), place: null }
+  return { version: 3, ...expected, ranges: [range], drift: null, feed, updated: clock.now() }
+}
+
+function spoolingOf(
+  columns: SpoolColumns,
+  { directory, key }: FeedOptions,
+  meta: SpoolMeta,
+): RangeSpoolerOptions {
+  const { csv = null, marked = false, masks = null } = columns
+  const { fields, rowNames, growExcept } = meta
+  const records = { fields, rowNames, growExcept, csv, marked, masks, key: key ?? null }
+  return { directory, ...records, wrapped: false, range: 0, firstSegment: 0, sliceBytes: SLICE_BYTES }
 }
 
 /** Compares the keys of all rows, where they have one. Throws if rows that repeat are to fail the export. */
-async function checksOf(
+async function checkKeys(
   folder: SpoolFolder,
   { keys, segments }: RangeMeta,
   { threads, options }: { threads: ThreadPool | undefined; options: FeedOptions },
-): Promise<RowChecks> {
+): Promise<Pick<RowChecks, 'key' | 'keys'>> {
   const { key, onDuplicates, signal } = options
-  const nothing: RowChecks = { samePages: 0, key: null, keys: null, drift: null }
-  if (!key) return nothing
+  if (!key) return { key: null, keys: null }
   const logs = [{ path: folder.growing('keys-0'), rows: keys.bytes / PRINT_BYTES, firstRow: 0 }]
-  const task = { logs, pageSize: UNKNOWN }
+  const task = { logs, pageSize: Number.MAX_SAFE_INTEGER }
   const found = threads ? await threads.run(CHECK, task, { signal }) : findRepeats(task)
   const rows = segments.reduce((sum, segment) => sum + segment.rows, 0)
   if (onDuplicates === 'fail') refuseRepeats(key, found, rows)
-  return { ...nothing, key: [...key], keys: found }
+  return { key: [...key], keys: found }
 }
 
 async function finished(
   folder: SpoolFolder,
   range: RangeMeta,
-  {
-    fields,
-    rowNames,
-    feed,
-    checks,
-  }: Pick<Spool, 'fields' | 'checks'> & { rowNames: string[] | null; feed: RowFeed },
+  { fields, rowNames, feed, checks, told }: Finished,
 ): Promise<Spool> {
-  const { segments, widths, nulls, unwanted } = range
+  const { segments, widths, nulls, unwanted, added } = range
   for (const [number, state] of segments.entries()) await folder.finish(number, state)
   const rows = segments.reduce((sum, segment) => sum + segment.rows, 0)
+  const keys = feed.columns.map(({ name }) => name)
+  const total = feed.total ?? rows
   return {
     directory: folder.directory,
     segments: inFileOrder({ ranges: [range], rowNames }).map(({ number, state, group }): SpoolSegment => {
@@ -184,15 +218,21 @@ async function finished(
       const segment = { path: folder.whole(number), rows, bytes, slices: allSlices(state) }
       return group === undefined ? segment : { ...segment, group }
     }),
-    fields,
+    fields: [...fields, ...added],
     unwanted,
     widths,
     nulls,
     rows,
     bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
-    probe: { total: rows, keys: feed.columns.map(({ name }) => name), wrapped: false, rows },
+    probe: { total, keys, wrapped: false, rows },
     checks,
-    warnings: warningsOf(checks, rows, rows),
-    resumed: { resumed: false, reason: 'rows that come once cannot be taken up where they broke off' },
+    warnings: [...warningsOf(checks, total, rows), ...(feed.warnings?.(rows) ?? [])],
+    resumed: told,
   }
+}
+
+interface Finished extends Pick<Spool, 'fields' | 'checks'> {
+  rowNames: string[] | null
+  feed: RowFeed
+  told: Resumed
 }

@@ -73,7 +73,7 @@ export interface FetchOptions {
   sliceBytes?: number
 }
 
-const DEFAULTS = {
+export const FETCH_DEFAULTS = {
   retries: 5,
   backoff: DEFAULT_BACKOFF,
   pageTimeoutMs: 120_000,
@@ -81,7 +81,7 @@ const DEFAULTS = {
   checkpointEveryMs: 500,
   sliceBytes: SLICE_BYTES,
 }
-const MAX_PAGE_BYTES = 64 * 1024 * 1024
+export const MAX_PAGE_BYTES = 64 * 1024 * 1024
 
 /**
  * Asks the source for everything it has and leaves it in `directory` as a spool. What an earlier, broken-off call left
@@ -90,7 +90,7 @@ const MAX_PAGE_BYTES = 64 * 1024 * 1024
  */
 export async function fetchToSpool(deps: FetchDeps, options: FetchOptions): Promise<Spool> {
   const { limits = {}, stall, signal } = options
-  const settings = { ...DEFAULTS, ...options, maxPageBytes: limits.maxPageBytes ?? MAX_PAGE_BYTES }
+  const settings = { ...FETCH_DEFAULTS, ...options, maxPageBytes: limits.maxPageBytes ?? MAX_PAGE_BYTES }
   const getter = new PageGetter(deps, settings)
   if (!stall) return fetchWith(deps, getter, settings)
   const watched = { ...stall, minBytesPerSecond: MIN_BYTES_PER_SECOND, signal }
@@ -102,7 +102,7 @@ export async function fetchToSpool(deps: FetchDeps, options: FetchOptions): Prom
 async function fetchWith(
   deps: FetchDeps,
   getter: PageGetter,
-  settings: FetchOptions & typeof DEFAULTS,
+  settings: FetchOptions & typeof FETCH_DEFAULTS,
 ): Promise<Spool> {
   const { pageSize, signal, limits = {} } = settings
   const probe = await askProbe(deps, getter, settings, signal)
@@ -138,7 +138,7 @@ async function fetchWith(
 }
 
 /** Spooled values that were hidden in another way are of no use. */
-function hashOfMasks(masks: Masking): string {
+export function hashOfMasks(masks: Masking): string {
   return createHash('sha256').update(JSON.stringify(masks)).digest('hex')
 }
 

@@ -11,18 +11,18 @@ import {
 } from './json-scan.ts'
 import { fault } from './page-fault.ts'
 
-/** Walks the members of the object at `at`; `visit` gets a key and where its value starts, and returns where it ended. */
+/** Walks the members of the object at `at`; `visit` gets a key, where its value and the key itself start, and returns where the value ended. */
 export function eachMember(
   input: Buffer,
   at: number,
-  visit: (key: string, valueAt: number) => number,
+  visit: (key: string, valueAt: number, keyAt: number) => number,
 ): number {
   if (input[at] !== OPEN_BRACE) fault('expected an object', at)
   let p = skipSpace(input, at + 1)
   if (input[p] === CLOSE_BRACE) return p + 1
   for (;;) {
     const valueAt = skipKey(input, p)
-    p = skipSpace(input, visit(keyText(input, p), valueAt))
+    p = skipSpace(input, visit(keyText(input, p), valueAt, p))
     if (input[p] === CLOSE_BRACE) return p + 1
     if (input[p] !== COMMA) fault('expected "," or "}"', p)
     p = skipSpace(input, p + 1)

@@ -15,6 +15,8 @@ export interface PageGetterOptions {
   maxRetryAfterMs: number
   /** A page that has begun to come, and then comes slower than this, has failed. */
   minBytesPerSecond?: number
+  /** Hears of bytes as they come. */
+  onBytes?(bytes: number): void
 }
 
 /** The pace is judged over this long. */
@@ -62,6 +64,7 @@ export class PageGetter {
       }
       const arrived = (bytes: number) => {
         this.#bytes += bytes
+        this.#options.onBytes?.(bytes)
         pace.arrived(bytes, clock.now())
       }
       await body.fill(await this.#text(page, answer), { page, limit: maxPageBytes, signal: inner, arrived })

@@ -14,27 +14,40 @@ export const NO_PRINT: Print = [0, 0, 0, 0]
 
 /** The pages of a fetch by what they hold. Its memory is that of the prints twice, whatever the pages have. */
 export class PagePrints {
-  readonly #words: Uint32Array
+  #words = new Uint32Array(0)
   /** By slot: the page's number, plus one. */
-  readonly #pages: Uint32Array
-  readonly #mask: number
+  #pages = new Uint32Array(0)
+  #mask = 0
+  #count = 0
 
+  /** With room for so many pages; more make it grow. */
   constructor(pages: number) {
+    this.#makeRoom(pages)
+  }
+
+  #makeRoom(pages: number): void {
+    const [words, numbers] = [this.#words, this.#pages]
     let slots = 16
     while (slots < pages * 2) slots *= 2
     this.#mask = slots - 1
     this.#words = new Uint32Array(slots * 4)
     this.#pages = new Uint32Array(slots)
+    this.#count = 0
+    numbers.forEach((number, slot) => {
+      if (number > 0) this.add(number - 1, [...words.subarray(slot * 4, slot * 4 + 4)] as Print)
+    })
   }
 
   /** The page that has the same print, or undefined, and then this one is noted. */
   add(page: number, print: Print): number | undefined {
     if (print.every((word) => word === 0)) return undefined
+    if (this.#count * 2 > this.#mask) this.#makeRoom(this.#count * 2)
     for (let slot = print[0] & this.#mask; ; slot = (slot + 1) & this.#mask) {
       const known = this.#pages[slot]!
       if (known === 0) {
         this.#words.set(print, slot * 4)
         this.#pages[slot] = page + 1
+        this.#count++
         return undefined
       }
       if (print.every((word, n) => this.#words[slot * 4 + n] === word)) return known - 1

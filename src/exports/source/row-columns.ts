@@ -1,5 +1,6 @@
 import { KeyTable } from './key-table.ts'
 import { withOneMore } from './memory.ts'
+import { NestedPaths, pathOf } from './nested-paths.ts'
 
 /** Key of a flat row that names the row header it belongs to. */
 export const ROW_HEAD = '_row_head_'
@@ -25,9 +26,15 @@ export class RowColumns {
   readonly inOrder: boolean
   /** By slot: which of the key columns its value is, or -1. Null: rows are not compared. */
   keyOf: Int32Array | null = null
+  /** By the key's index: what is wanted inside of its value. */
+  readonly below: (NestedPaths | undefined)[] = []
 
-  /** A field that is null has a slot that no key fills. */
-  constructor(fields: readonly (string | null)[], rowNames: readonly string[] | undefined) {
+  /** A field that is null has a slot that no key fills. `grows`: every key is a field, so no name is a path. */
+  constructor(
+    fields: readonly (string | null)[],
+    rowNames: readonly string[] | undefined,
+    { grows }: { grows: boolean },
+  ) {
     const names: (string | null)[] = []
     const known = new Map<string, number>()
     const slotOf = (name: string | null) => {
@@ -43,6 +50,12 @@ export class RowColumns {
     this.slotOfKey = names.map((_, slot) => slot)
     this.heads = rowNames && new KeyTable(rowNames.map((name) => name.replaceAll('"', '""')))
     this.inOrder = !rowNames && this.slotOf.every((slot, column) => slot === column)
+    if (!grows) for (const [name, slot] of known) this.#addPath(name, slot)
+  }
+
+  /** How often one byte of a row may be written. */
+  get overlap(): number {
+    return 1 + this.below.reduce((most, paths) => Math.max(most, paths?.overlap ?? 0), 0)
   }
 
   get count(): number {
@@ -56,8 +69,26 @@ export class RowColumns {
     for (const [index, name] of key.entries()) {
       const slot = slotOf.get(name)
       if (slot !== undefined) this.keyOf[slot] = index
-      else if (!grows) this.slotOfKey[this.keys.add(name)] = -2 - index
+      else if (!grows) {
+        this.slotOfKey[this.keys.add(name)] = -2 - index
+        this.#addPath(name, -2 - index)
+      }
     }
+  }
+
+  /** A name such as `customer.city` also stands for a value inside of an object. */
+  #addPath(name: string, slot: number): void {
+    const [first, ...rest] = pathOf(name) ?? []
+    if (first === undefined) return
+    const bytes = Buffer.from(first)
+    let index = this.keys.find(bytes, 0, bytes.length)
+    if (index < 0) {
+      index = this.keys.add(first)
+      this.slotOfKey[index] = -1
+    }
+    const paths = this.below[index] ?? new NestedPaths()
+    this.below[index] = paths
+    paths.add(rest, slot)
   }
 
   /** One more column, for a key that is not known. Returns its slot. */

@@ -35,6 +35,11 @@ export class RowKey {
     this.#to[index] = to
   }
 
+  /** Whether the present row's value of key column `index` has been found. */
+  has(index: number): boolean {
+    return this.#from[index]! >= 0
+  }
+
   endRow({ bytes, view }: Memory): void {
     let found = false
     this.#a = 0x9e3779b9

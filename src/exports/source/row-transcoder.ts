@@ -14,10 +14,11 @@ import {
   skipString,
   skipValue,
 } from './json-scan.ts'
-import { ESCAPED } from './key-table.ts'
+import { ESCAPED, type KeyTable } from './key-table.ts'
 import { LengthMeter } from './length-meter.ts'
 import { Memory, withOneMore } from './memory.ts'
 import { NESTED } from './nested-mark.ts'
+import type { NestedPaths } from './nested-paths.ts'
 import { fault, ShapeFault, UnknownRowHead } from './page-fault.ts'
 import { ROW_HEAD, RowColumns } from './row-columns.ts'
 import type { RowKey } from './row-key.ts'
@@ -100,6 +101,8 @@ export class RowTranscoder {
   /** Where in the scratch the values of a row are, by slot; -1 for one that the row lacks. */
   #starts: Int32Array
   #ends: Int32Array
+  /** By slot: the present row has a key of that very name, which wins over a path. */
+  #literal: Uint8Array
   readonly #copier = new ValueCopier()
   readonly #shapes: RowShape[] = []
   #scratch = Memory.ofSize(0)
@@ -138,6 +141,7 @@ export class RowTranscoder {
     this.#empty = new Int32Array(this.#columns.slots)
     this.#starts = new Int32Array(this.#columns.slots)
     this.#ends = new Int32Array(this.#columns.slots)
+    this.#literal = new Uint8Array(this.#columns.slots)
     this.#restore(counted)
   }
 
@@ -191,8 +195,9 @@ export class RowTranscoder {
   }
 
   #columnsOf(fields: readonly (string | null)[]): RowColumns {
-    const columns = new RowColumns(fields, this.#rowNames)
-    if (this.#key) columns.identify(this.#key.columns, { grows: this.#growExcept !== undefined })
+    const grows = this.#growExcept !== undefined
+    const columns = new RowColumns(fields, this.#rowNames, { grows })
+    if (this.#key) columns.identify(this.#key.columns, { grows })
     return columns
   }
 
@@ -221,7 +226,7 @@ export class RowTranscoder {
     if (input[at] !== OPEN_BRACKET) fault('expected a list of rows', at)
     const { heads } = this.#columns
     const hidden = Object.keys(this.#masks?.byName ?? {}).length * MASK_ROOM
-    const room = 2 * (end - at) + 2 * this.#columns.count + MARGIN + hidden
+    const room = 2 * this.#columns.overlap * (end - at) + 2 * this.#columns.count + MARGIN + hidden
     if (this.#scratch.bytes.length < room) this.#scratch = Memory.ofSize(Math.ceil(room * 1.25))
     if (this.#page.bytes !== input) this.#page = new Memory(input)
     const target = sink === undefined ? undefined : this.#sinks[sink]!
@@ -346,10 +351,13 @@ export class RowTranscoder {
     if (input[at] !== OPEN_BRACE) this.#notARow(input, at)
     const learn = this.#pause === 0 && ++this.#misses <= GIVE_UP
     if (this.#misses > GIVE_UP && this.#pause === 0) this.#pause = PAUSE
-    const { keys, slotOfKey } = this.#columns
+    const { keys, slotOfKey, below } = this.#columns
     const gaps: Buffer[] = []
     const slots: number[] = []
     this.#starts.fill(-1)
+    if (below.length > 0) this.#literal.fill(0)
+    // A shape tells nothing of what is inside of its values.
+    let flat = true
     this.#key?.startRow()
     let gapStart = at
     let o = 0
@@ -358,7 +366,7 @@ export class RowTranscoder {
       if (input[p] !== QUOTE) fault('expected a key', p)
       const known = keys.scan(input, p + 1)
       const keyEnd = known === ESCAPED ? skipString(input, p) : keys.end + 1
-      const index = known === ESCAPED ? this.#escapedKey(input, p, keyEnd) : known
+      const index = known === ESCAPED ? escapedKey(keys, input, p, keyEnd) : known
       const slot = index < 0 ? this.#newKey(input, p, keyEnd) : slotOfKey[index]!
       p = skipSpace(input, keyEnd)
       if (input[p] !== COLON) fault('expected ":"', p)
@@ -377,6 +385,13 @@ export class RowTranscoder {
       }
       const keyColumn = slot < 0 ? -2 - slot : (this.#columns.keyOf?.[slot] ?? -1)
       if (keyColumn >= 0) this.#key?.found(keyColumn, from, p)
+      if (below.length > 0) {
+        if (slot >= 0) this.#literal[slot] = 1
+        if (index >= 0 && below[index]) {
+          flat = false
+          if (input[from] === OPEN_BRACE) o = this.#inside(below[index], input, from, o)
+        }
+      }
       gapStart = p
       p = skipSpace(input, p)
       if (input[p] === COMMA) {
@@ -385,9 +400,38 @@ export class RowTranscoder {
       } else if (input[p] !== CLOSE_BRACE) fault('expected "," or "}"', p)
     }
     p++
-    if (learn) this.#learn(gaps, input.subarray(gapStart, p), slots)
+    if (learn && flat) this.#learn(gaps, input.subarray(gapStart, p), slots)
     this.#collected(target)
     return p
+  }
+
+  /** Values that are wanted by a path inside of the object at `at`, which has been checked. Returns where writing ended. */
+  #inside({ keys, slotOf, below }: NestedPaths, input: Buffer, at: number, to: number): number {
+    let o = to
+    let p = skipSpace(input, at + 1)
+    while (input[p] !== CLOSE_BRACE) {
+      const known = keys.scan(input, p + 1)
+      const keyEnd = known === ESCAPED ? skipString(input, p) : keys.end + 1
+      const index = known === ESCAPED ? escapedKey(keys, input, p, keyEnd) : known
+      const slot = index < 0 ? -1 : slotOf[index]!
+      const from = skipSpace(input, skipSpace(input, keyEnd) + 1)
+      if (slot >= 0 && this.#literal[slot] === 0) {
+        this.#starts[slot] = o
+        p = this.#value(input, from, o, slot)
+        o = this.#copier.written
+        this.#ends[slot] = o
+        const keyColumn = this.#columns.keyOf?.[slot] ?? -1
+        if (keyColumn >= 0) this.#key?.found(keyColumn, from, p)
+      } else {
+        p = skipValue(input, from)
+        if (slot < -1 && !this.#key!.has(-2 - slot)) this.#key!.found(-2 - slot, from, p)
+      }
+      const inner = index < 0 ? undefined : below[index]
+      if (inner && input[from] === OPEN_BRACE) o = this.#inside(inner, input, from, o)
+      p = skipSpace(input, p)
+      if (input[p] === COMMA) p = skipSpace(input, p + 1)
+    }
+    return o
   }
 
   #notARow(input: Buffer, at: number): never {
@@ -401,11 +445,6 @@ export class RowTranscoder {
     const direct = inOrder && this.#maskOf === null
     this.#shapes.unshift(new RowShape(gaps, closing, slots, direct ? count : undefined))
     if (this.#shapes.length > SHAPES) this.#shapes.pop()
-  }
-
-  #escapedKey(input: Buffer, at: number, end: number): number {
-    const key = Buffer.from(String(JSON.parse(input.toString('utf8', at, end))))
-    return this.#columns.keys.find(key, 0, key.length)
   }
 
   /** A key for the first time: a new column where the data decides on them. Returns its slot. */
@@ -429,6 +468,7 @@ export class RowTranscoder {
     this.#nulls = withOneMore(this.#nulls, slot, this.#csv ? this.#rows() : 0)
     this.#empty = withOneMore(this.#empty, slot, 0)
     this.#shapes.length = 0
+    this.#literal = new Uint8Array(slot + 1)
     this.#starts = withOneMore(this.#starts, slot, -1)
     this.#ends = withOneMore(this.#ends, slot, -1)
     return slot
@@ -580,6 +620,11 @@ export class RowTranscoder {
     if (o >= sink.sliceLimit) sink.closeSlice()
     return true
   }
+}
+
+function escapedKey(keys: KeyTable, input: Buffer, at: number, end: number): number {
+  const key = Buffer.from(String(JSON.parse(input.toString('utf8', at, end))))
+  return keys.find(key, 0, key.length)
 }
 
 /** A value as JSON has it; a number keeps its digits. */

@@ -34,12 +34,20 @@ export async function samplePage(
 }
 
 function rowsOf({ bytes, length }: PageBody, { wrapped }: Probe): SampleRow[] {
-  const text = bytes.toString('utf8', 0, length).replace(/^\ufeff/, '')
-  const answer = parse(text, undefined, {
+  const answer = parseAnswer(bytes.toString('utf8', 0, length).replace(/^\ufeff/, ''))
+  return flatten(wrapped ? (answer.data as { data: unknown }).data : answer.data)
+}
+
+/** The rows of `{"data":[…]}` as values; a number that JavaScript would round is its text. */
+export function parseRows(text: string): SampleRow[] {
+  return flatten(parseAnswer(text).data)
+}
+
+function parseAnswer(text: string): { data: unknown } {
+  return parse(text, undefined, {
     parseNumber: (digits) => (isSafeNumber(digits) ? Number(digits) : digits),
     onDuplicateKey: ({ newValue }) => newValue,
   }) as { data: unknown }
-  return flatten(wrapped ? (answer.data as { data: unknown }).data : answer.data)
 }
 
 function flatten(data: unknown): SampleRow[] {

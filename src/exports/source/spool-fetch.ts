@@ -30,7 +30,8 @@ const PAGES_FOR_A_THREAD = 32
 
 export interface FetchProgress {
   fetched: number
-  total: number
+  /** Null where nobody knows. */
+  total: number | null
   /** Of the spool. */
   bytes: number
 }

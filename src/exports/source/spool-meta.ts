@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { PageRange } from './fetch-plan.ts'
 import type { LogState } from './print-log.ts'
+import type { FeedStart } from './row-feed.ts'
 import type { SegmentState } from './segment-buffer.ts'
 
 /** How far one fetcher has come. Pages before `next` are in its segments, whole. */
@@ -39,6 +40,8 @@ export interface SpoolMeta {
   ranges: RangeMeta[]
   /** The first page that stated another total than the first answer. */
   drift: Drift | null
+  /** Of a feed: the keys that its first page had, and where it goes on behind the last page that counts. */
+  feed?: FeedStart
   /** Milliseconds since 1970. */
   updated: number
 }

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { QUOTAS } from '../../engine/index.ts'
 import { COMPRESSIONS, ENCODINGS, EXPORT_TYPES, LINE_ENDS, QUOTES } from '../../exports/index.ts'
+import { byKind } from './by-kind.ts'
+import { HttpSource } from './http-source-schema.ts'
 import { pageOf } from './paging.ts'
 import { Failure, nullable, Time, WaitingFor } from './schemas.ts'
 
@@ -61,7 +63,7 @@ export const ExportRequestBody = Type.Object(
     source_url: Type.Optional(
       Type.String({ minLength: 1, maxLength: 16_384, description: 'Paged with page and page_size' }),
     ),
-    source: Type.Optional(SqlSource),
+    source: Type.Optional(byKind([SqlSource, HttpSource])),
     file_name: Type.Optional(Type.String({ maxLength: 1_000 })),
     title: Type.Optional(Type.String({ maxLength: 1_000 })),
     summary: Type.Optional(

@@ -35,6 +35,38 @@ describe('values', () => {
   })
 })
 
+describe('names that are paths', () => {
+  test('a dotted name finds a value inside of an object, and a key of that very name wins wherever it is', () => {
+    const rows = [
+      '{"id":1,"customer":{"name":"a","address":{"city":"中"}}}',
+      '{"id":2,"customer":{"address":{"city":"x","street":"y"},"name":"b"},"customer.address.city":"own"}',
+      '{"id":3,"customer.address.city":"own","customer":{"address":{"city":"x"}}}',
+      '{"id":4,"customer":null}',
+      '{"id":5,"customer":{"address":["city"]}}',
+      '{"id":6}',
+      String.raw`{"id":7,"custome\u0072":{ "address" : { "cit\u0079" : {"deep":1} } }}`,
+    ]
+    expect(transcode(['id', 'customer.address.city', 'customer.name'], `[${rows.join(',')}]`)).toBe(
+      '1,"中","a"\n2,"own","b"\n3,"own",\n4,,\n5,,\n6,,\n7,"{""deep"":1}",\n',
+    )
+  })
+
+  test('an object and values inside of it can both be columns, at any depth', () => {
+    const inner = `{"c":"${'q\\"'.repeat(500)}"}`
+    const text = transcode(['a', 'a.b', 'a.b.c'], `[{"a":{"b":${inner}}}]`)
+    const [whole, b, c] = readSpool(text)[0]!
+    expect(whole).toEqual({ string: `{"b":${inner}}` })
+    expect(b).toEqual({ string: inner })
+    expect(c).toEqual({ string: 'q"'.repeat(500) })
+  })
+
+  test('names that are no paths stay keys', () => {
+    expect(transcode(['.', 'a.', '.a', 'a..b'], '[{"a":{"":1,"b":2},".":3,"a.":4,".a":5,"a..b":6}]')).toBe(
+      '3,4,5,6\n',
+    )
+  })
+})
+
 describe('keys', () => {
   test('any order, missing, unknown and doubled keys', () => {
     const rows = '[{"b":2,"a":1},{"x":[9],"a":3},{},{"a":4,"a":5,"b":"6"},{"b":7,"a":8}]'

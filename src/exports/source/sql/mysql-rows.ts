@@ -1,6 +1,6 @@
 import type { Connection, FieldPacket, Query } from 'mysql2'
 import { AppError, ERRORS, messageOf } from '../../../kernel/index.ts'
-import type { FeedPage } from '../row-feed.ts'
+import type { TextPage } from '../row-feed.ts'
 import { connectMysql } from './connect-mysql.ts'
 import { type MysqlValue, mysqlColumn } from './mysql-columns.ts'
 import { type MysqlTarget, readMysqlUrl } from './mysql-url.ts'
@@ -65,7 +65,7 @@ class MysqlSession {
   readonly #connection: Connection
   readonly #port: number
   readonly #unfollow: () => void
-  readonly #pages: FeedPage[] = []
+  readonly #pages: TextPage[] = []
   #silence: NodeJS.Timeout | undefined
   #paused = false
   /** From the start of the query to its last row. */
@@ -132,7 +132,7 @@ class MysqlSession {
     })
   }
 
-  async *pages(): AsyncIterable<FeedPage> {
+  async *pages(): AsyncIterable<TextPage> {
     for (;;) {
       const page = this.#pages.shift()
       if (this.#paused && this.#pages.length < MOST_PAGES) this.#resume()
@@ -172,7 +172,7 @@ class MysqlSession {
     })
   }
 
-  #push(page: FeedPage): void {
+  #push(page: TextPage): void {
     this.#pages.push(page)
     if (this.#pages.length >= MOST_PAGES) {
       this.#paused = true

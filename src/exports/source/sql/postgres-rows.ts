@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { AppError, ERRORS, messageOf } from '../../../kernel/index.ts'
-import type { FeedPage } from '../row-feed.ts'
+import type { TextPage } from '../row-feed.ts'
 import { cancelPostgres, type RunningClient } from './cancel-postgres.ts'
 import { postgresColumn } from './postgres-columns.ts'
 import { refused, refuseTwins, unreachable } from './sql-error.ts'
@@ -184,7 +184,7 @@ async function guardedClient({ url, addressOf }: SqlReach): Promise<pg.Client> {
 function pageOf(
   rows: readonly (string | null)[][],
   write: (row: readonly (string | null)[]) => string,
-): FeedPage {
+): TextPage {
   let text = '{"data":['
   for (let n = 0; n < rows.length; n++) text += n === 0 ? write(rows[n]!) : `,${write(rows[n]!)}`
   return { text: `${text}]}`, rows: rows.length }

@@ -1,4 +1,4 @@
-import type { FeedPage } from '../row-feed.ts'
+import type { TextPage } from '../row-feed.ts'
 
 /** A column of a query: its type in a template, if the database says one, and how its values become JSON. */
 export interface SqlColumn<Value> {
@@ -38,7 +38,7 @@ export class PageGatherer<Value> {
   }
 
   /** The page that the row has filled, if it has. */
-  add(row: readonly (Value | null)[]): FeedPage | undefined {
+  add(row: readonly (Value | null)[]): TextPage | undefined {
     this.#text += `${this.#rows === 0 ? '{"data":[' : ','}${this.#write(row)}`
     this.#rows += 1
     const full = this.#rows >= (this.#pages === 0 ? FIRST_ROWS : MOST_ROWS)
@@ -46,7 +46,7 @@ export class PageGatherer<Value> {
   }
 
   /** What is left when no more rows come. */
-  rest(): FeedPage | undefined {
+  rest(): TextPage | undefined {
     if (this.#rows === 0) return undefined
     const page = { text: `${this.#text}]}`, rows: this.#rows }
     this.#text = ''

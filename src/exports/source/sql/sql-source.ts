@@ -1,4 +1,4 @@
-import type { RowFeed } from '../row-feed.ts'
+import type { OpenRows, TextPage } from '../row-feed.ts'
 
 /** Rows of a query. */
 export interface SqlSource {
@@ -27,6 +27,6 @@ export interface SqlReach {
 }
 
 /** An open query: its columns are known, its rows come as they are read. `close` ends its session, however far it came. */
-export interface SqlRows extends RowFeed {
-  close(): Promise<void>
+export interface SqlRows extends OpenRows {
+  pages(): AsyncIterable<TextPage>
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { FeedPage } from '../row-feed.ts'
+import type { TextPage } from '../row-feed.ts'
 
 /** What the process that reads an SQLite file is asked, as one line of JSON on its standard input. */
 export interface SqliteTask {
@@ -18,7 +18,7 @@ export interface SqliteFailure {
 
 export type SqliteFrame =
   | { kind: 'columns'; columns: { name: string; type: string | null }[] }
-  | ({ kind: 'page' } & FeedPage)
+  | ({ kind: 'page' } & TextPage)
   | { kind: 'failure'; failure: SqliteFailure }
   | { kind: 'end' }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { AppError, ERRORS, startNode } from '../../../kernel/index.ts'
 import { neighbour } from '../../threads/index.ts'
-import type { FeedPage } from '../row-feed.ts'
+import type { TextPage } from '../row-feed.ts'
 import { refuseTwins, silent } from './sql-error.ts'
 import type { SqlReach, SqlRows, SqlSource } from './sql-source.ts'
 import { readFrames, type SqliteFailure, type SqliteFrame, type SqliteTask } from './sqlite-frames.ts'
@@ -87,7 +87,7 @@ class SqliteReader {
     return frame.value
   }
 
-  async *pages(): AsyncIterable<FeedPage> {
+  async *pages(): AsyncIterable<TextPage> {
     for (;;) {
       const frame = await this.next()
       if (frame.kind === 'end') return

@@ -1,0 +1,138 @@
+import { countOf, startOfJson, wholeOf } from '../envelope.ts'
+import { eachElement, eachMember } from '../json-members.ts'
+import { OPEN_BRACE, skipValue } from '../json-scan.ts'
+import { PAGE_MARGIN, PageBody } from '../page-body.ts'
+import { ShapeFault } from '../page-fault.ts'
+import { AnswerPlaces } from './answer-places.ts'
+import { nextLink } from './link-header.ts'
+import type { HttpPlan } from './read-http-source.ts'
+
+/** What an answer holds, before it is decided what to make of it. */
+export interface AnswerPage {
+  /** Where each row is in the answer. */
+  rows: { from: number; to: number }[]
+  /** What the answer states. */
+  total: number | undefined
+  /** JSON of the next cursor, or the next address as a JSON string; undefined at the end. */
+  cursor: string | undefined
+}
+
+export function readAnswer(
+  { bytes, length }: Pick<PageBody, 'bytes' | 'length'>,
+  headers: Readonly<Record<string, string>>,
+  plan: HttpPlan,
+  page: number,
+): AnswerPage {
+  const start = startOfJson(bytes, length, page)
+  wholeOf(bytes, start, length)
+  const places = new AnswerPlaces(bytes, start, headers)
+  const list = places.list(plan.rows)
+  if (list === undefined) throw new ShapeFault(noRows(plan.rows, places.keys))
+  const rows: AnswerPage['rows'] = []
+  eachElement(bytes, list, (from) => {
+    const to = skipValue(bytes, from)
+    if (bytes[from] !== OPEN_BRACE) throw new ShapeFault(`row ${rows.length + 1} is not an object`)
+    rows.push({ from, to })
+    return to
+  })
+  return { rows, total: totalOf(places, plan), cursor: cursorOf(places, headers, plan) }
+}
+
+function noRows(rows: readonly string[], keys: readonly string[]): string {
+  const where = rows.map((place) => (place === '' ? 'the answer itself' : `'${place}'`)).join(' or ')
+  const has = keys.length === 0 ? '' : `; the answer has ${keys.slice(0, 12).join(', ')}`
+  return `there is no list of rows at ${where}${has}`
+}
+
+function totalOf(places: AnswerPlaces, { total, totalNamed }: HttpPlan): number | undefined {
+  const text = places.json(total)
+  if (text !== undefined) return countOf(JSON.parse(text))
+  if (totalNamed) throw new ShapeFault(`there is no total at '${total[0]}'`)
+  return undefined
+}
+
+/** An empty text and false are ways to say that there is no more. */
+function cursorOf(
+  places: AnswerPlaces,
+  headers: Readonly<Record<string, string>>,
+  { style, cursor }: HttpPlan,
+): string | undefined {
+  if (style === 'link' && cursor.length === 0) {
+    const link = nextLink(headers.link)
+    return link === undefined ? undefined : JSON.stringify(link)
+  }
+  if (style !== 'link' && style !== 'cursor') return undefined
+  const text = places.json(cursor)
+  return text === '""' || text === 'false' || text === '[]' ? undefined : text
+}
+
+/** Keys of the rows, in the order of first sight, with those that are lifted. */
+export function keysOf(page: Pick<PageBody, 'bytes'>): string[] {
+  const keys = new Set<string>()
+  eachMember(page.bytes, 0, (_, list) =>
+    eachElement(page.bytes, list, (row) =>
+      eachMember(page.bytes, row, (key, at) => {
+        keys.add(key)
+        return skipValue(page.bytes, at)
+      }),
+    ),
+  )
+  return [...keys]
+}
+
+const HEAD = Buffer.from('{"data":[')
+const TAIL = Buffer.from(']}')
+
+/** The rows as a page of the seed's protocol, which is what the spool takes. */
+export function toPage(
+  input: Buffer,
+  rows: readonly { from: number; to: number }[],
+  lift: HttpPlan['lift'],
+): PageBody {
+  const [first, last] = [rows[0], rows.at(-1)]
+  if (!first || !last) return joinRows([])
+  // What is between the rows of a list is commas and blanks.
+  return joinRows(
+    lift ? rows.map(({ from }) => lifted(input, from, lift)) : [input.subarray(first.from, last.to)],
+  )
+}
+
+export function joinRows(rows: readonly Uint8Array[]): PageBody {
+  const size = rows.reduce((sum, row) => sum + row.length + 1, HEAD.length + TAIL.length)
+  const page = new PageBody()
+  page.bytes = Buffer.allocUnsafeSlow(size + PAGE_MARGIN)
+  let at = HEAD.copy(page.bytes)
+  rows.forEach((row, index) => {
+    if (index > 0) page.bytes[at++] = 0x2c
+    page.bytes.set(row, at)
+    at += row.length
+  })
+  at += TAIL.copy(page.bytes, at)
+  page.bytes.fill(0, at)
+  page.length = at
+  return page
+}
+
+/** The row with the members of one of its objects in that one's place. */
+function lifted(input: Buffer, row: number, { member, keep }: NonNullable<HttpPlan['lift']>): Buffer {
+  const members: Buffer[] = []
+  const add = (from: number, to: number) => members.push(input.subarray(from, to))
+  eachMember(input, row, (key, at, keyAt) => {
+    const end = skipValue(input, at)
+    if (key !== member || input[at] !== OPEN_BRACE) {
+      if (!keep || keep.includes(key)) add(keyAt, end)
+      return end
+    }
+    return eachMember(input, at, (_, value, innerKeyAt) => {
+      const innerEnd = skipValue(input, value)
+      add(innerKeyAt, innerEnd)
+      return innerEnd
+    })
+  })
+  const comma = Buffer.from(',')
+  return Buffer.concat([
+    Buffer.from('{'),
+    ...members.flatMap((piece, index) => (index === 0 ? [piece] : [comma, piece])),
+    Buffer.from('}'),
+  ])
+}
