@@ -14,7 +14,7 @@ export interface JobContext<P = unknown> {
   progress(value: unknown): void
   /** A transaction that goes through only while this worker still holds the job. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Whether jobs of other owners wait for a place in the lane. */
+  /** Whether another job waits for the place that this one holds in its lane. */
   othersWait(): Promise<boolean>
   /** Whether the job ends if this claim ends with `error`: nobody will work on it again. */
   isFinal(error: unknown): boolean

@@ -103,10 +103,12 @@ export class Lanes {
     return Number(rows[0]?.held ?? 0)
   }
 
-  /** Whether a job of somebody else could start if this owner gave a place away. */
+  /** Whether another job could start if a job of this owner gave its place away. */
   async othersWait(name: string, owner: string | null): Promise<boolean> {
-    const { rows } = await sql<{ id: string }>`select id from jobs where ${inLane(name)} and ${canStart(name)}
-      and coalesce(jobs.owner, '') <> ${owner ?? ''} limit 1`.execute(this.#ledger.db)
+    const { rows } = await sql<{ id: string }>`select id from jobs where ${inLane(name)} and ${isReady()}
+      and (coalesce(jobs.owner, '') = ${owner ?? ''} or not ${isOverShare(name)}) limit 1`.execute(
+      this.#ledger.db,
+    )
     return rows.length > 0
   }
 
@@ -249,9 +251,16 @@ export function hasRoom() {
 
 /** Waits, does not pause, and its owner holds fewer places than it may. */
 function canStart(lane: string | RawBuilder<unknown>) {
-  return sql`jobs.state = 'waiting' and (jobs.paused_until is null or jobs.paused_until <= wharf_now())
-    and not exists (select 1 from lane_shares where lane_shares.lane = ${lane}
-      and lane_shares.owner = coalesce(jobs.owner, '') and lane_shares.max_running <= ${heldBy(lane)})`
+  return sql`${isReady()} and not ${isOverShare(lane)}`
+}
+
+function isReady() {
+  return sql`jobs.state = 'waiting' and (jobs.paused_until is null or jobs.paused_until <= wharf_now())`
+}
+
+function isOverShare(lane: string | RawBuilder<unknown>) {
+  return sql`exists (select 1 from lane_shares where lane_shares.lane = ${lane}
+    and lane_shares.owner = coalesce(jobs.owner, '') and lane_shares.max_running <= ${heldBy(lane)})`
 }
 
 /** How many places the owner of a row in `jobs` holds. */

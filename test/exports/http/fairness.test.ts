@@ -12,7 +12,7 @@ test.each(availableBackends())(
     const hanging = business.source()
     hanging.holdFrom(0)
     const body = { source_url: hanging.url, fresh: true }
-    const held = await Promise.all(Array.from({ length: 6 }, () => client.start(body)))
+    const held = await Promise.all(Array.from({ length: 4 }, () => client.start(body)))
     await until('all places are taken', async () => {
       const views = await Promise.all(held.map(({ task_id }) => client.task(task_id)))
       return views.filter(({ status }) => status === 'processing').length === 4
@@ -55,6 +55,19 @@ test('exports whose sources send nothing give their places away, say so, and los
   }
   // What was there before was not asked for again.
   expect(hanging.pages.filter((page) => page === 0)).toHaveLength(2)
+})
+
+test('a source that hangs does not hold up the other exports of its own project', async () => {
+  const { business, client } = await startExports('embedded', {
+    clock: new FastClock(100),
+    env: { WHARF_EXPORT_CONCURRENCY: '2', WHARF_LEASE_SECONDS: '3600' },
+  })
+  const hanging = business.source()
+  hanging.holdFrom(0)
+  for (let index = 0; index < 2; index++) await client.start({ source_url: hanging.url, fresh: true })
+  await until('both places are taken', () => hanging.pages.length === 2)
+  await client.run({ source_url: business.source().url })
+  hanging.release()
 })
 
 test('a source that never sends anything fails in the end, however often its export gave its place away', async () => {
