@@ -9,7 +9,8 @@ export interface WaitingFor {
   since: string
   code: string
   message: string
-  next_try_at: string
+  /** Null while it is being tried again. */
+  next_try_at: string | null
 }
 
 /** Half of each pause is random: hundreds of jobs that met the same outage must not come back at the same moment. */

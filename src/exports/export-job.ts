@@ -149,7 +149,7 @@ export function troubleOf({ trouble }: ExportProgress): { waiting_for?: WaitingF
       since: iso(trouble.since),
       code,
       message,
-      next_try_at: iso(trouble.nextTryAt),
+      next_try_at: trouble.nextTryAt === null ? null : iso(trouble.nextTryAt),
     },
   }
 }

@@ -23,7 +23,8 @@ export interface Trouble {
   code: string
   message: string
   since: number
-  nextTryAt: number
+  /** Null while it is being asked for again. */
+  nextTryAt: number | null
 }
 
 /**
@@ -60,9 +61,10 @@ export async function retryPage<T>(
       log?.warn({ page, tried, wait, code: failure.code }, `${failure.message}, will try again`)
       const now = clock.now()
       since ??= now
-      const { code, message } = failure
-      onTrouble?.({ code, message, since, nextTryAt: now + wait })
+      const trouble = { code: failure.code, message: failure.message, since }
+      onTrouble?.({ ...trouble, nextTryAt: now + wait })
       await clock.sleep(wait, signal)
+      onTrouble?.({ ...trouble, nextTryAt: null })
     }
   }
 }

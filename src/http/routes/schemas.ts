@@ -13,7 +13,7 @@ export const WaitingFor = Type.Object(
     since: Time,
     code: Type.String(),
     message: Type.String(),
-    next_try_at: Time,
+    next_try_at: nullable(Time),
   },
   { description: 'What is away or failing. Waiting for a part of the installation uses up no attempt.' },
 )

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { sendJson } from '../../support/business-system.ts'
 import { problemOf, startExports } from '../../support/export-client.ts'
@@ -133,6 +134,25 @@ test('an export says that it waits for its source: between the tries for a page,
   const events = await client.items<{ waiting_for?: { what: string } }>(task_id, 'events')
   expect(events.some(({ waiting_for }) => waiting_for?.what === 'source')).toBe(true)
   working = true
+})
+
+test('an export says no time of a next try while it is asking again', async () => {
+  const { business, client } = await startExports('embedded', hurried())
+  const held: ServerResponse[] = []
+  const source = business.source({
+    instead: (pull, response) => {
+      if (pull.pageSize === 1) return false
+      if (pull.again > 0) held.push(response)
+      else response.writeHead(503).end('busy')
+      return true
+    },
+  })
+  const { task_id } = await client.start({ source_url: source.url })
+  await until('it asks again and says so', async () => {
+    const { waiting_for } = await client.task(task_id)
+    return held.length > 0 && waiting_for && waiting_for.next_try_at === null
+  })
+  for (const response of held) response.destroy()
 })
 
 test('an export that failed once and will be tried again says so', async () => {
