@@ -333,9 +333,10 @@ function refuseLate(reply: FastifyReply): void {
 }
 
 /** Clients that name a type of the body for every request. For tus, the type of an empty piece has a meaning. */
-function namesTypeOfNothing({ method, headers }: FastifyRequest): boolean {
+function namesTypeOfNothing({ method, headers, routeOptions }: FastifyRequest): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-  return !hasBody && (method === 'DELETE' || /^application\/json\b/i.test(headers['content-type'] ?? ''))
+  if (hasBody || routeOptions.url?.startsWith('/api/uploads')) return false
+  return ['POST', 'DELETE'].includes(method) || /^application\/json\b/i.test(headers['content-type'] ?? '')
 }
 
 /** Nobody is left to read an answer, and what failed did so because of that. */

@@ -55,6 +55,16 @@ test('every mistake in a request gets a problem document that says what is wrong
       'MEDIA_TYPE_UNSUPPORTED',
       /application\/json/,
     ],
+    // Some clients name this type for every request: without a body there is nothing to complain of but that.
+    [
+      ask('POST', '/api/projects', {
+        key: ADMIN_TOKEN,
+        headers: { 'content-type': 'application/octet-stream' },
+      }),
+      400,
+      'REQUEST_INVALID',
+      /body must be object/,
+    ],
     [
       ask('PUT', '/api/projects/none', { key: ADMIN_TOKEN, body: { quotas: { streams: 'many' } } }),
       400,
