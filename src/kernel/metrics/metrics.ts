@@ -82,6 +82,10 @@ export const metrics = {
   redisErrors: set.counter('wharf_redis_errors_total', 'Commands to Redis that failed'),
 }
 
+// From the start: a rate over a series that has just appeared misses its first event.
+for (const outcome of ['delivered', 'refused', 'unreachable', 'given_up'])
+  metrics.callbacks.inc({ outcome }, 0)
+
 /** A status as a label: a source may answer with any number, but not make as many series. */
 export function statusLabel(status: number | undefined): string {
   if (status === undefined) return 'none'
