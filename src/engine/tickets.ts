@@ -44,6 +44,16 @@ export class Tickets {
 
   /** The ticket's content, or undefined when it is not ours, was changed, or is over. */
   check(text: string): Ticket | undefined {
+    const ticket = this.#read(text)
+    return ticket && this.#clock.now() < ticket.expiresAt ? ticket : undefined
+  }
+
+  /** Whether a text that is good for nothing once was a ticket. */
+  isOurs(text: string): boolean {
+    return this.#read(text) !== undefined
+  }
+
+  #read(text: string): Ticket | undefined {
     const [, payload, signature] = FORM.exec(text) ?? []
     if (payload === undefined || signature === undefined) return undefined
     const given = Buffer.from(signature)
@@ -52,7 +62,7 @@ export class Tickets {
     const [taskId, expiresAt, projectId, keyId] = JSON.parse(
       Buffer.from(payload, 'base64url').toString(),
     ) as [string | null, number, string | null, string | null]
-    return this.#clock.now() < expiresAt ? { taskId, expiresAt, projectId, keyId } : undefined
+    return { taskId, expiresAt, projectId, keyId }
   }
 
   #sign(payload: string): string {

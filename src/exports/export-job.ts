@@ -56,6 +56,8 @@ export interface ExportResult {
   parts: number
   artifactKey: string
   warnings: string[]
+  /** How links to it are limited, where the request says so. */
+  link?: { hours?: number; uses?: number }
 }
 
 export interface ExportJobDeps extends ProduceDeps {
@@ -88,6 +90,7 @@ const STALL_PATIENCE_MS = 15_000
 const MOST_STALLS = 3
 /** How long a task can still be asked about after its file is gone. */
 const REMEMBERED_MS = 30 * 24 * 3_600_000
+const HOUR_MS = 3_600_000
 
 export function exportKind(
   deps: ExportJobDeps,
@@ -245,6 +248,14 @@ function shown({ fetched, total }: { fetched: number; total: number | null }) {
   return { fetched, total }
 }
 
+function linkOf({
+  linkHours: hours,
+  linkUses: uses,
+}: Pick<ExportRequest, 'linkHours' | 'linkUses'>): Pick<ExportResult, 'link'> {
+  if (hours === undefined && uses === undefined) return {}
+  return { link: { ...(hours !== undefined && { hours }), ...(uses !== undefined && { uses }) } }
+}
+
 async function upload(
   { store, quotas }: ExportJobDeps,
   { ttlMs }: ExportJobOptions,
@@ -253,13 +264,15 @@ async function upload(
 ): Promise<Completed<ExportResult>> {
   const { path, fileName, contentType, rows, parts, warnings } = produced
   const artifactKey = exportKey(job)
-  const { projectId } = job.payload
+  const { projectId, request } = job.payload
   if ((await stat(path)).size > (await quotas.left(projectId, 'disk_bytes')))
     throw await quotas.exceeded(projectId, 'disk_bytes')
   const stored = await store.put(artifactKey, { path }, { contentType, fileName, signal, move: true })
-  const result = { ...stored, name: fileName, contentType, rows, parts, artifactKey, warnings }
+  const link = linkOf(request)
+  const result = { ...stored, name: fileName, contentType, rows, parts, artifactKey, warnings, ...link }
   return new Completed(result, async (tx) => {
-    const expires_at = (await tx.now()) + ttlMs
+    const { keepHours } = request
+    const expires_at = (await tx.now()) + (keepHours === undefined ? ttlMs : keepHours * HOUR_MS)
     await tx.db
       .insertInto('export_files')
       .values({

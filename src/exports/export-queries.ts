@@ -110,6 +110,33 @@ export class ExportQueries {
       .where(activeIn())
   }
 
+  /** Counts one use of a link; false when it has none left. */
+  async takeUse(taskId: string, limit: number): Promise<boolean> {
+    const taken = await this.#ledger.db
+      .insertInto('export_link_uses')
+      .values({ task_id: taskId, uses: 1 })
+      .onConflict((conflict) =>
+        conflict
+          .column('task_id')
+          .doUpdateSet({ uses: sql`export_link_uses.uses + 1` })
+          .where('export_link_uses.uses', '<', limit),
+      )
+      .returning('uses')
+      .executeTakeFirst()
+    return taken !== undefined
+  }
+
+  /** Marks the file as deleted, if it was not; false when it was. */
+  async markRemoved(tx: Tx, jobId: string): Promise<boolean> {
+    const marked = await tx.db
+      .updateTable('export_files')
+      .set({ removed_at: now })
+      .where('job_id', '=', jobId)
+      .where('removed_at', 'is', null)
+      .executeTakeFirst()
+    return marked.numUpdatedRows > 0n
+  }
+
   async recordDownload(taskId: string, download: Omit<Download, 'at'>): Promise<void> {
     const { who, address, bytes, complete } = download
     await this.#ledger.db

@@ -30,6 +30,9 @@ export interface ExportBody {
   bom?: boolean
   csv?: CsvWishes
   fresh?: boolean
+  keep_hours?: number
+  link_hours?: number
+  link_uses?: number
   template_from?: TemplateFrom
   key?: string[]
   on_duplicates?: 'fail' | 'warn'
@@ -67,6 +70,12 @@ export interface ExportRequest {
   theme: ThemeName
   /** How a CSV file is written. */
   csv: CsvDialect
+  /** How long the file is kept, in place of the installation's time. */
+  keepHours?: number
+  /** How long a link to the file is good, in place of minutes. */
+  linkHours?: number
+  /** How often the file may be fetched without a key. */
+  linkUses?: number
   /** What marks the file. */
   watermark?: Watermark
 }
@@ -111,6 +120,9 @@ export function readRequest(
     ...(body.on_duplicates !== undefined && { onDuplicates: body.on_duplicates }),
     theme: body.theme ?? 'business',
     csv: readDialect(body.csv, body.bom),
+    ...(body.keep_hours !== undefined && { keepHours: body.keep_hours }),
+    ...(body.link_hours !== undefined && { linkHours: body.link_hours }),
+    ...(body.link_uses !== undefined && { linkUses: body.link_uses }),
   }
 }
 

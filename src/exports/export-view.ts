@@ -67,7 +67,10 @@ export function statusOf({ state, cancelled_at }: Pick<ExportRow, 'state' | 'can
   return state === 'running' ? 'processing' : state
 }
 
-export function toExportView(row: ExportRow, downloadUrl: (taskId: string) => string | null): ExportView {
+export function toExportView(
+  row: ExportRow,
+  downloadUrl: (taskId: string, result: ExportResult) => string | null,
+): ExportView {
   const status = statusOf(row)
   const progress = row.progress === null ? null : (JSON.parse(row.progress) as ExportProgress)
   const result =
@@ -86,7 +89,7 @@ export function toExportView(row: ExportRow, downloadUrl: (taskId: string) => st
       total: result?.rows ?? progress?.total ?? null,
     },
     file: result && fileOf(result),
-    download_url: result && row.removed_at === null ? downloadUrl(row.id) : null,
+    download_url: result && row.removed_at === null ? downloadUrl(row.id, result) : null,
     error: failed ? { code: row.error_code as string, message: row.error_message ?? '' } : null,
     waiting_for: waitsFor(row, status, progress),
     warnings: [...(result?.warnings ?? []), ...(row.told === 2 ? [UNTOLD] : [])],

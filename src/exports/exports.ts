@@ -94,6 +94,7 @@ export interface TaskReport extends FileReport {
 }
 
 const DOWNLOAD_URL_MS = 15 * 60_000
+const HOUR_MS = 60 * 60_000
 const TICKET_MS = 60 * 60_000
 
 /** Everything that can be asked of exports; transports only translate. */
@@ -343,12 +344,34 @@ export class Exports {
       throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so there is no file`)
     }
     if (row.removed_at !== null || (await this.#deps.ledger.now()) >= (row.expires_at ?? 0)) {
-      throw new AppError(
-        ERRORS.EXPORT_EXPIRED,
-        `the file of export ${taskId} was kept until ${new Date(row.expires_at ?? 0).toISOString()}`,
-      )
+      throw new AppError(ERRORS.EXPORT_EXPIRED, `the file of export ${taskId} ${wasKept(row)}`)
     }
     return { ...row, artifact_key: row.artifact_key }
+  }
+
+  /** Counts a download without a key, where the request limits these; throws when none is left. */
+  async useLink(taskId: string): Promise<void> {
+    const { result } = await this.#queries.find(taskId)
+    const { link } = JSON.parse(result ?? '{}') as Partial<ExportResult>
+    if (link?.uses === undefined || (await this.#queries.takeUse(taskId, link.uses))) return
+    const times = link.uses === 1 ? 'once' : `${link.uses} times`
+    throw new AppError(ERRORS.LINK_USED_UP, `the file could be fetched by link ${times}, and has been`)
+  }
+
+  /** Deletes the file for all tasks that share it; the tasks stay. Safe to repeat: what a failed call left is deleted again. */
+  async deleteFile(taskId: string): Promise<void> {
+    const { job_id, project_id, artifact_key, result, ...row } = await this.#queries.find(taskId)
+    const status = statusOf(row)
+    if (status !== 'succeeded' || artifact_key === null)
+      throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so there is no file`)
+    const { size } = JSON.parse(result ?? '{}') as ExportResult
+    const { ledger, quotas, store } = this.#deps
+    // Marked first: nobody may begin to read what is about to go.
+    await ledger.transaction(async (tx) => {
+      if ((await this.#queries.markRemoved(tx, job_id)) && project_id !== null)
+        quotas.add(tx, project_id, { disk: -size })
+    })
+    await store.delete(artifact_key)
   }
 
   async recordDownload(taskId: string, download: Omit<Download, 'at'>): Promise<void> {
@@ -384,14 +407,21 @@ export class Exports {
   }
 
   #view(row: ExportRow, issuer: LinkIssuer): ExportView {
-    return toExportView(row, (taskId) => {
+    return toExportView(row, (taskId, { link }) => {
       const { project_id: projectId } = row
       const fresh = { taskId, projectId, keyId: issuer.keyId ?? null }
-      const ticket = issuer.ticket ?? this.#deps.tickets.issue(fresh, DOWNLOAD_URL_MS).ticket
+      const validMs = link?.hours === undefined ? DOWNLOAD_URL_MS : link.hours * HOUR_MS
+      const ticket = issuer.ticket ?? this.#deps.tickets.issue(fresh, validMs).ticket
       const base = this.#deps.publicUrl(issuer.origin)
       return base === null ? null : `${base}/api/exports/${taskId}/file?ticket=${ticket}`
     })
   }
+}
+
+function wasKept({ removed_at, expires_at }: ExportRow): string {
+  const deleted = removed_at !== null && removed_at < (expires_at ?? 0)
+  const at = new Date((deleted ? removed_at : expires_at) ?? 0).toISOString()
+  return deleted ? `was deleted at ${at}` : `was kept until ${at}`
 }
 
 function fingerprint(value: unknown): string {

@@ -26,6 +26,7 @@ const ACTIONS: Record<string, string> = {
   'POST /api/runs/:run_id/cancel': 'run.cancelled',
   'DELETE /api/exports/:task_id': 'export.cancelled',
   'GET /api/exports/:task_id/file': 'export.downloaded',
+  'DELETE /api/exports/:task_id/file': 'export.file_deleted',
   'DELETE /api/transfer-jobs/:job_id': 'transfer.cancelled',
   'POST /api/agents/enrollments': 'agent.invited',
   'DELETE /api/agents/:agent_id/:container_id': 'agent.revoked',

@@ -25,6 +25,8 @@ export type Access = 'admin' | 'project' | 'any' | 'ticket' | 'open'
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
+    /** People open it in a browser: what goes wrong is told as a page, and a ticket that is over is called a link that is. */
+    link?: boolean
   }
   interface FastifyRequest {
     principal: Principal | null
@@ -41,6 +43,7 @@ export interface AuthDeps {
 export interface Credentials {
   authorization: string | undefined
   token: string | undefined
+  link?: boolean
 }
 
 export class Authenticator {
@@ -51,8 +54,8 @@ export class Authenticator {
   }
 
   /** The caller, or null when no credentials were shown. Throws when bad ones were. */
-  async identify({ authorization, token }: Credentials): Promise<Principal | null> {
-    if (authorization === undefined) return token === undefined ? null : this.#holder(token)
+  async identify({ authorization, token, link = false }: Credentials): Promise<Principal | null> {
+    if (authorization === undefined) return token === undefined ? null : this.#holder(token, link)
     const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
     if (key === undefined) throw new AppError(ERRORS.UNAUTHENTICATED, "send 'Authorization: Bearer KEY'")
     if (matchesHash(key, this.#deps.adminTokenHash)) return { role: 'admin' }
@@ -61,9 +64,11 @@ export class Authenticator {
   }
 
   /** Only tickets are taken from an address: those end up in logs and histories. */
-  async #holder(text: string): Promise<Principal> {
+  async #holder(text: string, link = false): Promise<Principal> {
     const ticket = this.#deps.tickets.check(text)
     if (ticket && (await this.#holds(ticket))) return { role: 'ticket', ticket: text, ...ticket }
+    if (link && this.#deps.tickets.isOurs(text))
+      throw new AppError(ERRORS.LINK_EXPIRED, 'this link is no longer good; ask for a new one')
     throw new AppError(
       ERRORS.UNAUTHENTICATED,
       'this key or ticket is not known, or no longer good; a key is sent as Authorization: Bearer KEY, and an address takes tickets only',
@@ -79,7 +84,12 @@ export class Authenticator {
 export function credentialsOf(request: FastifyRequest, access: Access): Credentials {
   const { token, ticket } = request.query as { token?: unknown; ticket?: unknown }
   const parameter = [token, ticket].find((value) => typeof value === 'string') as string | undefined
-  return { authorization: request.headers.authorization, token: access === 'ticket' ? parameter : undefined }
+  const { link = false } = request.routeOptions.config
+  return {
+    authorization: request.headers.authorization,
+    token: access === 'ticket' ? parameter : undefined,
+    link,
+  }
 }
 
 /** The one place that decides which routes a caller may use at all; whose things they are is decided by the routes. */

@@ -19,6 +19,7 @@ import { CrossOrigin } from './cross-origin.ts'
 import { registerErrorsPage } from './errors-page.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
 import { Idempotency } from './idempotency.ts'
+import { sendLinkPage, wantsLinkPage } from './link-page.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { type MetricsAccess, MetricsServer } from './metrics/metrics-server.ts'
 import { registerOpenApi } from './openapi.ts'
@@ -310,6 +311,7 @@ export class HttpServer implements Part {
       : toAppError(error)
     this.#deps.metrics.problems.inc({ code: problem.code })
     if (problem.kind.http >= 500) request.log.error({ err: error, code: problem.code }, problem.message)
+    if (wantsLinkPage(request)) return sendLinkPage(request, reply, problem)
     return sendProblem(request, reply, problem)
   }
 }

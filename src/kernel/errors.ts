@@ -198,6 +198,8 @@ export const ERRORS = {
   // exports
   EXPORT_NOT_READY: kind('EXPORT_NOT_READY', 409, FAILED_PRECONDITION, 'The export has no file yet'),
   EXPORT_EXPIRED: kind('EXPORT_EXPIRED', 410, NOT_FOUND, 'The file was kept long enough and is gone'),
+  LINK_EXPIRED: kind('LINK_EXPIRED', 410, NOT_FOUND, 'The link is past its time'),
+  LINK_USED_UP: kind('LINK_USED_UP', 410, NOT_FOUND, 'The link was used as often as it may be'),
   EXPORT_LIMIT: kind('EXPORT_LIMIT', 429, RESOURCE_EXHAUSTED, 'The project has too many unfinished exports'),
   CONNECTION_NOT_FOUND: kind('CONNECTION_NOT_FOUND', 404, NOT_FOUND, 'The project has no such connection'),
   CONNECTION_REFUSED: kind(

@@ -22,6 +22,7 @@ export interface Schema {
   export_files: ExportFilesTable
   export_reports: ExportReportsTable
   export_downloads: ExportDownloadsTable
+  export_link_uses: ExportLinkUsesTable
   deliveries: DeliveriesTable
   accounts: AccountsTable
   connections: ConnectionsTable
@@ -234,6 +235,12 @@ export interface ExportFilesTable {
   /** Whose disk quota it counts towards; null: made before there was one. */
   project_id: string | null
   size: Generated<number>
+}
+
+/** Only of tasks whose links are limited. */
+export interface ExportLinkUsesTable {
+  task_id: string
+  uses: number
 }
 
 export interface ExportDownloadsTable {

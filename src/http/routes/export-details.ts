@@ -109,9 +109,25 @@ export function exportDetailRoutes(
       async (request) => exports.ticket(await find(request), issuerOf(request.principal)),
     )
 
+    app.delete(
+      '/api/exports/:task_id/file',
+      {
+        schema: {
+          tags,
+          summary: 'Delete the file, for all tasks that share it; the task stays',
+          params: OneTask,
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        await exports.deleteFile((await find(request)).task_id)
+        return reply.code(204).send(null)
+      },
+    )
+
     app.get(
       '/api/exports/:task_id/file',
-      { config: { access: 'ticket' }, schema: { tags, summary: 'The file', params: OneTask } },
+      { config: { access: 'ticket', link: true }, schema: { tags, summary: 'The file', params: OneTask } },
       async (request, reply) => {
         const view = await find(request)
         // Asked while the connection is sure to be there: one that is gone has no address.
@@ -119,14 +135,24 @@ export function exportDetailRoutes(
         const audit = trail.prepare(request)
         const by = { who: await nameOf(projects, request.principal), address }
         const elsewhere = await exports.publicFileUrl(view.task_id)
+        const use = linkUse(request, () => exports.useLink(view.task_id))
         if (elsewhere !== null) {
+          await use()
           // How much of it is fetched there is not known here.
           await exports.recordDownload(view.task_id, { ...by, bytes: 0, complete: false })
           await audit()
           return reply.redirect(elsewhere, 302)
         }
         return sendArtifact(request, reply, {
-          open: (range) => exports.openFile(view.task_id, range),
+          async open(range) {
+            const file = await exports.openFile(view.task_id, range)
+            // Only now: a file that is not to be had at the moment uses up nothing.
+            await use().catch((error) => {
+              file.stream.destroy()
+              throw error
+            })
+            return file
+          },
           domain: 'exports',
           fileName: view.file?.name ?? 'export',
           size: view.file?.size ?? 0,
@@ -138,6 +164,16 @@ export function exportDetailRoutes(
         })
       },
     )
+  }
+}
+
+/** What counts one use of a link per request; a look (HEAD) and a download with a key are none. */
+function linkUse({ principal, method }: FastifyRequest, count: () => Promise<void>): () => Promise<void> {
+  let counted = principal?.role !== 'ticket' || method === 'HEAD'
+  return async () => {
+    if (counted) return
+    counted = true
+    await count()
   }
 }
 

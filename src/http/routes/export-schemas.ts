@@ -57,6 +57,9 @@ const SqlSource = Type.Object(
   { additionalProperties: false, description: 'Rows of a database, in place of source_url' },
 )
 
+/** A task is remembered longer than its file can be kept. */
+const HOURS = { minimum: 1, maximum: 720 }
+
 export const ExportRequestBody = Type.Object(
   {
     project_id: Type.Optional(Type.String()),
@@ -102,6 +105,19 @@ export const ExportRequestBody = Type.Object(
     ),
     watermark: Type.Optional(
       Type.Boolean({ description: 'Mark the file with who asked for it, when and the task id' }),
+    ),
+    keep_hours: Type.Optional(
+      Type.Integer({ ...HOURS, description: 'How long the file is kept (default WHARF_EXPORT_TTL_HOURS)' }),
+    ),
+    link_hours: Type.Optional(
+      Type.Integer({ ...HOURS, description: 'How long download_url is good (default a quarter of an hour)' }),
+    ),
+    link_uses: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'How often the file may be fetched by link or ticket',
+      }),
     ),
     fresh: Type.Optional(Type.Boolean({ description: 'Do not share a running identical job' })),
   },
