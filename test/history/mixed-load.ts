@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { credentials } from '@grpc/grpc-js'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
@@ -44,6 +45,7 @@ export class MixedLoad {
     await this.#runs()
     await this.#transfers()
     await this.#processing()
+    await this.#connections()
     await this.#installation()
   }
 
@@ -294,6 +296,7 @@ export class MixedLoad {
     }
     await this.#ask('OPTIONS', '/api/uploads', { headers: tus })
     const dropped = await upload(4)
+    await this.#ask('HEAD', `/api/uploads/${dropped}`, { headers: tus })
     await this.#ask('DELETE', `/api/uploads/${dropped}`, { headers: tus })
     const id = await upload(4)
     const piece = { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
@@ -329,6 +332,22 @@ export class MixedLoad {
     client.close()
   }
 
+  async #connections(): Promise<void> {
+    const folder = temporaryFolder()
+    const url = join(folder, 'shop.db')
+    const database = new DatabaseSync(url)
+    database.exec('create table orders (id integer); insert into orders values (1), (2)')
+    database.close()
+    const admin = { key: ADMIN_TOKEN }
+    const body = { driver: 'sqlite', url, projects: [this.#project.id] }
+    await this.#ask('PUT', '/api/connections/shop', { ...admin, body })
+    await this.#json('GET', '/api/connections/shop', admin)
+    await this.#json('POST', '/api/connections/shop/test', admin)
+    const source = { kind: 'sql', connection: 'shop', query: 'select id from orders' }
+    await (await this.#ask('POST', '/api/exports?mode=sync', { body: { source } })).arrayBuffer()
+    await this.#ask('DELETE', '/api/connections/shop', admin)
+  }
+
   async #installation(): Promise<void> {
     await this.#ask('GET', `/api/projects/${this.#project.id}/usage`)
     const admin = { key: ADMIN_TOKEN }
@@ -350,6 +369,7 @@ export class MixedLoad {
     await this.#ask('DELETE', `/api/projects/${project_id}`, admin)
     for (const path of [
       '/api/session',
+      '/.well-known/wharf-keys',
       '/api/overview',
       '/api/audit?after=0',
       '/api/audit?actor=admin',

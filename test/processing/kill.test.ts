@@ -60,7 +60,7 @@ function startProcessor(made: Made) {
 
 async function started({ child, output, exited }: ReturnType<typeof startProcessor>): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    child.stdout.on('data', () => output.out.includes('waiting for tasks') && resolve())
+    child.stderr.on('data', () => output.err.includes('waiting for tasks') && resolve())
     exited.then(() => reject(new Error(output.err)))
   })
 }

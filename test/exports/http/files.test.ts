@@ -269,7 +269,7 @@ test('more rows than a file may have become parts in one zip, each with its head
   const path = join(folder, 'parts.zip')
   writeFileSync(path, await client.bytes(view.task_id))
   const names = ['报表-1.xlsx', '报表-2.xlsx', '报表-3.xlsx']
-  expect(Object.keys(readArchive(path))).toEqual(names)
+  expect(Object.keys(readArchive(path))).toEqual([...names, 'manifest.json'])
   unpack(path, folder)
   const parts = readWorkbooks(names.map((name) => join(folder, name))).map(([sheet]) => {
     const column = Array.from({ length: sheet!.rows }, (_, row) => sheet!.cells[`A${row + 1}`]?.value)
