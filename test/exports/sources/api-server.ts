@@ -22,7 +22,10 @@ export interface ApiAnswer {
 }
 
 /** An endpoint over real HTTP on loopback, with a record of what it was asked. */
-export async function startApi(answer: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>) {
+export async function startApi(
+  answer: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>,
+  host = '127.0.0.1',
+) {
   const asked: ApiRequest[] = []
   const server = createServer(async (incoming, response) => {
     const chunks: Buffer[] = []
@@ -42,12 +45,12 @@ export async function startApi(answer: (request: ApiRequest) => ApiAnswer | Prom
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   onTestFinished(() => {
     server.closeAllConnections()
     return new Promise<void>((resolve) => server.close(() => resolve()))
   })
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = `http://${host}:${(server.address() as AddressInfo).port}`
   return { origin, asked, paths: () => asked.map(({ url }) => `${url.pathname}${url.search}`) }
 }
 
