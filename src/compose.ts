@@ -39,6 +39,7 @@ import {
   SpoolFolders,
   SpoolSweeper,
   SqlConnections,
+  TemplateStore,
   ThreadPool,
 } from './exports/index.ts'
 import { DiskRoom, HttpServer } from './http/index.ts'
@@ -147,8 +148,10 @@ async function startOn(
   const maskSecret = await sharedSecret(settings, sealer, 'mask')
   const quotas = new Quotas({ ledger, clock: engine.clock }, defaultQuotas(config))
   const connections = new SqlConnections({ ledger, sealer, http: outgoing })
+  const templates = new TemplateStore(ledger)
   const shared = {
     connections,
+    templates,
     engine,
     ledger,
     projects,

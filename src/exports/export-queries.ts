@@ -163,7 +163,7 @@ export class ExportQueries {
   }
 
   /** A member of the request as it was asked for; read in place, because a payload can be large. */
-  #asked<T = string>(member: 'fileName' | 'type') {
+  #asked<T = string>(member: 'fileName' | 'type' | 'templates') {
     return this.#ledger.dialect === 'sqlite'
       ? sql<T>`jobs.payload ->> ${sql.lit(`$.request.${member}`)}`
       : sql<T>`jobs.payload::json #>> ${sql.lit(`{request,${member}}`)}`
@@ -221,6 +221,7 @@ export class ExportQueries {
       'export_files.artifact_key',
       this.#asked('fileName').as('file_name'),
       this.#asked<ExportType>('type').as('type'),
+      this.#asked<string | null>('templates').as('templates'),
       // 1: told. 2: given up. Nothing while it is still to be told.
       sql<
         number | null

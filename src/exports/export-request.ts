@@ -3,6 +3,7 @@ import { COMPRESSIONS, type Compression } from './compress.ts'
 import { type CsvDialect, type CsvWishes, readDialect } from './csv/index.ts'
 import type { ExportType } from './export-type.ts'
 import { fileNameFor } from './file-name.ts'
+import type { UsedTemplate } from './saved/index.ts'
 import { type HttpPlan, type HttpSource, readHttpSource, type SqlSource } from './source/index.ts'
 import { parseHeader, parseTemplate, type TemplateFrom, type ThemeName } from './template/index.ts'
 import type { Watermark } from './watermark.ts'
@@ -78,6 +79,8 @@ export interface ExportRequest {
   linkUses?: number
   /** What marks the file. */
   watermark?: Watermark
+  /** Those that were asked for by name. */
+  templates?: UsedTemplate[]
 }
 
 const DEFAULT_PAGE_SIZE = 500

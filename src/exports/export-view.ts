@@ -3,6 +3,7 @@ import { type JobState, type Schema, type WaitingFor, waitingFor } from '../engi
 import type { ExportProgress, ExportResult } from './export-job.ts'
 import { fileOf, troubleOf } from './export-job.ts'
 import type { ExportType } from './export-type.ts'
+import type { UsedTemplate } from './saved/index.ts'
 
 export type ExportStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'cancelled'
 export type ExportStage = 'queued' | 'fetching' | 'building' | 'uploading' | 'notifying' | 'done'
@@ -17,6 +18,8 @@ export interface ExportView {
   /** As it was asked for: without its ending, and before there is a file. */
   file_name: string
   type: ExportType
+  /** The templates that were asked for by name, with the versions that they had. */
+  templates: UsedTemplate[]
   status: ExportStatus
   stage: ExportStage
   progress: { fetched: number; total: number | null }
@@ -58,6 +61,8 @@ export type ExportRow = Selectable<{
   artifact_key: string | null
   file_name: string
   type: ExportType
+  /** JSON. */
+  templates: string | null
   told: number | null
 }>
 
@@ -82,6 +87,7 @@ export function toExportView(
     operator_id: row.label,
     file_name: row.file_name,
     type: row.type,
+    templates: row.templates === null ? [] : (JSON.parse(row.templates) as UsedTemplate[]),
     status,
     stage: stageOf(row, status, progress),
     progress: {

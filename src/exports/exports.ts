@@ -23,7 +23,7 @@ import type { SqlConnections } from './connections.ts'
 import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from './export-job.ts'
 import { countRead } from './export-meter.ts'
 import { type Download, ExportQueries, type ListOptions } from './export-queries.ts'
-import { type ExportBody, readRequest } from './export-request.ts'
+import { type ExportBody, type ExportRequest, readRequest } from './export-request.ts'
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
 import type { MaskRules } from './masks/index.ts'
 import { orShortage } from './or-shortage.ts'
@@ -36,6 +36,7 @@ import {
   type ManifestSigner,
   type Signed,
 } from './report/index.ts'
+import { type TemplateStore, useTemplates } from './saved/index.ts'
 import { sealTable } from './sealed-table.ts'
 import type { ThreadPool } from './threads/index.ts'
 import type { Watermark } from './watermark.ts'
@@ -47,6 +48,7 @@ export interface ExportsDeps {
   quotas: Quotas
   sealer: Sealer
   connections: SqlConnections
+  templates: TemplateStore
   tickets: Tickets
   http: HttpClient
   store: ArtifactStore
@@ -118,7 +120,7 @@ export class Exports {
 
   /** Accepts a request, in the caller's transaction. Equal requests of a project share a job that is not done yet. */
   async submit(tx: Tx, projectId: string, body: ExportBody, issuer: LinkIssuer = {}): Promise<ExportView> {
-    const asked = this.#read(body)
+    const asked = await this.#read(tx, projectId, body)
     const taskId = newId()
     const project = await this.#deps.projects.require(tx, projectId)
     const request = { ...asked, ...(await this.#watermark(tx, project, body, { id: taskId, ...issuer })) }
@@ -203,7 +205,7 @@ export class Exports {
   }
 
   async preview(projectId: string, body: ExportBody, signal: AbortSignal): Promise<TablePreview[]> {
-    const request = this.#read(body)
+    const request = await this.#read(this.#deps.ledger, projectId, body)
     return this.#counted(projectId, async (spent) =>
       previewExport(this.#deps, {
         request,
@@ -229,7 +231,7 @@ export class Exports {
     issuer: LinkIssuer = {},
   ): Promise<T> {
     const { ledger, projects } = this.#deps
-    const asked = this.#read(body)
+    const asked = await this.#read(ledger, projectId, body)
     const project = await projects.require(ledger, projectId)
     const mark = await this.#watermark(ledger, project, body, { id: newId(), ...issuer })
     const request = { ...asked, ...mark }
@@ -378,11 +380,14 @@ export class Exports {
     await this.#queries.recordDownload(taskId, download)
   }
 
-  #read(body: ExportBody) {
-    return readRequest(body, {
-      now: this.#deps.clock.now(),
-      checkUrl: (url, headers) => this.#deps.http.check(url, headers),
+  async #read(db: Pick<Ledger, 'db'>, projectId: string, asked: ExportBody): Promise<ExportRequest> {
+    const { clock, http, templates } = this.#deps
+    const { body, used } = await useTemplates(asked, (name) => templates.get(projectId, name, { db }))
+    const request = readRequest(body, {
+      now: clock.now(),
+      checkUrl: (url, headers) => http.check(url, headers),
     })
+    return used.length === 0 ? request : { ...request, templates: used }
   }
 
   /** By whom a file is asked for: the operator, where one is named, and the key. */

@@ -21,6 +21,7 @@ export type { TablePreview } from './preview.ts'
 export { type Produced, type ProduceOptions, produce } from './produce.ts'
 export { type Finding, openSigner, verifyFiles } from './report/index.ts'
 export { sampleOrders } from './sample-source.ts'
+export { type Outcome, TemplateStore, type TemplateView } from './saved/index.ts'
 export {
   type Diagnosis,
   DRIVERS,
@@ -35,5 +36,5 @@ export {
 export { SpoolFolders } from './spool-folders.ts'
 export { SpoolSweeper } from './spool-sweeper.ts'
 export type { ColumnFacts, TableFacts } from './table-facts.ts'
-export { parseKeepingOrder } from './template/index.ts'
+export { parseKeepingOrder, stringifyKeepingOrder } from './template/index.ts'
 export { ThreadPool } from './threads/index.ts'

@@ -28,6 +28,8 @@ const ACTIONS: Record<string, string> = {
   'GET /api/exports/:task_id/file': 'export.downloaded',
   'DELETE /api/exports/:task_id/file': 'export.file_deleted',
   'DELETE /api/transfer-jobs/:job_id': 'transfer.cancelled',
+  'PUT /api/templates/:name': 'template.changed',
+  'DELETE /api/templates/:name': 'template.deleted',
   'POST /api/agents/enrollments': 'agent.invited',
   'DELETE /api/agents/:agent_id/:container_id': 'agent.revoked',
 }

@@ -12,7 +12,7 @@ import type {
   Signal,
   Tickets,
 } from '../engine/index.ts'
-import type { Exports, SqlConnections } from '../exports/index.ts'
+import type { Exports, SqlConnections, TemplateStore } from '../exports/index.ts'
 import type { AppError, Log } from '../kernel/index.ts'
 import type { Callbacks, TaskViews } from '../notify/index.ts'
 import type { Processing } from '../processing/index.ts'
@@ -39,6 +39,7 @@ export interface HttpServerDeps {
   callbacks: Callbacks
   exports: Exports
   connections: SqlConnections
+  templates: TemplateStore
   transfers: Transfers
   /** The present state of a task, by its kind. */
   views: TaskViews

@@ -9,6 +9,7 @@ type Needed = Scope | 'any'
 const ROUTES: readonly [path: string, needed: Needed][] = [
   ['/api/exports', 'exports'],
   ['/api/projects/:project_id/exports', 'exports'],
+  ['/api/templates', 'exports'],
   ['/api/transfers', 'transfers'],
   ['/api/transfer-jobs', 'transfers'],
   ['/api/repository', 'transfers'],

@@ -38,6 +38,7 @@ import { projectRoutes } from './routes/projects.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sampleRoutes } from './routes/samples.ts'
 import { sessionRoutes } from './routes/session.ts'
+import { templateRoutes } from './routes/templates.ts'
 import { transferRoutes } from './routes/transfers.ts'
 import { TrustedProxies } from './trusted-proxies.ts'
 import { validators } from './validators.ts'
@@ -224,6 +225,7 @@ export class HttpServer implements Part {
     if (this.#options.samples) await app.register(sampleRoutes)
     await app.register(exportRoutes(this.#deps))
     await app.register(connectionRoutes(this.#deps))
+    await app.register(templateRoutes(this.#deps))
     await app.register(eventRoutes(this.#deps))
     await app.register(transferRoutes(this.#deps))
     new EventSockets({ ...this.#deps, authenticator: this.#authenticator, limiter: this.#limiter }).attach(

@@ -201,6 +201,13 @@ export const ERRORS = {
   LINK_EXPIRED: kind('LINK_EXPIRED', 410, NOT_FOUND, 'The link is past its time'),
   LINK_USED_UP: kind('LINK_USED_UP', 410, NOT_FOUND, 'The link was used as often as it may be'),
   EXPORT_LIMIT: kind('EXPORT_LIMIT', 429, RESOURCE_EXHAUSTED, 'The project has too many unfinished exports'),
+  TEMPLATE_NOT_FOUND: kind('TEMPLATE_NOT_FOUND', 404, NOT_FOUND, 'The project has no such template'),
+  TOO_MANY_NAMES: kind(
+    'TOO_MANY_NAMES',
+    409,
+    RESOURCE_EXHAUSTED,
+    'The project has too many templates or saved exports',
+  ),
   CONNECTION_NOT_FOUND: kind('CONNECTION_NOT_FOUND', 404, NOT_FOUND, 'The project has no such connection'),
   CONNECTION_REFUSED: kind(
     'CONNECTION_REFUSED',

@@ -19,6 +19,7 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   // One row per account, business, project with permissions, agent, or agent that is connected or about to be enrolled.
   'accounts',
   'connections',
+  'templates',
   'transfer_businesses',
   'transfer_agents',
   'swarm_agents',

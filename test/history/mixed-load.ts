@@ -129,6 +129,7 @@ export class MixedLoad {
     await (await this.#ask('POST', '/api/exports?mode=sync', { body: quick })).arrayBuffer()
     await this.#json('POST', '/api/exports/preview', { body: quick })
     await (await this.#ask('GET', '/samples/orders?rows=3&page=0&page_size=3')).text()
+    await this.#named(quick.source_url)
     const id = first.task_id as string
     await this.#json('POST', `/api/exports/${id}/ticket`)
     await (await this.#ask('GET', `/api/exports/${id}/file`)).arrayBuffer()
@@ -154,6 +155,18 @@ export class MixedLoad {
       )
     }
     await this.#firstEvent('/api/events?after=0', ADMIN_TOKEN)
+  }
+
+  /** What is kept under a name, and asked for by it. */
+  async #named(source_url: string): Promise<void> {
+    for (const title of ['One', 'Two'])
+      await this.#json('PUT', '/api/templates/people', { body: { template: { id: title } } })
+    await this.#json('PUT', '/api/templates/others', { body: { template: { id: 'Id' } } })
+    await this.#json('GET', '/api/templates/people')
+    await this.#json('GET', '/api/templates/people?version=1')
+    await this.#pages('/api/templates?limit=1')
+    await this.#json('POST', '/api/exports', { body: { source_url, template: { use: 'people' } } })
+    await this.#ask('DELETE', '/api/templates/others')
   }
 
   /** The worker of a job has died: the leader takes the job back. */

@@ -39,7 +39,8 @@ async function tried({ ask }: Wharf, { method, path }: Route, ids: Record<string
     ...(key !== undefined && { key }),
     headers: { ...upload },
   })
-  const isProblem = answer.headers.get('content-type')?.startsWith('application/problem+json')
+  const isProblem =
+    method !== 'HEAD' && answer.headers.get('content-type')?.startsWith('application/problem+json')
   const problem = isProblem ? ((await answer.json()) as { code: string; detail: string }) : undefined
   if (!isProblem) await answer.body?.cancel()
   return { status: answer.status, code: problem?.code, detail: problem?.detail }
@@ -111,6 +112,8 @@ test('[foreign-id] to another project, what is not its own does not exist', asyn
     const made = await wharf.ask('POST', '/api/uploads', { key: mine.key, headers })
     return made.headers.get('location')?.split('/').at(-1) as string
   }
+  const template = { key: mine.key, body: { template: { id: 'Id' } } }
+  await wharf.ask('PUT', '/api/templates/people', template)
   const [processed, upload] = [await begin('0'), await begin('9')]
   const own: [path: string, id: string][] = [
     ['/api/exports/{task_id}', exported.task_id],
@@ -119,8 +122,11 @@ test('[foreign-id] to another project, what is not its own does not exist', asyn
     ['/api/tasks/{task_id}', processed],
     ['/api/uploads/{upload_id}', upload],
     ['/api/projects/{project_id}', mine.id],
+    ['/api/templates/{name}', 'people'],
   ]
-  const routes = (await routesOf(wharf)).filter(({ path }) => /\{\w+\}/.test(path))
+  // A name that another project has is free in one's own.
+  const takesAnyName = ({ method, path }: Route) => method === 'PUT' && path.endsWith('/{name}')
+  const routes = (await routesOf(wharf)).filter((route) => /\{\w+\}/.test(route.path) && !takesAnyName(route))
   for (const route of routes) {
     const name = `${route.method} ${route.path}`
     const asAdmin = async (id: string) => (await tried(wharf, route, allIds(id), other.key)).status
@@ -150,4 +156,4 @@ test('[foreign-id] to another project, what is not its own does not exist', asyn
   expect(used.status).toBe(404)
 })
 
-const allIds = (id: string) => ({ task_id: id, job_id: id, upload_id: id, project_id: id })
+const allIds = (id: string) => ({ task_id: id, job_id: id, upload_id: id, project_id: id, name: id })

@@ -26,6 +26,8 @@ export interface Schema {
   deliveries: DeliveriesTable
   accounts: AccountsTable
   connections: ConnectionsTable
+  templates: TemplatesTable
+  template_versions: TemplateVersionsTable
   runs: RunsTable
   account_files: AccountFilesTable
   processing_tasks: ProcessingTasksTable
@@ -267,6 +269,25 @@ export interface DeliveriesTable {
 }
 
 /** Databases that exports may read. */
+export interface TemplatesTable {
+  project_id: string
+  name: string
+  /** The newest. */
+  version: number
+  created_at: number
+  updated_at: number
+  deleted_at: number | null
+}
+
+export interface TemplateVersionsTable {
+  project_id: string
+  name: string
+  version: number
+  /** JSON. */
+  template: string
+  created_at: number
+}
+
 export interface ConnectionsTable {
   name: string
   driver: string

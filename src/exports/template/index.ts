@@ -6,7 +6,7 @@ export { CONDITION_LIMITS, parseCondition } from './condition-parser.ts'
 export { csvHeader, csvRowLabels } from './csv-header.ts'
 export { fillTypes } from './fill-types.ts'
 export { type HeaderContent, type Pair, parseHeader } from './header-pairs.ts'
-export { markIntegerKeys, parseKeepingOrder, plainKey } from './key-order.ts'
+export { markIntegerKeys, parseKeepingOrder, plainKey, stringifyKeepingOrder } from './key-order.ts'
 export { MAX_AREA_COLUMNS, planSheet, type SheetRequest } from './plan-sheet.ts'
 export { type RowNode, rowDepth, rowLeaves } from './row-node.ts'
 export {

@@ -5,6 +5,7 @@
  */
 const MARK = '\u2063'
 const MARKED = new RegExp(`^${MARK}(?=\\d+$)`)
+const MARKED_KEY = new RegExp(`(?<!\\\\)"${MARK}(\\d+)":`, 'g')
 const INTEGER_KEY = /"\d+"\s*:/
 const DIGITS = /^\d+$/
 const COLON = /\s*:/y
@@ -12,6 +13,11 @@ const COLON = /\s*:/y
 /** `JSON.parse` for what carries meaning in the order of its keys: templates, headers, footers. */
 export function parseKeepingOrder(text: string): unknown {
   return JSON.parse(markIntegerKeys(text))
+}
+
+/** `JSON.stringify` for what `parseKeepingOrder` has read: the keys as they were, in their order. */
+export function stringifyKeepingOrder(value: unknown): string {
+  return JSON.stringify(value).replace(MARKED_KEY, '"$1":')
 }
 
 export function plainKey(key: string): string {

@@ -132,6 +132,9 @@ export const ExportTask = Type.Object({
   operator_id: nullable(Type.String()),
   file_name: Type.String({ description: 'as it was asked for, without its ending' }),
   type: Type.Enum([...EXPORT_TYPES]),
+  templates: Type.Array(Type.Object({ name: Type.String(), version: Type.Integer() }), {
+    description: 'the ones that were asked for by name, with the versions that they had',
+  }),
   status: ExportState,
   stage: Type.Enum(['queued', 'fetching', 'building', 'uploading', 'notifying', 'done']),
   progress: Type.Object({ fetched: Type.Integer(), total: nullable(Type.Integer()) }),

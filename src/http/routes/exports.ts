@@ -3,19 +3,14 @@ import { stat } from 'node:fs/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import {
-  type ExportBody,
-  type ExportView,
-  noExport,
-  type Produced,
-  parseKeepingOrder,
-} from '../../exports/index.ts'
+import { type ExportBody, type ExportView, noExport, type Produced } from '../../exports/index.ts'
 import { AppError, ERRORS, metrics } from '../../kernel/index.ts'
 import { linkIssuerOf, type Principal, requireProject, requireTask } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { contentDisposition } from '../send-artifact.ts'
 import { exportDetailRoutes } from './export-details.ts'
 import { ExportPage, ExportRequestBody, ExportState, ExportTask, KeySet, Preview } from './export-schemas.ts'
+import { keepKeyOrder } from './keep-key-order.ts'
 import { paging, wanted } from './paging.ts'
 import { OneProject, OneTask } from './schemas.ts'
 
@@ -179,16 +174,6 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
 }
 
 const QUEUED = { status: 'pending', stage: 'queued', error: null, finished_at: null }
-
-/** The order of keys carries meaning in templates and headers; `JSON.parse` would sort the ones that look like numbers. */
-function keepKeyOrder(app: FastifyInstance): void {
-  app.removeContentTypeParser('application/json')
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'string' },
-    async (_request: FastifyRequest, text: string) => (text === '' ? undefined : parseKeepingOrder(text)),
-  )
-}
 
 function projectOf(principal: Principal | null, { project_id }: ExportBody): string {
   if (principal?.role === 'project') {

@@ -104,6 +104,11 @@ export async function furnish(server: RudeServer) {
     await ask('PUT', `/api/connections/${name}`, { body })
     return name
   }
+  const template = async () => {
+    const name = `t${randomUUID()}`
+    await ask('PUT', `/api/templates/${name}`, { key, body: { template: { id: 'Id' } } })
+    return name
+  }
   const spare = await newProject(server)
   const keyId = async () => {
     const body = { name: randomUUID(), scopes: ['read'] }
@@ -160,6 +165,9 @@ export async function furnish(server: RudeServer) {
     'DELETE /api/tasks/{task_id}': { task_id: () => task('h') },
     'DELETE /api/connections/{name}': { name: connection },
     'PUT /api/connections/{name}': { url: () => DATABASE },
+    'PUT /api/templates/{name}': { template: () => ({ id: 'Id' }) },
+    'GET /api/templates/{name}': { name: template },
+    'DELETE /api/templates/{name}': { name: template },
     'POST /api/projects': { name: () => 'rude' },
     'POST /api/projects/{project_id}/keys': { name: randomUUID },
     'DELETE /api/projects/{project_id}/keys/{key_id}': { project_id: () => spare.id, key_id: keyId },

@@ -1,0 +1,32 @@
+import { readCursor, type Tx, writeCursor } from '../../engine/index.ts'
+import { AppError, ERRORS } from '../../kernel/index.ts'
+
+/** Templates, and saved exports, that one project may have. */
+const MOST_NAMES = 1_000
+
+/** A page of what has a name, in the order of names; `read` takes the last name before it and how many to read. */
+export async function namedPage<T extends { name: string }>(
+  { limit, cursor }: { limit: number; cursor?: string },
+  read: (after: string, limit: number) => Promise<T[]>,
+): Promise<{ items: T[]; next_cursor: string | null }> {
+  const rows = await read(cursor === undefined ? '' : readCursor(cursor).id, limit + 1)
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, next_cursor: rows.length > limit && last ? writeCursor({ at: 0, id: last.name }) : null }
+}
+
+/** Counts at most as many rows as there may be. */
+export async function requireRoom(tx: Tx, table: 'templates', projectId: string): Promise<void> {
+  const rows = await tx.db
+    .selectFrom(table)
+    .select('name')
+    .where('project_id', '=', projectId)
+    .where('deleted_at', 'is', null)
+    .limit(MOST_NAMES)
+    .execute()
+  if (rows.length < MOST_NAMES) return
+  throw new AppError(
+    ERRORS.TOO_MANY_NAMES,
+    `this project has ${MOST_NAMES} of them already; delete what is not used any more`,
+  )
+}

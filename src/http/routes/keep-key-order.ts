@@ -1,0 +1,12 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { parseKeepingOrder } from '../../exports/index.ts'
+
+/** The order of keys carries meaning in templates and headers; `JSON.parse` would sort the ones that look like numbers. */
+export function keepKeyOrder(app: FastifyInstance): void {
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    async (_request: FastifyRequest, text: string) => (text === '' ? undefined : parseKeepingOrder(text)),
+  )
+}
