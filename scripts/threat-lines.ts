@@ -96,6 +96,10 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
       holds: 'A small answer that unpacks into a large one stops at the limit.',
       tests: ['a %s bomb stops at the limit'],
     },
+    {
+      id: 'many-keys',
+      holds: 'However many keys an answer or a template has, reading it costs no more than its bytes.',
+    },
   ],
   'A callback receiver': [
     {

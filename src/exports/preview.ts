@@ -6,7 +6,6 @@ import { type Masking, type MaskRules, maskingOf, maskValue } from './masks/inde
 import { planTable } from './plan-table.ts'
 import { queryTemplate } from './query-template.ts'
 import {
-  type FeedPage,
   isPlain,
   type OpenRows,
   openCredentials,
@@ -99,17 +98,12 @@ async function openFeed(
 async function sampleFeed(table: Table, feed: OpenRows) {
   try {
     const first = await feed.pages()[Symbol.asyncIterator]().next()
-    const text = first.done ? '{"data":[]}' : textOf(first.value)
-    const rows = parseRows(text).slice(0, PREVIEW_ROWS)
+    const read = first.done ? { rows: [], bytes: 0 } : parseRows(first.value, PREVIEW_ROWS)
     const template = queryTemplate(table.template, feed)
-    return { template, rows, bytes: text.length, total: feed.total ?? null }
+    return { template, ...read, total: feed.total ?? null }
   } finally {
     await feed.close()
   }
-}
-
-function textOf({ text }: FeedPage): string {
-  return typeof text === 'string' ? text : text.bytes.toString('utf8', 0, text.length)
 }
 
 interface Sampled {

@@ -45,6 +45,16 @@ export function checkEndOfPage(input: Buffer, at: number, end: number): void {
   if (p < end) fault('unexpected text behind the page', p)
 }
 
+/** Of `total`, `status` and `msg`, of which the last is shown to people. */
+const MAX_SMALL_BYTES = 64 * 1024
+
+/** One of the members that are read at once, whatever it holds. */
+export function smallValue(input: Buffer, at: number, name: string): unknown {
+  const end = skipValue(input, at)
+  if (end - at > MAX_SMALL_BYTES) throw new ShapeFault(`its ${name} has more than ${MAX_SMALL_BYTES} bytes`)
+  return JSON.parse(input.toString('utf8', at, end))
+}
+
 /** `total` as a count; a string of digits is taken too, since some languages write it so. */
 export function countOf(value: unknown): number {
   const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/index.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { type OnDuplicates, type RowChecks, samePage } from './duplicates.ts'
 import type { FetchLimits } from './fetch-to-spool.ts'
-import { PAGE_MARGIN, PageBody } from './page-body.ts'
+import { PageBody } from './page-body.ts'
 import { PagePrints } from './page-prints.ts'
 import type { PageSink, RangeState } from './range-spooler.ts'
 import type { FeedPage, RowFeed } from './row-feed.ts'
@@ -86,7 +86,7 @@ export class FeedWriter {
         rows: this.#rows + rows,
       })
     const expected = { page: this.#pages, rows, pageSize: rows, total: Number.MAX_SAFE_INTEGER }
-    const taken = await this.#sink.take(typeof text === 'string' ? bodyOf(text) : text, expected)
+    const taken = await this.#sink.take(typeof text === 'string' ? PageBody.ofText(text) : text, expected)
     const page = this.#pages++
     this.#rows += rows
     this.#compare(page, taken.print)
@@ -154,14 +154,4 @@ export class FeedWriter {
     const feed = { keys: meta.feed?.keys ?? [], place: this.#place }
     return { ...meta, ranges: [this.#written], drift: this.#drift, feed, updated: clock.now() }
   }
-}
-
-function bodyOf(text: string): PageBody {
-  const body = new PageBody()
-  const length = Buffer.byteLength(text)
-  body.bytes = Buffer.allocUnsafeSlow(length + PAGE_MARGIN)
-  body.bytes.write(text)
-  body.bytes.fill(0, length)
-  body.length = length
-  return body
 }

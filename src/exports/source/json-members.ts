@@ -9,6 +9,7 @@ import {
   skipSpace,
   skipString,
 } from './json-scan.ts'
+import { MAX_KEYS, tooManyKeys } from './key-limit.ts'
 import { fault } from './page-fault.ts'
 
 /** Walks the members of the object at `at`; `visit` gets a key, where its value and the key itself start, and returns where the value ended. */
@@ -20,7 +21,8 @@ export function eachMember(
   if (input[at] !== OPEN_BRACE) fault('expected an object', at)
   let p = skipSpace(input, at + 1)
   if (input[p] === CLOSE_BRACE) return p + 1
-  for (;;) {
+  for (let count = 1; ; count++) {
+    if (count > MAX_KEYS) throw tooManyKeys()
     const valueAt = skipKey(input, p)
     p = skipSpace(input, visit(keyText(input, p), valueAt, p))
     if (input[p] === CLOSE_BRACE) return p + 1

@@ -1,7 +1,12 @@
+import { randomInt } from 'node:crypto'
 import { BACKSLASH, QUOTE } from './json-scan.ts'
 
 /** The key holds an escape, or is no key at all: only a closer look can tell. */
 export const ESCAPED = -2
+
+/** Unknown to a source, which could otherwise choose keys that are all looked for in the same place. */
+const SEED = randomInt(2 ** 32) | 0
+const FACTOR = randomInt(2 ** 31) * 2 + 1
 
 /**
  * Finds which of a few known keys a run of bytes is, without making a string of it. Open addressing over a table that
@@ -28,6 +33,17 @@ export class KeyTable {
     return index
   }
 
+  /** Places that the most hidden key is looked for in. */
+  get longestSearch(): number {
+    let most = 0
+    this.#slots.forEach((index, slot) => {
+      if (index < 0) return
+      const key = this.#keys[index]!
+      most = Math.max(most, ((slot - placeOf(hashBytes(key, 0, key.length), this.#mask)) & this.#mask) + 1)
+    })
+    return most
+  }
+
   #rebuild(): void {
     let size = 16
     while (size < this.#keys.length * 4) size *= 2
@@ -39,8 +55,7 @@ export class KeyTable {
   #insert(index: number): void {
     const key = this.#keys[index]!
     if (key === null || this.find(key, 0, key.length) >= 0) return
-    const hash = hashBytes(key, 0, key.length)
-    let slot = (hash ^ (hash >>> 15)) & this.#mask
+    let slot = placeOf(hashBytes(key, 0, key.length), this.#mask)
     while (this.#slots[slot]! >= 0) slot = (slot + 1) & this.#mask
     this.#slots[slot] = index
   }
@@ -51,13 +66,13 @@ export class KeyTable {
 
   /** The key that starts at `at`, behind its quote, read and looked up in one go: -1 when unknown, or ESCAPED. */
   scan(bytes: Uint8Array, at: number): number {
-    let hash = 0
+    let hash = SEED
     let p = at
     for (;;) {
       const byte = bytes[p]!
       if (byte === QUOTE) break
       if (byte === BACKSLASH || byte < 0x20) return ESCAPED
-      hash = (Math.imul(hash, 31) + byte) | 0
+      hash = step(hash, byte)
       p++
     }
     this.end = p
@@ -65,7 +80,7 @@ export class KeyTable {
   }
 
   #lookup(hash: number, bytes: Uint8Array, at: number, end: number): number {
-    let slot = (hash ^ (hash >>> 15)) & this.#mask
+    let slot = placeOf(hash, this.#mask)
     for (;;) {
       const index = this.#slots[slot]!
       if (index < 0) return -1
@@ -76,9 +91,19 @@ export class KeyTable {
 }
 
 function hashBytes(bytes: Uint8Array, at: number, end: number): number {
-  let hash = 0
-  for (let p = at; p < end; p++) hash = (Math.imul(hash, 31) + bytes[p]!) | 0
+  let hash = SEED
+  for (let p = at; p < end; p++) hash = step(hash, bytes[p]!)
   return hash
+}
+
+/** Not linear in the bytes: no two stretches can be exchanged for one another whatever stands around them. */
+function step(hash: number, byte: number): number {
+  const mixed = Math.imul(hash ^ byte, FACTOR)
+  return mixed ^ (mixed >>> 15)
+}
+
+function placeOf(hash: number, mask: number): number {
+  return (hash ^ (hash >>> 15)) & mask
 }
 
 function sameBytes(key: Uint8Array, bytes: Uint8Array, at: number, end: number): boolean {

@@ -21,6 +21,15 @@ export class PageBody {
   bytes: Buffer = Buffer.alloc(0)
   length = 0
 
+  static ofText(text: string): PageBody {
+    const body = new PageBody()
+    body.length = Buffer.byteLength(text)
+    body.bytes = Buffer.allocUnsafeSlow(body.length + PAGE_MARGIN)
+    body.bytes.write(text)
+    body.bytes.fill(0, body.length)
+    return body
+  }
+
   /** Reads the whole body. A reader whose signal has aborted writes nothing more, so the buffer can be used again. */
   async fill(body: PageAnswer['body'], { page, limit, signal, arrived }: FillOptions): Promise<void> {
     this.length = 0

@@ -1,5 +1,5 @@
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { checkEndOfPage, checkStatus, countOf, startOfPage } from './envelope.ts'
+import { checkEndOfPage, checkStatus, countOf, smallValue, startOfPage } from './envelope.ts'
 import { eachMember } from './json-members.ts'
 import { CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, skipSpace, skipValue } from './json-scan.ts'
 import { ShapeFault, UnknownRowHead } from './page-fault.ts'
@@ -33,12 +33,16 @@ export class PageReader {
   #dataAt = 0
   #dataEnd = 0
   #grouped = false
+  /** Which row header a name is, by its first place. */
+  readonly #groupOf: ReadonlyMap<string, number>
   /** Of the rows of the page that was read last, where there is more than one. */
   print: Print = NO_PRINT
 
   constructor(transcoder: RowTranscoder, options: PageReaderOptions) {
     this.#transcoder = transcoder
     this.#options = options
+    const { rowNames = [] } = options
+    this.#groupOf = new Map(rowNames.map((name, index) => [name, index] as const).reverse())
   }
 
   /** Returns the page's own total, where it has one. Throws on anything that is not exactly the expected page. */
@@ -93,22 +97,22 @@ export class PageReader {
     if (input[at] === OPEN_BRACE && this.#options.rowNames) {
       this.#hasData = true
       this.#grouped = true
-      return this.#groups(input, at, end, this.#options.rowNames)
+      return this.#groups(input, at, end)
     }
     return skipValue(input, at)
   }
 
-  #groups(input: Buffer, at: number, end: number, rowNames: readonly string[]): number {
+  #groups(input: Buffer, at: number, end: number): number {
     const unknown: string[] = []
     const stop = eachMember(input, at, (name, list) => {
-      const group = rowNames.indexOf(name)
+      const group = this.#groupOf.get(name)
       if (input[list] !== OPEN_BRACKET) throw new ShapeFault(`the rows of "${name}" are not a list`)
-      if (group >= 0) return this.#transcoder.rows(input, list, end, group)
+      if (group !== undefined) return this.#transcoder.rows(input, list, end, group)
       const next = skipValue(input, list)
       if (input[skipSpace(input, list + 1)] !== CLOSE_BRACKET) unknown.push(name)
       return next
     })
-    if (unknown.length > 0) throw new UnknownRowHead(`no row header is named "${unknown.join('", "')}"`)
+    if (unknown.length > 0) throw new UnknownRowHead(namesOf(unknown))
     return stop
   }
 
@@ -135,11 +139,19 @@ export class PageReader {
   }
 }
 
+/** Names that are shown; of more there is only their number. */
+const SHOWN_NAMES = 5
+
+function namesOf(unknown: readonly string[]): string {
+  const more = unknown.length - SHOWN_NAMES
+  const names = `"${unknown.slice(0, SHOWN_NAMES).join('", "')}"`
+  return `no row header is named ${names}${more > 0 ? `, nor ${more} more` : ''}`
+}
+
 const WANTED = new Set(['total', 'status', 'msg'])
 
 /** Keeps the few small members that matter after the probe; all others are only checked. */
 function small(input: Buffer, key: string, at: number, into: Map<string, unknown>): number {
-  const end = skipValue(input, at)
-  if (WANTED.has(key)) into.set(key, JSON.parse(input.toString('utf8', at, end)))
-  return end
+  if (WANTED.has(key)) into.set(key, smallValue(input, at, key))
+  return skipValue(input, at)
 }

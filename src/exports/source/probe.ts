@@ -1,9 +1,13 @@
 import { isSafeNumber, parse } from 'lossless-json'
 import { markIntegerKeys } from '../template/index.ts'
-import { checkEndOfPage, checkStatus, countOf, startOfPage } from './envelope.ts'
+import { checkEndOfPage, checkStatus, countOf, smallValue, startOfPage } from './envelope.ts'
 import { eachElement, eachMember } from './json-members.ts'
 import { OPEN_BRACE, OPEN_BRACKET, skipValue } from './json-scan.ts'
+import { MAX_KEYS } from './key-limit.ts'
+import { KeysSeen } from './keys-seen.ts'
+import { type MemberLimits, requireFew } from './member-count.ts'
 import { ShapeFault } from './page-fault.ts'
+import { ROW_HEAD } from './row-columns.ts'
 
 /** What the first answer says of the whole. Later answers do not change it. */
 export interface Probe {
@@ -20,21 +24,58 @@ export interface Probe {
   rows: number
 }
 
+/** What they may hold at most. A column needs a few members, a pair of a header is a list of two. */
+const LIMITS = {
+  template: { each: MAX_KEYS, all: 16 * MAX_KEYS },
+  header: { each: 1_000, all: 10_000 },
+  footer: { each: 1_000, all: 10_000 },
+} satisfies Record<string, MemberLimits>
+
 export function readProbe(input: Buffer, end: number): Probe {
-  const outer = new Map<string, number>()
-  checkEndOfPage(input, collect(input, startOfPage(input, end, 0), outer), end)
-  const { members, wrapped } = unwrap(input, outer)
+  const { members, wrapped } = readMembers(input, end)
   const total = members.get('total')
   const data = members.get('data')
   if (total === undefined) throw new ShapeFault('it has no total')
   if (data === undefined) throw new ShapeFault('it has no data')
-  const probe: Probe = { total: countOf(valueAt(input, total)), ...keysOfRows(input, data), wrapped }
+  const probe: Probe = {
+    total: countOf(smallValue(input, total, 'total')),
+    ...keysOfRows(input, data),
+    wrapped,
+  }
   for (const name of ['template', 'header', 'footer'] as const) {
     const at = members.get(name)
-    const value = at === undefined ? null : valueAt(input, at)
+    const value = at === undefined ? null : valueAt(input, at, name)
     if (value !== null) probe[name] = value
   }
   return probe
+}
+
+/** The first rows of an answer as values. */
+export function readFirstRows(input: Buffer, end: number, most: number): Record<string, unknown>[] {
+  const data = readMembers(input, end).members.get('data')
+  return data === undefined ? [] : firstRows(input, data, most)
+}
+
+/** Those of row headers have the name of theirs. */
+export function firstRows(input: Buffer, data: number, most: number): Record<string, unknown>[] {
+  const rows: Record<string, unknown>[] = []
+  const visitRows = (list: number, group?: string): number =>
+    eachElement(input, list, (row) => {
+      const stop = skipValue(input, row)
+      if (rows.length >= most) return stop
+      const values = parsed(input.toString('utf8', row, stop)) as Record<string, unknown>
+      rows.push(group === undefined ? values : { ...values, [ROW_HEAD]: group })
+      return stop
+    })
+  if (input[data] === OPEN_BRACE) eachMember(input, data, (name, list) => visitRows(list, name))
+  else visitRows(data)
+  return rows
+}
+
+function readMembers(input: Buffer, end: number): { members: Map<string, number>; wrapped: boolean } {
+  const outer = new Map<string, number>()
+  checkEndOfPage(input, collect(input, startOfPage(input, end, 0), outer), end)
+  return unwrap(input, outer)
 }
 
 function unwrap(
@@ -43,7 +84,8 @@ function unwrap(
 ): { members: Map<string, number>; wrapped: boolean } {
   const data = outer.get('data')
   if (outer.has('total')) return { members: outer, wrapped: false }
-  checkStatus(optional(input, outer.get('status')), optional(input, outer.get('msg')), 0)
+  const small = (name: string) => optional(input, outer.get(name), name)
+  checkStatus(small('status'), small('msg'), 0)
   if (data === undefined || input[data] !== OPEN_BRACE) return { members: outer, wrapped: false }
   const inner = new Map<string, number>()
   collect(input, data, inner)
@@ -58,34 +100,36 @@ function collect(input: Buffer, at: number, into: Map<string, number>): number {
   })
 }
 
-function optional(input: Buffer, at: number | undefined): unknown {
-  return at === undefined ? undefined : valueAt(input, at)
+function optional(input: Buffer, at: number | undefined, name: string): unknown {
+  return at === undefined ? undefined : smallValue(input, at, name)
 }
 
-function valueAt(input: Buffer, at: number): unknown {
-  const text = input.toString('utf8', at, skipValue(input, at))
+function valueAt(input: Buffer, at: number, name: keyof typeof LIMITS): unknown {
+  const end = skipValue(input, at)
+  requireFew(input, at, end, { name, ...LIMITS[name] })
   // The order of keys carries meaning in templates and headers.
-  return parse(markIntegerKeys(text), undefined, {
+  return parsed(markIntegerKeys(input.toString('utf8', at, end)))
+}
+
+function parsed(text: string): unknown {
+  return parse(text, undefined, {
     parseNumber: (digits) => (isSafeNumber(digits) ? Number(digits) : digits),
     onDuplicateKey: ({ newValue }) => newValue,
   })
 }
 
 function keysOfRows(input: Buffer, data: number): { keys: string[]; rows: number } {
-  const keys = new Set<string>()
+  const keys = new KeysSeen()
   let rows = 0
   const visitRows = (list: number): number => {
     if (input[list] !== OPEN_BRACKET) throw new ShapeFault('data is not a list of rows')
     return eachElement(input, list, (row) => {
       if (input[row] !== OPEN_BRACE) throw new ShapeFault('a row is not an object')
       rows++
-      return eachMember(input, row, (key, at) => {
-        keys.add(key)
-        return skipValue(input, at)
-      })
+      return keys.readRow(input, row)
     })
   }
   if (input[data] === OPEN_BRACE) eachMember(input, data, (_, list) => visitRows(list))
   else visitRows(data)
-  return { keys: [...keys], rows }
+  return { keys: keys.names, rows }
 }

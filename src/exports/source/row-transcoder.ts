@@ -1,4 +1,3 @@
-import { AppError, ERRORS } from '../../kernel/index.ts'
 import { type Mask, type Masking, maskValue } from '../masks/mask.ts'
 import { copyLiteral, copyNumber, copyPlain, ValueCopier } from './copy-value.ts'
 import { disarm, FORMULA_START, isFormula } from './disarm.ts'
@@ -14,6 +13,7 @@ import {
   skipString,
   skipValue,
 } from './json-scan.ts'
+import { MAX_KEYS, tooManyKeys } from './key-limit.ts'
 import { ESCAPED, type KeyTable } from './key-table.ts'
 import { LengthMeter } from './length-meter.ts'
 import { Memory, withOneMore } from './memory.ts'
@@ -38,8 +38,6 @@ const PAUSE = 1_000
 const MARGIN = 8
 /** What a hidden value may take more than its own. */
 const MASK_ROOM = 64
-/** What a sheet has. */
-const MAX_FIELDS = 16_384
 /** Keys without a column that are remembered by name. */
 const MAX_UNWANTED = 1_000
 
@@ -203,11 +201,13 @@ export class RowTranscoder {
 
   #findMasks(): void {
     if (!this.#masks) return
-    const { byName } = this.#masks
     const { fields, slotOf } = this.#columns
     this.#maskOf = []
-    for (const [column, name] of fields.entries())
-      if (name !== null && Object.hasOwn(byName, name)) this.#maskOf[slotOf[column]!] = byName[name]
+    for (const [column, name] of fields.entries()) if (name !== null) this.#findMask(name, slotOf[column]!)
+  }
+
+  #findMask(name: string, slot: number): void {
+    if (this.#masks && Object.hasOwn(this.#masks.byName, name)) this.#maskOf![slot] = this.#masks.byName[name]
   }
 
   /** Keys that an earlier fetch saw. */
@@ -248,6 +248,7 @@ export class RowTranscoder {
   }
 
   #row(input: Buffer, at: number, target: SegmentBuffer | undefined): number {
+    if (this.rowsRead >= this.#limit) return this.#uncalledRow(input, at)
     const shapes = this.#shapes
     if (this.#pause === 0)
       for (let index = 0; index < shapes.length; index++) {
@@ -263,6 +264,13 @@ export class RowTranscoder {
       }
     else if (--this.#pause === 0) this.#misses = 0
     return this.#anyRow(input, at, target)
+  }
+
+  /** Only checked and counted: making a record of it could cost far more than its bytes. */
+  #uncalledRow(input: Buffer, at: number): number {
+    if (input[at] !== OPEN_BRACE) this.#notARow(input, at)
+    this.rowsRead++
+    return skipValue(input, at)
   }
 
   /** The row at `at` if it is written in this shape, else -1 with nothing changed. */
@@ -362,7 +370,8 @@ export class RowTranscoder {
     let gapStart = at
     let o = 0
     let p = skipSpace(input, at + 1)
-    while (input[p] !== CLOSE_BRACE) {
+    for (let count = 1; input[p] !== CLOSE_BRACE; count++) {
+      if (count > MAX_KEYS) throw tooManyKeys()
       if (input[p] !== QUOTE) fault('expected a key', p)
       const known = keys.scan(input, p + 1)
       const keyEnd = known === ESCAPED ? skipString(input, p) : keys.end + 1
@@ -450,25 +459,22 @@ export class RowTranscoder {
   /** A key for the first time: a new column where the data decides on them. Returns its slot. */
   #newKey(input: Buffer, at: number, end: number): number {
     const columns = this.#columns
-    if (this.rowsRead >= this.#limit) return -1
+    if (!this.#growExcept && columns.unwanted.length >= MAX_UNWANTED) return -1
     const name = String(JSON.parse(input.toString('utf8', at, end)))
     if (!this.#growExcept || this.#growExcept.includes(name)) {
       if (columns.unwanted.length < MAX_UNWANTED) columns.leaveOut(name)
       return -1
     }
-    if (columns.count >= MAX_FIELDS)
-      throw new AppError(ERRORS.SOURCE_SHAPE, `its rows have more than ${MAX_FIELDS} different keys`, {
-        retryable: false,
-      })
+    if (columns.count >= MAX_KEYS) throw tooManyKeys('its rows have', 'different keys')
     const slot = columns.add(name)
     if (columns.keyOf) columns.keyOf = withOneMore(columns.keyOf, slot, this.#key!.columns.indexOf(name))
-    this.#findMasks()
+    this.#findMask(name, slot)
     this.#widths.add(slot)
     // The rows before lack it. Shapes that were learnt from them do not know of it.
     this.#nulls = withOneMore(this.#nulls, slot, this.#csv ? this.#rows() : 0)
     this.#empty = withOneMore(this.#empty, slot, 0)
     this.#shapes.length = 0
-    this.#literal = new Uint8Array(slot + 1)
+    if (slot >= this.#literal.length) this.#literal = new Uint8Array(2 * slot + 16)
     this.#starts = withOneMore(this.#starts, slot, -1)
     this.#ends = withOneMore(this.#ends, slot, -1)
     return slot

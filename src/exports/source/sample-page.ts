@@ -1,11 +1,12 @@
-import { isSafeNumber, parse } from 'lossless-json'
 import type { Clock } from '../../kernel/index.ts'
+import { eachMember } from './json-members.ts'
+import { skipValue } from './json-scan.ts'
 import { PageBody } from './page-body.ts'
 import { pageError } from './page-error.ts'
 import { PageGetter } from './page-getter.ts'
 import type { PageSource } from './page-source.ts'
-import { type Probe, readProbe } from './probe.ts'
-import { ROW_HEAD } from './row-columns.ts'
+import { firstRows, type Probe, readFirstRows, readProbe } from './probe.ts'
+import type { FeedPage } from './row-feed.ts'
 
 export type SampleRow = Record<string, unknown>
 
@@ -26,32 +27,20 @@ export async function samplePage(
   try {
     await getter.get(0, rows, body, signal)
     const probe = readProbe(body.bytes, body.length)
-    return { probe, rows: rowsOf(body, probe).slice(0, rows), bytes: body.length }
+    return { probe, rows: readFirstRows(body.bytes, body.length, rows), bytes: body.length }
   } catch (error) {
     signal.throwIfAborted()
     throw pageError(error, 0)
   }
 }
 
-function rowsOf({ bytes, length }: PageBody, { wrapped }: Probe): SampleRow[] {
-  const answer = parseAnswer(bytes.toString('utf8', 0, length).replace(/^\ufeff/, ''))
-  return flatten(wrapped ? (answer.data as { data: unknown }).data : answer.data)
-}
-
-/** The rows of `{"data":[…]}` as values; a number that JavaScript would round is its text. */
-export function parseRows(text: string): SampleRow[] {
-  return flatten(parseAnswer(text).data)
-}
-
-function parseAnswer(text: string): { data: unknown } {
-  return parse(text, undefined, {
-    parseNumber: (digits) => (isSafeNumber(digits) ? Number(digits) : digits),
-    onDuplicateKey: ({ newValue }) => newValue,
-  }) as { data: unknown }
-}
-
-function flatten(data: unknown): SampleRow[] {
-  if (Array.isArray(data)) return data as SampleRow[]
-  const groups = Object.entries(data as Record<string, SampleRow[]>)
-  return groups.flatMap(([name, rows]) => rows.map((row) => ({ ...row, [ROW_HEAD]: name })))
+/** The first rows of a page `{"data":[…]}` as values; a number that JavaScript would round is its text. */
+export function parseRows({ text }: FeedPage, most: number): { rows: SampleRow[]; bytes: number } {
+  const { bytes, length } = typeof text === 'string' ? PageBody.ofText(text) : text
+  let rows: SampleRow[] = []
+  eachMember(bytes, 0, (_, data) => {
+    rows = firstRows(bytes, data, most)
+    return skipValue(bytes, data)
+  })
+  return { rows, bytes: length }
 }

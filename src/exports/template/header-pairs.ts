@@ -35,6 +35,7 @@ const MAX_PAIRS = 1_000
 export function parseHeader(value: unknown, path: string): HeaderContent | null {
   if (isNothing(value)) return null
   if (typeof value === 'string') return { kind: 'text', text: value }
+  if (typeof value === 'object' && value !== null) requireFew(Object.keys(value).length, path)
   const list = listOf(value)
   if (list) return readList(list, path)
   if (!isJsonObject(value)) {
@@ -73,6 +74,7 @@ function pairsOfRow(row: unknown, path: string): Pair[] {
 }
 
 function pairsOfObject(object: JsonObject, path: string): Pair[] {
+  requireFew(Object.keys(object).length, path)
   return entriesOf(object).map(([label, value]) => ({
     label,
     value: scalarOf(value, memberPath(path, label)),
@@ -97,7 +99,11 @@ function scalarOf(value: unknown, path: string): PairValue {
 }
 
 function limited(pairs: Pair[], path: string): Pair[] {
-  if (pairs.length > MAX_PAIRS)
-    throw templateError(path, `${pairs.length} pairs, and at most ${MAX_PAIRS} fit`)
+  requireFew(pairs.length, path)
   return pairs
+}
+
+/** Asked before anything is made of them, too. */
+function requireFew(count: number, path: string): void {
+  if (count > MAX_PAIRS) throw templateError(path, `${count} pairs, and at most ${MAX_PAIRS} fit`)
 }

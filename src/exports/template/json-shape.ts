@@ -21,9 +21,12 @@ export function memberOf(object: JsonObject, key: string): unknown {
 export function listOf(value: unknown): unknown[] | undefined {
   if (Array.isArray(value)) return value
   if (!isJsonObject(value)) return undefined
-  const entries = entriesOf(value)
-  const numbered = entries.length > 0 && entries.every(([key, item]) => INDEX.test(key) && isContainer(item))
-  return numbered ? entries.map(([, item]) => item) : undefined
+  const items: unknown[] = []
+  for (const key of Object.keys(value)) {
+    if (!INDEX.test(plainKey(key)) || !isContainer(value[key])) return undefined
+    items.push(value[key])
+  }
+  return items.length > 0 ? items : undefined
 }
 
 const INDEX = /^\d{1,9}$/
@@ -36,7 +39,7 @@ function isContainer(value: unknown): boolean {
 export function isNothing(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true
   if (Array.isArray(value)) return value.length === 0
-  return isJsonObject(value) && entriesOf(value).length === 0
+  return isJsonObject(value) && Object.keys(value).length === 0
 }
 
 /** A text; numbers are taken too, because names and titles such as 2024 are often written bare. */

@@ -1,3 +1,4 @@
+import type { AppError } from '../../kernel/index.ts'
 import {
   entriesOf,
   isJsonObject,
@@ -32,6 +33,15 @@ export function readTrees(value: unknown, path: string, limits: TreeLimits): Raw
   return new TreeReader(path, limits).read(value)
 }
 
+/** Asked before anything is made of them: each is a leaf, or an element of a list. */
+export function requireFewKeys(value: JsonObject, path: string, { leaves }: TreeLimits): void {
+  if (Object.keys(value).length > leaves) throw tooManyLeaves(path, path, leaves)
+}
+
+function tooManyLeaves(path: string, root: string, leaves: number): AppError {
+  return templateError(path, `${root} may have ${leaves} leaves`)
+}
+
 class TreeReader {
   readonly #root: string
   readonly #limits: TreeLimits
@@ -43,6 +53,7 @@ class TreeReader {
   }
 
   read(value: unknown): RawNode[] {
+    if (isJsonObject(value)) requireFewKeys(value, this.#root, this.#limits)
     const list = listOf(value)
     if (list) return this.#list(list, this.#root, 1)
     // One node without a list around it; `{"name": …, "title": …}` alone would be the short form of two columns.
@@ -91,7 +102,7 @@ class TreeReader {
   #countLeaf(path: string): void {
     this.#leaves += 1
     if (this.#leaves > this.#limits.leaves) {
-      throw templateError(path, `${this.#root} may have ${this.#limits.leaves} leaves`)
+      throw tooManyLeaves(path, this.#root, this.#limits.leaves)
     }
   }
 }

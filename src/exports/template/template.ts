@@ -5,7 +5,7 @@ import { entriesOf, isJsonObject, isNothing, memberOf } from './json-shape.ts'
 import { plainKey } from './key-order.ts'
 import { refuseUnknown } from './known-fields.ts'
 import { flagOf } from './node-style.ts'
-import { type RawNode, readTrees, type TreeLimits } from './node-tree.ts'
+import { type RawNode, readTrees, requireFewKeys, type TreeLimits } from './node-tree.ts'
 import { type RowNode, readRows, rowDepth, rowLeaves } from './row-node.ts'
 import { templateError } from './template-error.ts'
 
@@ -80,6 +80,7 @@ interface TemplateParts {
 function splitParts(input: unknown, path: string): TemplateParts {
   const short = { columns: input, columnsPath: path, row: undefined, subtotals: false }
   if (!isJsonObject(input)) return short
+  requireFewKeys(input, path, COLUMN_LIMITS)
   const entries = entriesOf(input)
   // A table may well have columns named "col" or "row": then every value is a title.
   if (entries.every(([, value]) => typeof value !== 'object' || value === null)) return short

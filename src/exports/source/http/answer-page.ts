@@ -1,6 +1,7 @@
 import { countOf, startOfJson, wholeOf } from '../envelope.ts'
 import { eachElement, eachMember } from '../json-members.ts'
 import { OPEN_BRACE, skipValue } from '../json-scan.ts'
+import { KeysSeen } from '../keys-seen.ts'
 import { PAGE_MARGIN, PageBody } from '../page-body.ts'
 import { ShapeFault } from '../page-fault.ts'
 import { AnswerPlaces } from './answer-places.ts'
@@ -68,16 +69,11 @@ function cursorOf(
 
 /** Keys of the rows, in the order of first sight, with those that are lifted. */
 export function keysOf(page: Pick<PageBody, 'bytes'>): string[] {
-  const keys = new Set<string>()
+  const keys = new KeysSeen()
   eachMember(page.bytes, 0, (_, list) =>
-    eachElement(page.bytes, list, (row) =>
-      eachMember(page.bytes, row, (key, at) => {
-        keys.add(key)
-        return skipValue(page.bytes, at)
-      }),
-    ),
+    eachElement(page.bytes, list, (row) => keys.readRow(page.bytes, row)),
   )
-  return [...keys]
+  return keys.names
 }
 
 const HEAD = Buffer.from('{"data":[')
