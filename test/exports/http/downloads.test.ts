@@ -123,7 +123,7 @@ test('the download address works without a key, for a while, for its own task, u
   const shown = (await (await wharf.ask('GET', `/api/exports/${first.task_id}`, asKey)).json()) as ExportView
   expect(shown.download_url, 'a ticket does not renew itself').toBe(first.download_url)
   clock.advance(HOUR)
-  expect(await problemOf(open(first.download_url ?? ''))).toMatchObject({ status: 401 })
+  expect(await problemOf(open(first.download_url ?? ''))).toMatchObject({ status: 410, code: 'LINK_EXPIRED' })
   const renewed = await client.task(first.task_id)
   expect((await open(renewed.download_url ?? '')).status).toBe(200)
 })
