@@ -46,7 +46,7 @@ module.exports = {
       to: {
         path: '^src/',
         pathNot:
-          '^src/(cli/|config\\.ts|compose\\.ts|compose-(admin|agent|export|processor)\\.ts|version\\.ts|kernel/)',
+          '^src/(cli/|config\\.ts|compose\\.ts|compose-(admin|agent|doctor|export|processor)\\.ts|version\\.ts|kernel/)',
       },
     },
     {

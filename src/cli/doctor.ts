@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { loadConfig } from '../config.ts'
 import { interruptible } from './interrupt.ts'
 import { addSourceOptions, type SourceOptions, sourceAccess } from './source-options.ts'
 
@@ -6,17 +7,39 @@ interface DoctorOptions extends SourceOptions {
   json?: boolean
 }
 
+interface Finding {
+  level: 'ok' | 'warn' | 'fail'
+  check: string
+  message: string
+}
+
 const MARKS = { ok: '✓', warn: '!', fail: '✗' }
 
 export function addDoctorCommand(program: Command): void {
   const command = program
     .command('doctor')
-    .description('look at a source as an export would, and say what is wrong with it')
-    .argument('<source-url>', 'answers page=P&page_size=N with {total, data}; see docs/exports.md')
+    .description('say what is wrong with this installation or, with an address, with a source')
+    .argument(
+      '[source-url]',
+      'look at this source as an export would: it answers page=P&page_size=N with {total, data}; see docs/exports.md',
+    )
     .option('--json', 'print the findings as JSON')
   addSourceOptions(command)
-    .addHelpText('after', '\nEnds with 0 when an export would work, 1 when a check failed.')
-    .action((url: string, options: DoctorOptions) => runDoctor(url, options))
+    .addHelpText(
+      'after',
+      '\nWithout an address it looks at ledger, Redis, store, clocks, disks and the last back-up of the settings in force.\nEnds with 0 when all is well or merely worth a warning, with 1 when a check failed.',
+    )
+    .action((url: string | undefined, options: DoctorOptions) =>
+      url === undefined ? examine(options) : runDoctor(url, options),
+    )
+}
+
+async function examine({ json }: DoctorOptions): Promise<void> {
+  const { examineInstallation } = await import('../compose-doctor.ts')
+  const findings = await examineInstallation(loadConfig(process.env))
+  tell(findings)
+  if (json) console.log(JSON.stringify({ findings }, null, 2))
+  else show(findings)
 }
 
 async function runDoctor(url: string, options: DoctorOptions): Promise<void> {
@@ -24,13 +47,22 @@ async function runDoctor(url: string, options: DoctorOptions): Promise<void> {
   const { signal, done } = interruptible(() => console.error('wharf: stopped'))
   const diagnosis = await diagnoseSource(sourceAccess(url, options), signal).finally(done)
   const { findings, recommendation } = diagnosis
-  if (findings.some(({ level }) => level === 'fail')) process.exitCode = 1
+  tell(findings)
   if (options.json) return console.log(JSON.stringify(diagnosis, null, 2))
-  for (const { level, check, message } of findings)
-    console.log(`${MARKS[level]} ${check.padEnd(8)} ${message}`)
+  show(findings)
   if (recommendation) {
     const { pageSize, fetchers, reason } = recommendation
     const many = fetchers === 1 ? '1 fetcher' : `${fetchers} fetchers`
     console.log(`\nrecommended: --page-size ${pageSize}; then ${many}, ${reason}`)
   }
+}
+
+/** By the exit code. */
+function tell(findings: readonly Finding[]): void {
+  if (findings.some(({ level }) => level === 'fail')) process.exitCode = 1
+}
+
+function show(findings: readonly Finding[]): void {
+  for (const { level, check, message } of findings)
+    console.log(`${MARKS[level]} ${check.padEnd(8)} ${message}`)
 }

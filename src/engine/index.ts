@@ -4,6 +4,10 @@ export { RESYNC } from './events/event-feed.ts'
 export type { Event, EventFilter } from './events/event-log.ts'
 export { Gather } from './gather.ts'
 export { newId } from './id.ts'
+export { inspectPostgres } from './inspect/inspect-postgres.ts'
+export { inspectRedis, type RedisFacts } from './inspect/inspect-redis.ts'
+export { inspectSqlite } from './inspect/inspect-sqlite.ts'
+export type { LedgerFacts, LivingInstance } from './inspect/ledger-facts.ts'
 export {
   type Installation,
   keepSecret,
@@ -27,6 +31,7 @@ export {
 export { jsonRows } from './ledger/json-rows.ts'
 export { type Ledger, now, type Tx } from './ledger/ledger.ts'
 export type { JobState, Schema, TransferStatus } from './ledger/schema.ts'
+export { CONNECTIONS_PER_INSTANCE } from './ledger/session-settings.ts'
 export { type ListCursor, readCursor, writeCursor } from './list-cursor.ts'
 export { type Backend, type BackendOptions, openBackend } from './open-backend.ts'
 export { openRedis } from './open-redis.ts'

@@ -5,11 +5,15 @@ import { Ledger } from './ledger.ts'
 import { OnlyInstanceLock } from './only-instance-lock.ts'
 import { PostgresDriver } from './postgres-driver.ts'
 import type { Schema } from './schema.ts'
-import { SESSION_LIMITS, type SessionLimits, sessionSettings } from './session-settings.ts'
+import {
+  EVENT_CONNECTIONS,
+  SESSION_LIMITS,
+  type SessionLimits,
+  sessionSettings,
+  WORK_CONNECTIONS,
+} from './session-settings.ts'
 
 const BIGINT = 20
-/** One for new events and two for readers that catch up; none is open while nobody reads. */
-const EVENT_READERS = 3
 
 type PoolUse = 'work' | 'events'
 const APPLICATION: Record<PoolUse, string> = { work: 'wharf', events: 'wharf-events' }
@@ -24,7 +28,7 @@ export interface PostgresOptions {
 export async function openPostgresLedger(
   url: string,
   log: Log,
-  { connections = 10, limits, onlyInstance = false }: PostgresOptions = {},
+  { connections = WORK_CONNECTIONS, limits, onlyInstance = false }: PostgresOptions = {},
 ): Promise<Ledger> {
   const lock = onlyInstance ? new OnlyInstanceLock(url, log) : undefined
   if (lock && !(await lock.take())) {
@@ -47,7 +51,7 @@ export async function openPostgresLedger(
       for (const end of watched) end()
       await lock?.release()
     },
-    open(EVENT_READERS, 'events'),
+    open(EVENT_CONNECTIONS, 'events'),
   )
 }
 

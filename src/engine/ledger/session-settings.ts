@@ -13,6 +13,13 @@ export const SESSION_LIMITS: SessionLimits = {
   statementMs: 30_000,
 }
 
+/** For work. */
+export const WORK_CONNECTIONS = 10
+/** One for new events and two for readers that catch up; none is open while nobody reads. */
+export const EVENT_CONNECTIONS = 3
+/** The most that one instance opens. */
+export const CONNECTIONS_PER_INSTANCE = WORK_CONNECTIONS + EVENT_CONNECTIONS
+
 /** A peer that vanished without a word is noticed after about 25 s, on both sides. */
 const KEEP_ALIVE = { idleSeconds: 10, intervalSeconds: 5, count: 3 }
 

@@ -1,0 +1,191 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { checkBackup, checkClock, checkLedger } from '../../src/compose/doctor/check-ledger.ts'
+import { isAtLeast } from '../../src/compose/doctor/finding.ts'
+import { loadConfig } from '../../src/config.ts'
+import type { LedgerFacts } from '../../src/engine/index.ts'
+import { availableBackends, openBackend } from '../support/backends.ts'
+import { Front } from '../support/front.ts'
+import { startHttp } from '../support/http.ts'
+import { startRedis } from '../support/redis-server.ts'
+import { runWharf, temporaryFolder } from '../support/wharf-process.ts'
+
+interface Found {
+  level: string
+  check: string
+  message: string
+}
+
+async function examine(env: Record<string, string>, ...args: string[]) {
+  const { exited, output } = runWharf(['doctor', ...args], env)
+  return { ...(await exited), ...output }
+}
+
+/** The findings as JSON, and how it ended. */
+async function findings(env: Record<string, string>) {
+  const { code, out, err } = await examine(env, '--json')
+  expect(err).toBe('')
+  const { findings: found } = JSON.parse(out) as { findings: Found[] }
+  return { code, found, of: (check: string) => found.filter((one) => one.check === check) }
+}
+
+describe.each(availableBackends())('on %s', (name) => {
+  test('an installation that runs is well, but for what it lacks', async () => {
+    const wharf = await startHttp(name)
+    const { code, of, found } = await findings(wharf.backend.env)
+    expect([code, found.filter(({ level }) => level === 'fail')]).toEqual([0, []])
+    expect(of('server')).toMatchObject([{ level: 'ok', message: expect.stringContaining(wharf.address) }])
+    expect(of('ledger')[0]).toMatchObject({
+      level: 'ok',
+      message: expect.stringMatching(/^(SQLite|PostgreSQL) \d.*, schema \d+, 1 living instance, version \d/),
+    })
+    expect(of('store')[0]?.message).toContain('takes, gives and deletes files')
+    expect(of('disk').length).toBeGreaterThan(0)
+    expect(of('backup')).toMatchObject([{ level: 'warn', message: expect.stringContaining('wharf backup') }])
+    if (name !== 'embedded') {
+      expect(of('ledger')[1]?.message).toMatch(
+        /^1 × 13 connections may be wanted, PostgreSQL allows \d+ \(\d+ in use\)/,
+      )
+      expect(of('redis')[0]).toMatchObject({ level: 'ok', message: expect.stringMatching(/^Redis \d/) })
+      expect(of('clock').map(({ level }) => level)).toEqual(['ok', 'ok'])
+      expect(of('store')[1]).toMatchObject({
+        level: 'ok',
+        message: expect.stringContaining('files are shared'),
+      })
+    }
+    const at = new Date(Date.now() - 3 * 3_600_000).toISOString()
+    await wharf.ledger.db
+      .insertInto('settings')
+      .values({ key: 'last_backup_at', value: at, updated_at: 0 })
+      .execute()
+    expect((await findings(wharf.backend.env)).of('backup')).toEqual([
+      { level: 'ok', check: 'backup', message: 'the last back-up is 3 hours old' },
+    ])
+  })
+
+  test('a ledger of a newer version is a failure', async () => {
+    const backend = await openBackend(name)
+    const ledger = await backend.openLedger()
+    await ledger.db
+      // @ts-expect-error: the table of the migration runner, which no query of Wharf reads
+      .insertInto('schema_versions')
+      .values({ version: 9_999, name: 'later', applied_at: 0 })
+      .execute()
+    await ledger.close()
+    const { code, of } = await findings(backend.env)
+    expect([code, of('ledger')[0]]).toMatchObject([
+      1,
+      { level: 'fail', message: expect.stringContaining('schema 9999') },
+    ])
+    await backend.remove()
+  })
+})
+
+test('where nothing is yet, nothing is made, and nothing is wrong', async () => {
+  const dataDir = join(temporaryFolder(), 'none')
+  const { code, out } = await examine({ WHARF_DATA_DIR: dataDir })
+  expect(code).toBe(0)
+  expect(out).toMatch(/^✓ settings wharf \S+ on Node v24/m)
+  expect(out).toMatch(/^! ledger {3}there is no ledger in .* yet; the first start makes one$/m)
+  expect(existsSync(dataDir)).toBe(false)
+})
+
+test('what is away fails with a line each, and no password is shown', async () => {
+  const front = await Front.open()
+  const env = {
+    WHARF_DATA_DIR: temporaryFolder(),
+    DATABASE_URL: `postgres://wharf:secret-word@127.0.0.1:${front.port}/wharf`,
+    REDIS_URL: `redis://:secret-word@127.0.0.1:${front.port}`,
+    S3_ENDPOINT: front.url,
+    S3_BUCKET: 'files',
+    S3_ACCESS_KEY_ID: 'key',
+    S3_SECRET_ACCESS_KEY: 'secret-word',
+  }
+  const { code, out, err } = await examine(env)
+  await front.close()
+  expect([code, err]).toEqual([1, ''])
+  for (const check of ['ledger', 'redis', 'store']) expect(out).toMatch(new RegExp(`^✗ ${check} `, 'm'))
+  expect(out).not.toContain('secret-word')
+})
+
+test.runIf(availableBackends().length > 1)('files that are not shared are found', async () => {
+  const wharf = await startHttp('postgres + redis')
+  const { WHARF_SHARED_DIR, ...alone } = wharf.backend.env
+  expect((await findings(alone as Record<string, string>)).of('store').at(-1)).toMatchObject({
+    level: 'warn',
+    message: expect.stringContaining('not shared'),
+  })
+  const other = { ...wharf.backend.env, WHARF_SHARED_DIR: temporaryFolder() }
+  expect((await findings(other)).of('store').at(-1)).toMatchObject({
+    level: 'fail',
+    message: expect.stringContaining('not the same folder'),
+  })
+  rmSync(join(WHARF_SHARED_DIR ?? '', 'instances'), { recursive: true })
+  expect((await findings(wharf.backend.env)).code).toBe(1)
+})
+
+test('a Redis that keeps nothing, or drops things when it is full, is told of', async ({ skip }) => {
+  const server = await startRedis()
+  if (!server) return skip('needs the program redis-server')
+  onTestFinished(() => server.remove())
+  const env = { WHARF_DATA_DIR: temporaryFolder(), REDIS_URL: server.url }
+  const messages = async () => (await findings(env)).of('redis').map(({ message }) => message)
+  expect(await messages()).toEqual([
+    expect.stringMatching(/^Redis \d/),
+    expect.stringContaining('it keeps nothing on disk'),
+  ])
+  const redis = new Redis(server.url)
+  await redis.config('SET', 'appendonly', 'yes')
+  await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
+  redis.disconnect()
+  expect(await messages()).toEqual([
+    expect.stringMatching(/^Redis \d/),
+    expect.stringContaining('maxmemory-policy is allkeys-lru'),
+  ])
+})
+
+const FACTS: LedgerFacts = {
+  ...{ version: '15.4', schema: 3, knownSchema: 3, aheadMs: 0, instances: [], lastBackup: null, unsafe: [] },
+  connections: { most: 97, used: 4 },
+}
+const scaledOut = loadConfig({ DATABASE_URL: 'postgres://db/wharf', REDIS_URL: 'redis://redis' })
+
+test.each([
+  [{ most: 97, used: 4 }, 'ok'],
+  [{ most: 20, used: 4 }, 'warn'],
+  [{ most: 12, used: 4 }, 'fail'],
+])('with room for %o connections, one instance is %s', (connections, level) => {
+  expect(checkLedger(scaledOut, { ...FACTS, connections }).at(-1)?.level).toBe(level)
+})
+
+test('an old PostgreSQL, an older schema and settings that risk data are told', () => {
+  const found = checkLedger(scaledOut, { ...FACTS, version: '12.9', schema: 2, unsafe: ['fsync'] })
+  expect(found.map(({ level }) => level)).toEqual(['fail', 'warn', 'ok', 'warn'])
+  expect(found.at(-1)?.message).toMatch(/^fsync is off/)
+})
+
+test.each([
+  [20, 'ok'],
+  [-1_500, 'warn'],
+  [45_000, 'fail'],
+])('a clock that is %i ms ahead is %s', (ms, level) => {
+  expect(checkClock('the ledger', ms)).toMatchObject([{ level }])
+})
+
+test('a back-up is old after two days, in whichever form its time is kept', () => {
+  const now = Date.UTC(2026, 1, 10)
+  const at = (days: number) => now - days * 86_400_000
+  const level = (lastBackup: string) => checkBackup({ ...FACTS, lastBackup }, now)[0]?.level
+  expect(level(String(at(1)))).toBe('ok')
+  expect(level(new Date(at(3)).toISOString())).toBe('warn')
+  expect(level('yesterday, I think')).toBe('warn')
+})
+
+test('versions are compared by number', () => {
+  expect(
+    ['6.2.0', '7.0.15', '10.1', '16.4 (Debian 16.4-1)'].map((version) => isAtLeast(version, '6.2')),
+  ).toEqual([...[true, true, true, true]])
+  expect(isAtLeast('6.0.16', '6.2')).toBe(false)
+})
