@@ -45,6 +45,7 @@ export {
   type WatchedDomain,
 } from './overview.ts'
 export { type AuditEntry, AuditLog, type Deed } from './projects/audit-log.ts'
+export { DiskReservations } from './projects/disk-reservations.ts'
 export { type Grant, type ProjectKey, SCOPES, type Scope } from './projects/project-keys.ts'
 export { type Project, ProjectStore } from './projects/project-store.ts'
 export { type KeyView, keyView, type ProjectView, projectView } from './projects/project-views.ts'

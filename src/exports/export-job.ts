@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import {
   Completed,
+  DiskReservations,
   type Ended,
   type JobContext,
   type JobKind,
@@ -257,7 +258,7 @@ function linkOf({
 }
 
 async function upload(
-  { store, quotas }: ExportJobDeps,
+  { store, quotas, ledger }: ExportJobDeps,
   { ttlMs }: ExportJobOptions,
   { job, signal }: JobContext<ExportPayload>,
   produced: Produced & { bytesRead: number },
@@ -265,9 +266,15 @@ async function upload(
   const { path, fileName, contentType, rows, parts, warnings } = produced
   const artifactKey = exportKey(job)
   const { projectId, request } = job.payload
-  if ((await stat(path)).size > (await quotas.left(projectId, 'disk_bytes')))
-    throw await quotas.exceeded(projectId, 'disk_bytes')
-  const stored = await store.put(artifactKey, { path }, { contentType, fileName, signal, move: true })
+  const reservations = new DiskReservations({ ledger, quotas })
+  await reservations.reserve(job.id, projectId, (await stat(path)).size)
+  const stored = await store
+    .put(artifactKey, { path }, { contentType, fileName, signal, move: true })
+    .catch(async (error) => {
+      // Without a ledger, the next attempt has the same reservation.
+      await reservations.release(job.id).catch(() => undefined)
+      throw error
+    })
   const link = linkOf(request)
   const result = { ...stored, name: fileName, contentType, rows, parts, artifactKey, warnings, ...link }
   return new Completed(result, async (tx) => {
@@ -284,7 +291,8 @@ async function upload(
       })
       .execute()
     await keepReport(tx, job.id, reportOf(produced, stored))
-    quotas.add(tx, projectId, { rows, bytes: produced.bytesRead, disk: stored.size })
+    const reserved = (await reservations.settle(tx, job.id))?.size ?? 0
+    quotas.add(tx, projectId, { rows, bytes: produced.bytesRead, disk: stored.size - reserved })
     tx.afterCommit(() => countWritten({ rows, bytes: stored.size }))
   })
 }

@@ -17,17 +17,19 @@ export class UploadRoom {
   async reserve(id: string, projectId: string, size: number): Promise<void> {
     const { ledger, quotas } = this.#deps
     await quotas.require(projectId, 'disk_bytes')
-    if ((await quotas.left(projectId, 'disk_bytes')) < size)
-      throw await quotas.exceeded(projectId, 'disk_bytes')
-    await ledger.transaction(async (tx) => {
+    const limit = await quotas.limitOf(projectId, 'disk_bytes')
+    const taken = await ledger.transaction(async (tx) => {
+      if (!(await quotas.take(tx, projectId, size, limit))) return false
       const made = await tx.db
         .insertInto('processing_uploads')
         .values({ id, project_id: projectId, size, created_at: now })
         .onConflict((conflict) => conflict.doNothing())
         .returning('id')
         .executeTakeFirst()
-      if (made) quotas.add(tx, projectId, { disk: size })
+      if (!made) quotas.add(tx, projectId, { disk: -size })
+      return true
     })
+    if (!taken) throw await quotas.exceeded(projectId, 'disk_bytes')
   }
 
   /** Harmless when repeated, and for what was never reserved. */

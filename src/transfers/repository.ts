@@ -1,7 +1,15 @@
 import { basename } from 'node:path/posix'
 import { sql } from 'kysely'
-import { type Ledger, newId, now, type Quotas, readCursor, writeCursor } from '../engine/index.ts'
-import { AppError, type Clock, type Duty, ERRORS, metrics, outageOf } from '../kernel/index.ts'
+import {
+  DiskReservations,
+  type Ledger,
+  newId,
+  now,
+  type Quotas,
+  readCursor,
+  writeCursor,
+} from '../engine/index.ts'
+import { AppError, type Clock, type Duty, ERRORS, isAppError, metrics, outageOf } from '../kernel/index.ts'
 import type { ArtifactOwner, ArtifactStore, FoundArtifact } from '../storage/index.ts'
 import { repositoryPath } from './repository-path.ts'
 import type { ScanSpool } from './scan-spool.ts'
@@ -38,6 +46,8 @@ export interface RepositoryOptions {
 }
 
 const BATCH = 100
+const LEAST_STEP = 1024 * 1024
+const MOST_STEP = 64 * 1024 * 1024
 const PREFIX = 'repository/'
 /** Between the last byte and the row that refers to the file nobody takes longer than this. */
 const UNREFERRED_MS = 24 * 3_600_000
@@ -51,10 +61,12 @@ export class Repository implements Duty, ArtifactOwner {
   readonly prefix = PREFIX
   readonly #deps: RepositoryDeps
   readonly #options: RepositoryOptions
+  readonly #reservations: DiskReservations
 
   constructor(deps: RepositoryDeps, options: RepositoryOptions) {
     this.#deps = deps
     this.#options = options
+    this.#reservations = new DiskReservations(deps)
   }
 
   async put(
@@ -62,25 +74,45 @@ export class Repository implements Duty, ArtifactOwner {
     wantedPath: string,
     bytes: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
+    length: number | null = null,
   ): Promise<RepositoryFile> {
     const path = repositoryPath(wantedPath)
     // A name of its own: until the ledger points to it, nobody sees the file, and no reader loses the one before.
     const artifactKey = `${PREFIX}${projectId}/${newId()}`
-    const { quotas, scans, store } = this.#deps
+    const { quotas } = this.#deps
+    const { maxBytes } = this.#options
+    if (length !== null && length > maxBytes) throw tooLarge(maxBytes)
     await quotas.require(projectId, 'disk_bytes')
-    const room = await quotas.left(projectId, 'disk_bytes')
-    const within =
-      room < this.#options.maxBytes
-        ? limited(bytes, room, () => quotas.exceeded(projectId, 'disk_bytes'))
-        : limited(bytes, this.#options.maxBytes, async () => tooLarge(this.#options.maxBytes))
+    const reserve = (size: number) => this.#reservations.reserve(artifactKey, projectId, size)
+    try {
+      if (length !== null) await reserve(length)
+      const within = limited(bytes, { most: maxBytes, reserved: length ?? 0, reserve })
+      return await this.#take(projectId, path, { artifactKey, bytes: within, signal })
+    } catch (error) {
+      // Without a ledger it is swept later.
+      await this.#reservations.release(artifactKey).catch(() => undefined)
+      throw error
+    }
+  }
+
+  async #take(
+    projectId: string,
+    path: string,
+    {
+      artifactKey,
+      bytes,
+      signal,
+    }: { artifactKey: string; bytes: AsyncIterable<Uint8Array>; signal: AbortSignal },
+  ): Promise<RepositoryFile> {
+    const { scans, store } = this.#deps
     const options = {
       contentType: 'application/octet-stream',
       fileName: basename(path).slice(0, 200),
       signal,
     }
     const { size, sha256 } = scans
-      ? await scans.pass(within, signal, (file) => store.put(artifactKey, file, { ...options, move: true }))
-      : await store.put(artifactKey, within, options)
+      ? await scans.pass(bytes, signal, (file) => store.put(artifactKey, file, { ...options, move: true }))
+      : await store.put(artifactKey, bytes, options)
     metrics.bytesRead.inc({ domain: 'transfers' }, size)
     const replaced = await this.#write(projectId, { path, size, signature: sha256 }, artifactKey).catch(
       async (error) => {
@@ -143,6 +175,7 @@ export class Repository implements Duty, ArtifactOwner {
 
   /** Deletes versions past their time. The bytes go first, under the row's lock: a crash leaves the row to do it again. */
   async runOnce(signal: AbortSignal): Promise<{ removed: number }> {
+    await this.#reservations.sweep()
     let removed = 0
     while (!signal.aborted) {
       const due = await this.#superseded()
@@ -236,7 +269,8 @@ export class Repository implements Duty, ArtifactOwner {
         .values({ project_id: projectId, path_hash, signature, ...row })
         .onConflict((conflict) => conflict.columns(['project_id', 'path_hash', 'signature']).doUpdateSet(row))
         .execute()
-      this.#deps.quotas.add(tx, projectId, { disk: size - Number(before?.size ?? 0) })
+      const reserved = (await this.#reservations.settle(tx, artifactKey))?.size ?? 0
+      this.#deps.quotas.add(tx, projectId, { disk: size - Number(before?.size ?? 0) - reserved })
       return before?.artifact_key
     })
   }
@@ -244,15 +278,34 @@ export class Repository implements Duty, ArtifactOwner {
 
 async function* limited(
   bytes: AsyncIterable<Uint8Array>,
-  most: number,
-  refusal: () => Promise<AppError>,
+  room: { most: number; reserved: number; reserve(size: number): Promise<void> },
 ): AsyncGenerator<Uint8Array> {
   let size = 0
+  let { reserved } = room
   for await (const chunk of bytes) {
     size += chunk.byteLength
-    if (size > most) throw await refusal()
+    if (size > room.most) throw tooLarge(room.most)
+    if (size > reserved) reserved = await reserveMore(room.reserve, reserved, size)
     yield chunk
   }
+}
+
+/** A body of unknown length: room is reserved in steps, and to the byte where there is too little for a step. */
+async function reserveMore(
+  reserve: (size: number) => Promise<void>,
+  reserved: number,
+  needed: number,
+): Promise<number> {
+  const step = Math.max(needed, reserved + Math.min(MOST_STEP, Math.max(LEAST_STEP, reserved)))
+  const size = await reserve(step).then(
+    () => step,
+    (error) => {
+      if (!isAppError(error, ERRORS.QUOTA_DISK)) throw error
+      return needed
+    },
+  )
+  if (size === needed) await reserve(needed)
+  return size
 }
 
 function tooLarge(most: number): AppError {

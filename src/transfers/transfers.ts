@@ -116,8 +116,9 @@ export class Transfers {
     path: string,
     bytes: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
+    length: number | null = null,
   ): Promise<RepositoryFile> {
-    return this.#deps.repository.put(projectId, path, bytes, signal)
+    return this.#deps.repository.put(projectId, path, bytes, signal, length)
   }
 
   files(options: FileListOptions) {

@@ -24,7 +24,10 @@ describe.each(availableBackends())('the repository on %s', (name) => {
       for await (const { key } of store.list('repository/')) keys.push(key)
       return keys
     }
-    return { repository, put, kept, clock, store, projectId }
+    const used = async () =>
+      (await quotas.of(projectId, { exportsAtOnce: 0 })).find(({ quota }) => quota === 'disk_bytes')?.used
+    const give = (disk_bytes: number) => ledger.transaction((tx) => quotas.set(tx, projectId, { disk_bytes }))
+    return { repository, put, kept, clock, store, projectId, used, give, ledger }
   }
 
   test('a replaced version can be delivered for a while, the newest for ever', async () => {
@@ -62,6 +65,64 @@ describe.each(availableBackends())('the repository on %s', (name) => {
     await expect(repository.put(projectId, 'a/f', broken, signal)).rejects.toThrow('the line is cut')
     expect(await kept()).toEqual([await repository.locate(projectId, 'a/f', one)])
     expect(one).toBe(createHash('sha256').update('one').digest('hex'))
+  })
+
+  test.each([
+    ['of a length that is said', true],
+    ['of a length that nobody knows', false],
+  ])('[quota] files that are put at the same time, %s, share the room that is left', async (_, stated) => {
+    const { repository, projectId, used, give, kept, ledger } = await setup()
+    await give(200)
+    let waiting = 0
+    const all = Promise.withResolvers<void>()
+    const begun = () => {
+      waiting += 1
+      if (waiting === 20) all.resolve()
+    }
+    const puts = Array.from({ length: 20 }, (_, n) => {
+      const body = (async function* () {
+        yield Buffer.alloc(30, n)
+        begun()
+        // Nobody ends before everybody has begun, or was refused.
+        await all.promise
+        yield Buffer.alloc(60, n)
+      })()
+      return repository.put(projectId, `f${n}`, body, signal, stated ? 90 : null).catch((error) => {
+        begun()
+        throw error
+      })
+    })
+    const ends = await Promise.allSettled(puts)
+    const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason.code] : []))
+    const taken = ends.length - refused.length
+    expect(new Set(refused)).toEqual(new Set(['QUOTA_DISK']))
+    if (stated) expect(taken).toBe(2)
+    expect(taken).toBeLessThanOrEqual(2)
+    expect(await used()).toBe(taken * 90)
+    expect(await kept()).toHaveLength(taken)
+    expect(await ledger.db.selectFrom('disk_reservations').selectAll().execute()).toEqual([])
+  })
+
+  test('[quota] what a put that died had reserved is free again after a day', async () => {
+    const { repository, projectId, used, give, clock } = await setup()
+    await give(100)
+    const hangs = Promise.withResolvers<never>()
+    const begun = Promise.withResolvers<void>()
+    const body = (async function* () {
+      begun.resolve()
+      yield await hangs.promise
+    })()
+    const dead = repository.put(projectId, 'f', body, signal, 90)
+    await begun.promise
+    expect(await used()).toBe(90)
+    await repository.runOnce(signal)
+    expect(await used()).toBe(90)
+    await clock.move(25 * HOUR)
+    await repository.runOnce(signal)
+    expect(await used()).toBe(0)
+    hangs.reject(new Error('the line is cut'))
+    await expect(dead).rejects.toThrow('the line is cut')
+    expect(await used()).toBe(0)
   })
 
   test('a put that was broken off between store and ledger is swept after a day, and nothing else is', async () => {

@@ -32,6 +32,7 @@ export interface Schema {
   account_files: AccountFilesTable
   processing_tasks: ProcessingTasksTable
   processing_uploads: ProcessingUploadsTable
+  disk_reservations: DiskReservationsTable
   transfer_businesses: TransferBusinessesTable
   transfer_agents: TransferAgentsTable
   repository_files: RepositoryFilesTable
@@ -329,6 +330,13 @@ export interface AccountFilesTable {
 }
 
 export interface ProcessingUploadsTable {
+  id: string
+  project_id: string
+  size: number
+  created_at: number
+}
+
+export interface DiskReservationsTable {
   id: string
   project_id: string
   size: number

@@ -150,6 +150,34 @@ export class Quotas {
     }
   }
 
+  /** null: the project has no such limit. */
+  async limitOf(projectId: string, quota: Quota): Promise<number | null> {
+    return (await this.#standing(projectId)).quotas[quota]
+  }
+
+  /**
+   * Counts room on disk that is about to be used, in one statement, so that no two take the same room. False: there is
+   * too little. `limit` is asked for before the transaction, which has a connection already.
+   */
+  async take(tx: Tx, projectId: string, bytes: number, limit: number | null): Promise<boolean> {
+    await tx.db
+      .insertInto('project_usage')
+      .values({ project_id: projectId, day: 0, rows_read: 0, bytes_read: 0, disk_bytes: 0 })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    const taken = await tx.db
+      .updateTable('project_usage')
+      .set({ disk_bytes: sql<number>`disk_bytes + ${bytes}` })
+      .where('project_id', '=', projectId)
+      .$if(limit !== null && bytes > 0, (query) =>
+        query.where(sql<boolean>`disk_bytes + ${bytes} <= ${limit}`),
+      )
+      .returning('project_id')
+      .executeTakeFirst()
+    tx.afterCommit(() => this.forget(projectId))
+    return taken !== undefined
+  }
+
   /** Counts what a project has used, with the commit. */
   add(tx: Tx, projectId: string, { rows = 0, bytes = 0, disk = 0 }: Use): void {
     const day = sql`wharf_now() / ${sql.lit(DAY_MS)}`

@@ -282,7 +282,9 @@ function repositoryRoutes({ transfers }: HttpDeps): FastifyPluginAsyncTypebox {
         request.raw.once('close', () => {
           if (!request.raw.complete) gone.abort(new AppError(ERRORS.CONNECTION_LOST, 'the upload broke off'))
         })
-        return transfers.putFile(projectOf(request), request.params['*'], bytes, gone.signal)
+        const stated = Number(request.headers['content-length'] ?? Number.NaN)
+        const length = Number.isSafeInteger(stated) ? stated : null
+        return transfers.putFile(projectOf(request), request.params['*'], bytes, gone.signal, length)
       },
     )
   }
