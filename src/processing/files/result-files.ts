@@ -1,5 +1,5 @@
 import { type FileHandle, realpath } from 'node:fs/promises'
-import { basename, extname, sep } from 'node:path'
+import { basename, extname, join, sep } from 'node:path'
 import { AppError, ERRORS, isErrno, openFile } from '../../kernel/index.ts'
 
 export interface ResultFile {
@@ -26,7 +26,7 @@ const CONTENT_TYPES: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** Opens results. A processor may write any path into its record, but only files inside the storage are handed out. */
+/** Opens results. A processor may write any path into its record, but only files in the folder of its task are handed out. */
 export class ResultFiles {
   readonly #storage: string
   readonly #elsewhere: string
@@ -40,7 +40,7 @@ export class ResultFiles {
     const real = await realpath(resultPath).catch((cause) => {
       throw this.#gone(taskId, cause)
     })
-    if (!real.startsWith(this.#storage + sep)) throw this.#gone(taskId)
+    if (!real.startsWith(join(this.#storage, taskId) + sep)) throw this.#gone(taskId)
     const handle = await openFile(real).catch((cause) => {
       throw isErrno(cause, 'ENOENT', 'EACCES') ? this.#gone(taskId, cause) : cause
     })
