@@ -59,6 +59,10 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
       tests: ['per cell is at most the stated factor of its length, for every template that is accepted'],
     },
     {
+      id: 'quota',
+      holds: 'However many files it writes at the same time, together they take no more room than its quota.',
+    },
+    {
       id: 'scan',
       holds: 'Where files are scanned, none is seen by anybody before the scan has let it in.',
     },
@@ -176,6 +180,10 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
       id: 'bus-welcome',
       holds: 'No message between instances changes whom an agent believes.',
       tests: ['a welcome does not travel over the bus'],
+    },
+    {
+      id: 'foreign-result',
+      holds: 'No record of a task in Redis hands out the file of another task.',
     },
     {
       id: 'redis-user',

@@ -10,6 +10,7 @@ import {
   messageOf,
   orAborted,
   outageOf,
+  unforeseen,
 } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
 import { Gather } from './gather.ts'
@@ -251,6 +252,8 @@ export class Worker implements Duty {
           'the handler did not stop when told to; its job goes on without it',
         )
       const outcome = outcomeOf(signal.aborted ? signal.reason : error)
+      if (outcome !== 'lost' && outcome.what === 'failed' && outcome.error.kind === ERRORS.INTERNAL)
+        unforeseen(`job ${job.id} failed`, outcome.error)
       const anew = this.#deps.clock.now() - started > NEW_OUTAGE_MS
       return outcome !== 'lost' && outcome.what === 'waiting' ? { ...outcome, anew } : outcome
     } finally {

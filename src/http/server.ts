@@ -8,7 +8,7 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { AppError, ERRORS, type Part, systemClock } from '../kernel/index.ts'
+import { AppError, ERRORS, type Part, systemClock, unforeseen } from '../kernel/index.ts'
 import { AuditTrail } from './audit-trail.ts'
 import { Authenticator, allow, credentialsOf } from './auth.ts'
 import { refuseBytes } from './bad-request.ts'
@@ -312,7 +312,8 @@ export class HttpServer implements Part {
       ? new AppError(ERRORS.CALLER_GONE, 'the caller has gone', { cause: error })
       : toAppError(error)
     this.#deps.metrics.problems.inc({ code: problem.code })
-    if (problem.kind.http >= 500) request.log.error({ err: error, code: problem.code }, problem.message)
+    if (problem.kind === ERRORS.INTERNAL) unforeseen(`request ${request.id}: ${request.method}`, error)
+    else if (problem.kind.http >= 500) request.log.error({ err: error, code: problem.code }, problem.message)
     if (wantsLinkPage(request)) return sendLinkPage(request, reply, problem)
     return sendProblem(request, reply, problem)
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import type { Engine, LinkIssuer } from '../engine/index.ts'
-import { AppError, background, ERRORS } from '../kernel/index.ts'
+import { AppError, background, ERRORS, unforeseen } from '../kernel/index.ts'
 import type { TaskViews } from '../notify/index.ts'
 import { noTransfer, parseTaskKey } from '../transfers/index.ts'
 import { type Authenticator, allow, grantOf, issuerOf, type Principal, requireTask } from './auth.ts'
@@ -50,7 +50,11 @@ export class EventSockets {
     server.on('upgrade', (request, socket, head) => {
       // Here and not later: from now on nobody but us hears of a reset, and an error without a listener ends the process.
       socket.on('error', () => socket.destroy())
-      this.#upgrade(request, socket, head).catch((error) => refuseSocket(socket, toAppError(error)))
+      this.#upgrade(request, socket, head).catch((error) => {
+        const problem = toAppError(error)
+        if (problem.kind === ERRORS.INTERNAL) unforeseen('a WebSocket was not let in', error)
+        refuseSocket(socket, problem)
+      })
     })
     this.#deps.stopping.addEventListener('abort', () => {
       setTimeout(() => {

@@ -5,7 +5,7 @@ import {
   type StatusObject,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { AppError, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
+import { AppError, ERRORS, isAppError, unforeseen } from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
 import type { TaskService } from '../task-service.ts'
 import type { OpenCalls } from './open-calls.ts'
@@ -20,11 +20,9 @@ import type {
 export function taskHandlers({
   service,
   calls,
-  log,
 }: {
   service: TaskService
   calls: OpenCalls
-  log: Log
 }): UntypedServiceImplementation {
   const answer =
     <Q, R>(work: (request: Q, signal: AbortSignal) => Promise<R>): handleUnaryCall<Q, R> =>
@@ -35,7 +33,7 @@ export function taskHandlers({
         .finally(settle)
         .then(
           (response) => callback(null, response),
-          (error) => callback(toStatus(error, signal, log)),
+          (error) => callback(toStatus(error, signal)),
         )
         .finally(() => calls.end())
     }
@@ -70,10 +68,10 @@ function cancelSignal(call: ServerUnaryCall<unknown, unknown>) {
   return { signal: abort.signal, settle: () => call.off('cancelled', cancel) }
 }
 
-function toStatus(error: unknown, signal: AbortSignal, log: Log): Partial<StatusObject> {
+function toStatus(error: unknown, signal: AbortSignal): Partial<StatusObject> {
   if (signal.aborted) return { code: Status.CANCELLED, details: 'the caller went away' }
   const known = isAppError(error) ? error : undefined
-  if (!known) log.error({ err: error }, 'a gRPC call failed')
+  if (!known || known.kind === ERRORS.INTERNAL) unforeseen('a gRPC call failed', error)
   if (known?.kind === ERRORS.LEDGER_UNAVAILABLE)
     return { code: Status.UNAVAILABLE, details: TEXT.storeUnavailable }
   const told = known ?? new AppError(ERRORS.INTERNAL, 'something broke inside Wharf')

@@ -11,6 +11,7 @@ import {
   type Log,
   messageOf,
   outageOf,
+  unforeseen,
 } from '../../../kernel/index.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import type { AgentIdentities, AgentIdentity } from './agent-identities.ts'
@@ -145,7 +146,7 @@ export class AgentHub {
       )
     }
     const away = (error: unknown) => {
-      this.#deps.log.warn(`an agent was not let in: ${messageOf(error)}`)
+      unforeseen('an agent was not let in', outageOf(error) ?? error)
       refuse(outageOf(error) ?? new AppError(ERRORS.INTERNAL, 'agents cannot be let in', { cause: error }))
     }
     background('letting an agent in', this.#visitor(token ?? '').then(letIn, away))
