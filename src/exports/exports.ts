@@ -27,7 +27,7 @@ import { type ExportBody, type ExportRequest, readRequest } from './export-reque
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
 import type { MaskRules } from './masks/index.ts'
 import { orShortage } from './or-shortage.ts'
-import { previewExport, type TablePreview } from './preview.ts'
+import { type Preview, previewExport } from './preview.ts'
 import { type Produced, produce } from './produce.ts'
 import {
   ExportReports,
@@ -204,22 +204,33 @@ export class Exports {
     return { ticket, expires_at: new Date(expiresAt).toISOString() }
   }
 
-  async preview(projectId: string, body: ExportBody, signal: AbortSignal): Promise<TablePreview[]> {
-    const request = await this.#read(this.#deps.ledger, projectId, body)
-    return this.#counted(projectId, async (spent) =>
-      previewExport(this.#deps, {
-        request,
-        sourceHeaders: body.source_headers ?? {},
-        secrets: await this.#deps.projects.webhookSecrets(projectId),
-        masks: await this.#deps.masksOf(projectId),
-        openSql: (source, signal) => this.#deps.connections.open(projectId, source, signal),
-        signal,
-        onRead: ({ rows, bytes }) => {
-          spent.rows += rows
-          spent.bytes += bytes
-        },
-      }),
-    )
+  async preview(
+    projectId: string,
+    body: ExportBody,
+    signal: AbortSignal,
+    issuer: LinkIssuer = {},
+  ): Promise<Preview> {
+    const { ledger, projects, connections } = this.#deps
+    const asked = await this.#read(ledger, projectId, body)
+    return this.#counted(projectId, async (spent) => {
+      const project = await projects.require(ledger, projectId)
+      const mark = await this.#watermark(ledger, project, body, { id: 'preview', ...issuer })
+      return this.#inFolder(async (directory) =>
+        previewExport(this.#deps, {
+          request: { ...asked, ...mark },
+          sourceHeaders: body.source_headers ?? {},
+          secrets: await projects.webhookSecrets(projectId),
+          masks: await this.#deps.masksOf(projectId),
+          openSql: (source, signal) => connections.open(projectId, source, signal),
+          directory,
+          signal,
+          onRead: ({ rows, bytes }) => {
+            spent.rows += rows
+            spent.bytes += bytes
+          },
+        }),
+      )
+    })
   }
 
   /** The file at once, for small data. `use` gets it before it is deleted again. */
@@ -236,34 +247,43 @@ export class Exports {
     const mark = await this.#watermark(ledger, project, body, { id: newId(), ...issuer })
     const request = { ...asked, ...mark }
     return this.#counted(projectId, async (spent) => {
-      const directory = join(this.#options.dataDir, 'sync', randomUUID())
-      await makeFolder(directory)
       try {
-        const produced = await produce(this.#deps, {
-          request,
-          sourceHeaders: body.source_headers ?? {},
-          secrets: await this.#deps.projects.webhookSecrets(projectId),
-          masks: await this.#deps.masksOf(projectId),
-          openSql: (source, signal) => this.#deps.connections.open(projectId, source, signal),
-          directory,
-          limits: await this.#deps.quotas.within(projectId, this.#options.sync),
-          excel: this.#options.excel,
-          signal,
-          onProgress: ({ fetched, bytes }) => {
-            spent.rows = fetched
-            spent.bytes = bytes
-          },
+        return await this.#inFolder(async (directory) => {
+          const produced = await produce(this.#deps, {
+            request,
+            sourceHeaders: body.source_headers ?? {},
+            secrets: await this.#deps.projects.webhookSecrets(projectId),
+            masks: await this.#deps.masksOf(projectId),
+            openSql: (source, signal) => this.#deps.connections.open(projectId, source, signal),
+            directory,
+            limits: await this.#deps.quotas.within(projectId, this.#options.sync),
+            excel: this.#options.excel,
+            signal,
+            onProgress: ({ fetched, bytes }) => {
+              spent.rows = fetched
+              spent.bytes = bytes
+            },
+          })
+          // Before the answer: whoever has it may look at what it has used.
+          await this.#count(projectId, spent)
+          return await use(produced)
         })
-        // Before the answer: whoever has it may look at what it has used.
-        await this.#count(projectId, spent)
-        return await use(produced)
       } catch (caught) {
         const read = { fetched: spent.rows, bytes: spent.bytes }
         throw await orShortage(this.#deps.quotas, projectId, { own: this.#options.sync, read, caught })
-      } finally {
-        await rm(directory, { recursive: true, force: true })
       }
     })
+  }
+
+  /** A folder for as long as the work takes. */
+  async #inFolder<T>(work: (directory: string) => Promise<T>): Promise<T> {
+    const directory = join(this.#options.dataDir, 'sync', randomUUID())
+    await makeFolder(directory)
+    try {
+      return await work(directory)
+    } finally {
+      await rm(directory, { recursive: true, force: true })
+    }
   }
 
   /** Work that a request waits for: so many at once, and what it reads counts, also when it fails. */

@@ -1,144 +1,89 @@
-import type { Clock } from '../kernel/index.ts'
-import type { HttpClient } from '../net/index.ts'
-import type { ExportRequest, Table } from './export-request.ts'
-import { HttpPageSource } from './http-page-source.ts'
+import type { ExportRequest } from './export-request.ts'
 import { type Masking, type MaskRules, maskingOf, maskValue } from './masks/index.ts'
-import { planTable } from './plan-table.ts'
-import { queryTemplate } from './query-template.ts'
-import {
-  isPlain,
-  type OpenRows,
-  openCredentials,
-  openHttpRows,
-  parseRows,
-  ROW_HEAD,
-  type SampleRow,
-  type SqlRows,
-  type SqlSource,
-  samplePage,
-  valueByName,
-} from './source/index.ts'
-import {
-  chooseContent,
-  parseTemplate,
-  type SheetContent,
-  type Template,
-  templateFromKeys,
-} from './template/index.ts'
-import type { FixedArea } from './xlsx/index.ts'
+import { type FileTable, readFileTables } from './preview-file.ts'
+import { type SampleOptions, sampleTable } from './preview-sample.ts'
+import { type ProduceDeps, produce, type Sample } from './produce.ts'
+import { reportOf, type TableReport } from './report/index.ts'
+import { parseRows, ROW_HEAD, valueByName } from './source/index.ts'
 
-export interface TablePreview {
+export interface TablePreview extends FileTable {
   name: string
-  /** Null where it is not known. */
+  /** Of all rows; null where it is not known. */
   total: number | null
   columns: { title: string; name: string | null; type: string }[]
-  /** Everything above the data as it will be laid out: cells with place, span, value and style. */
-  top: FixedArea
-  bottom: FixedArea
-  /** Values in the order of `columns`. */
+  /** Values of the source in the order of `columns`, hidden ones as they are shown. */
   rows: unknown[][]
+  /** Of the rows that are shown. */
+  report: TableReport
 }
 
-export interface PreviewOptions {
-  request: ExportRequest
-  sourceHeaders: Record<string, string>
-  secrets: readonly string[]
-  openSql(source: SqlSource, signal: AbortSignal): Promise<SqlRows>
-  signal: AbortSignal
+export interface Preview {
+  tables: TablePreview[]
+  /** Those of a file with these rows alone. */
+  warnings: string[]
+}
+
+export interface PreviewOptions extends SampleOptions {
+  /** For the file of the sample; whoever calls removes it. */
+  directory: string
   /** What a project demands to be hidden. */
   masks: MaskRules
   /** Hears of what was read from the source. */
   onRead?(read: { rows: number; bytes: number }): void
 }
 
-const PREVIEW_ROWS = 20
+/** A sample is one file, whatever a file may hold at most. */
+const EXCEL = { maxRows: 1_000_000, maxBytes: 0xffff_ffff }
 
-/** The first rows and the laid-out header of what an export would hold. Nothing is stored. */
-export async function previewExport(
-  deps: { http: HttpClient; clock: Clock },
-  { request, sourceHeaders, secrets, openSql, masks, signal, onRead }: PreviewOptions,
-): Promise<TablePreview[]> {
-  const previews: TablePreview[] = []
+/** Makes the file of the first rows, and tells what it holds: an export takes the same way with all rows. */
+export async function previewExport(deps: ProduceDeps, options: PreviewOptions): Promise<Preview> {
+  const { request, masks, directory, signal, onRead } = options
+  const samples = new Map<ExportRequest['tables'][number], Sample>()
   for (const table of request.tables) {
-    const feed = await openFeed(deps, table, { openSql, secrets, signal })
-    if (feed) {
-      const { template, rows, bytes, total } = await sampleFeed(table, feed)
-      onRead?.({ rows: rows.length, bytes })
-      const content = chooseContent(table, {})
-      previews.push(previewTable(request, table, { template, content, total, rows, masks }))
-      continue
-    }
-    const { url = table.sourceUrl, headers = sourceHeaders } = table.http ?? {}
-    const credentials = table.http && openCredentials(deps, table.http)
-    const source = new HttpPageSource(deps, { url, headers: { ...headers }, secrets, credentials })
-    const { probe, rows, bytes } = await samplePage(
-      { source, clock: deps.clock },
-      { rows: PREVIEW_ROWS, signal },
-    )
-    onRead?.({ rows: rows.length, bytes })
-    const content = chooseContent(table, probe, request.templateFrom)
-    const template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
-    previews.push(previewTable(request, table, { template, content, total: probe.total, rows, masks }))
+    const { bytes, ...sample } = await sampleTable(deps, table, options)
+    onRead?.({ rows: sample.page.rows, bytes })
+    samples.set(table, sample)
   }
-  return previews
+  const shown = readable(request)
+  const file = await produce(deps, {
+    ...options,
+    request: shown,
+    samples,
+    directory,
+    masks,
+    limits: {},
+    excel: EXCEL,
+    signal,
+    onProgress: () => undefined,
+  })
+  const read = await readFileTables(file, shown)
+  const { tables } = reportOf(file, { size: 0, sha256: '' })
+  const previews = [...samples.values()].map((sample, index): TablePreview => {
+    const report = tables[index]!
+    const { template, total } = sample
+    const columns = template.leaves.map(({ title, name, type }) => ({ title, name, type }))
+    return { name: report.name, total, columns, rows: valuesOf(sample, masks), ...read[index]!, report }
+  })
+  return { tables: previews, warnings: file.warnings }
 }
 
-/** Rows that are read one after the other; nothing for pages of the seed's protocol. */
-async function openFeed(
-  deps: { http: HttpClient; clock: Clock },
-  { sql, http }: Table,
-  { openSql, secrets, signal }: Pick<PreviewOptions, 'openSql' | 'secrets' | 'signal'>,
-): Promise<OpenRows | undefined> {
-  if (sql) return openSql(sql, signal)
-  if (!http || isPlain(http)) return undefined
-  const plan = { ...http, size: PREVIEW_ROWS }
-  return openHttpRows({ ...deps, secrets }, plan, { size: PREVIEW_ROWS, retries: 0, signal })
+/** A Parquet file is not for people; its values are those of JSON lines. */
+function readable(request: ExportRequest): ExportRequest {
+  return { ...request, compress: null, type: request.type === 'parquet' ? 'jsonl' : request.type }
 }
 
-async function sampleFeed(table: Table, feed: OpenRows) {
-  try {
-    const first = await feed.pages()[Symbol.asyncIterator]().next()
-    const read = first.done ? { rows: [], bytes: 0 } : parseRows(first.value, PREVIEW_ROWS)
-    const template = queryTemplate(table.template, feed)
-    return { template, ...read, total: feed.total ?? null }
-  } finally {
-    await feed.close()
-  }
-}
-
-interface Sampled {
-  template: Template
-  content: Required<SheetContent>
-  total: number | null
-  rows: SampleRow[]
-  masks: MaskRules
-}
-
-function previewTable(
-  request: ExportRequest,
-  table: Table,
-  { template, content, total, rows, masks }: Sampled,
-): TablePreview {
+function valuesOf({ page, template }: Sample, masks: MaskRules): unknown[][] {
   const masking = maskingOf(template, masks)
-  const plan = planTable(request, table, { content, template, numeric: new Set() })
-  return {
-    name: plan.name,
-    total,
-    columns: template.leaves.map(({ title, name, type }) => ({ title, name, type })),
-    top: plan.top,
-    bottom: plan.bottom,
-    rows: rows.map((row) =>
-      template.leaves.map(
-        ({ name, rowHead }) =>
-          (rowHead ? row[ROW_HEAD] : name === null ? null : shown(valueByName(row, name), name, masking)) ??
-          null,
-      ),
+  return parseRows(page, page.rows).rows.map((row) =>
+    template.leaves.map(
+      ({ name, rowHead }) =>
+        (rowHead ? row[ROW_HEAD] : name === null ? null : masked(valueByName(row, name), name, masking)) ??
+        null,
     ),
-  }
+  )
 }
 
-/** A value as the file shows it. */
-function shown(value: unknown, name: string, masking: Masking | null): unknown {
+function masked(value: unknown, name: string, masking: Masking | null): unknown {
   if (!masking || !Object.hasOwn(masking.byName, name)) return value
   return maskValue(value, masking.byName[name]!, masking.key)
 }

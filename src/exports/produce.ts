@@ -33,8 +33,11 @@ import {
   type HttpPlan,
   isPlain,
   joinSegments,
+  type OpenRows,
   openCredentials,
   openHttpRows,
+  type Probe,
+  pageError,
   type RowFeed,
   type Spool,
   type SpoolColumns,
@@ -42,6 +45,7 @@ import {
   type SqlRows,
   type SqlSource,
   type StallOptions,
+  type TextPage,
   type Trouble,
 } from './source/index.ts'
 import type { ColumnFacts, TableFacts } from './table-facts.ts'
@@ -58,7 +62,7 @@ import {
 } from './template/index.ts'
 import type { ThreadPool } from './threads/index.ts'
 import { type Watermark, watermarkText } from './watermark.ts'
-import { type SheetInput, writeWorkbook, type ZippedFile, zipFiles } from './xlsx/index.ts'
+import { type SheetInput, type SheetPlan, writeWorkbook, type ZippedFile, zipFiles } from './xlsx/index.ts'
 
 export type Stage = 'fetching' | 'building' | 'uploading'
 
@@ -93,6 +97,19 @@ export interface ProduceOptions {
   onTrouble?(trouble: Trouble): void
   /** When a slow source gives its place to others. */
   stall?: StallOptions
+  /** Rows that are at hand already: no source is asked. */
+  samples?: ReadonlyMap<Table, Sample>
+}
+
+/** The first rows of a table, with what was found out about it. */
+export interface Sample {
+  page: TextPage
+  template: Template
+  content: Required<SheetContent>
+  /** Of all rows; null: nobody knows. */
+  total: number | null
+  /** The first answer of a source that pages. */
+  probe?: Probe
 }
 
 export interface Produced {
@@ -107,9 +124,13 @@ export interface Produced {
   /** The files of an archive; null: there is but one. */
   archived: PartReport[] | null
   watermark: Watermark | null
+  /** Of a workbook: its sheets, and by sheet the first row below data and totals. */
+  sheets: { plan: SheetPlan; endRow: number }[]
 }
 
-type Built = Omit<Produced, 'facts' | 'watermark'> & { counts: ColumnCounts[][] }
+type Built = Omit<Produced, 'facts' | 'watermark' | 'sheets'> & { sheets?: Produced['sheets'] } & {
+  counts: ColumnCounts[][]
+}
 
 interface FetchedTable {
   table: Table
@@ -166,6 +187,7 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   return {
     ...file,
     watermark: options.request.watermark ?? null,
+    sheets: built.sheets ?? [],
     warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings],
     facts: tables.map((table, index) => factsOf(table, options.request, counts[index] ?? [])),
   }
@@ -223,6 +245,8 @@ async function fetchTable(
   directory: string,
   onProgress: (progress: FetchProgress) => void,
 ): Promise<FetchedTable> {
+  const sample = options.samples?.get(table)
+  if (sample) return spoolSample(deps, options, { table, sample, directory })
   const opened = openerOf(deps, options, table)
   if (opened) return feedTable(deps, options, { table, directory, ...opened }, onProgress)
   const { request, limits, signal } = options
@@ -266,6 +290,48 @@ async function fetchTable(
     spooledHead: (csv as CsvLayout | null)?.spool.csv?.head ?? '',
   }
   return withAllColumns(fetched, request)
+}
+
+/** Rows that are at hand take the way of all others from here on. */
+async function spoolSample(
+  { clock }: ProduceDeps,
+  { request, masks, signal }: ProduceOptions,
+  { table, sample, directory }: { table: Table; sample: Sample; directory: string },
+): Promise<FetchedTable> {
+  const { page, template, content, total, probe } = sample
+  const csv = request.type === 'csv' ? layoutOf(template, request) : null
+  const masking = maskingOf(template, masks)
+  const marked = request.type !== 'excel' && { marked: true }
+  const columns = {
+    ...(csv?.spool ?? { ...typedColumns(template), ...marked }),
+    ...(masking && { masks: masking }),
+  }
+  const { key, onDuplicates } = request
+  const spool = await feedToSpool(
+    { clock, open: async () => oneFeed(page, template) },
+    {
+      directory,
+      columnsOf: () => columns,
+      signal,
+      ...(key && { key }),
+      ...(onDuplicates && { onDuplicates }),
+    },
+  ).catch((error: unknown) => {
+    throw pageError(error, 0)
+  })
+  const asked = { ...spool.probe, ...probe, total: total ?? spool.rows }
+  const spooledHead = csv?.spool.csv?.head ?? ''
+  return { table, spool: { ...spool, probe: asked }, template, content, csv, grown: false, spooledHead }
+}
+
+function oneFeed(page: TextPage, { fields }: Template): OpenRows {
+  return {
+    columns: fields.map((name) => ({ name, type: null })),
+    async *pages() {
+      yield page
+    },
+    close: async () => undefined,
+  }
 }
 
 /** Pages of the seed's protocol. */
@@ -530,10 +596,11 @@ async function buildExcel(
     identifier: watermark.id,
     created: watermark.at,
   }
-  const { files, warnings, counts } = await writeWorkbook(
+  const { files, warnings, counts, endRows } = await writeWorkbook(
     { pool },
     { sheets, directory: out, baseName: request.fileName, ...excel, timezone, properties, signal },
   )
+  const written = sheets.map(({ plan }, index) => ({ plan, endRow: endRows[index]! }))
   const rows = tables.reduce((sum, { spool }) => sum + spool.rows, 0)
   const [first] = files
   if (first && files.length === 1) {
@@ -546,6 +613,7 @@ async function buildExcel(
       warnings,
       archived: null,
       counts,
+      sheets: written,
     }
   }
   const path = join(out, 'parts.zip')
@@ -568,6 +636,7 @@ async function buildExcel(
     warnings,
     archived: partsOf(zipped.files),
     counts,
+    sheets: written,
   }
 }
 

@@ -1,7 +1,7 @@
 // What the API answers with, as types: out of the very schemas that the server writes its answers by. Nothing of this
 // exists at run time, so that the console can take it without a line of the server.
 import type { Static } from 'typebox'
-import type { TablePreview } from '../exports/index.ts'
+import type { Preview, TablePreview } from '../exports/index.ts'
 import type { EventMessage } from '../notify/index.ts'
 import type * as exported from './routes/export-schemas.ts'
 import type * as overview from './routes/overview-schemas.ts'
@@ -11,7 +11,7 @@ import type * as runs from './routes/run-schemas.ts'
 import type * as shared from './routes/schemas.ts'
 import type * as transfers from './routes/transfer-schemas.ts'
 
-export type { EventMessage, TablePreview }
+export type { EventMessage, Preview, TablePreview }
 
 export type ExportTask = Static<typeof exported.ExportTask>
 export type ExportPage = Static<typeof exported.ExportPage>

@@ -1,4 +1,4 @@
-import type { ExportTask, TablePreview } from '../../../src/http/wire.ts'
+import type { ExportTask, Preview, TablePreview } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 
 /** What a person fills in; the template is the text they typed. */
@@ -12,6 +12,7 @@ export interface ExportDraft {
   page_size?: number | undefined
   timezone?: string | undefined
   callback?: string | undefined
+  watermark?: boolean | undefined
   template?: string | undefined
 }
 
@@ -26,15 +27,15 @@ export type SheetPreview = TablePreview
 export type SheetArea = Pick<TablePreview['top'], 'rows' | 'cells'>
 export type SheetCell = SheetArea['cells'][number]
 export type CellLook = SheetCell['style']
+export type DataRow = TablePreview['data'][number]
 
 export async function previewExport(
   projectId: string,
   draft: ExportDraft,
   signal?: AbortSignal,
-): Promise<SheetPreview[]> {
+): Promise<Preview> {
   const json = bodyOf(projectId, draft)
-  return (await ask<{ tables: SheetPreview[] }>('/api/exports/preview', { method: 'POST', json, signal }))
-    .tables
+  return ask('/api/exports/preview', { method: 'POST', json, signal })
 }
 
 /** The same `attempt` makes no second export, however often it is sent. */

@@ -10,4 +10,5 @@ export {
   QUOTES,
   readDialect,
 } from './dialect.ts'
+export { readCsv } from './read-csv.ts'
 export { writeCsv } from './write-csv.ts'

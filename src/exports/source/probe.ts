@@ -50,13 +50,7 @@ export function readProbe(input: Buffer, end: number): Probe {
   return probe
 }
 
-/** The first rows of an answer as values. */
-export function readFirstRows(input: Buffer, end: number, most: number): Record<string, unknown>[] {
-  const data = readMembers(input, end).members.get('data')
-  return data === undefined ? [] : firstRows(input, data, most)
-}
-
-/** Those of row headers have the name of theirs. */
+/** The first rows of `data` as values. Those of row headers have the name of theirs. */
 export function firstRows(input: Buffer, data: number, most: number): Record<string, unknown>[] {
   const rows: Record<string, unknown>[] = []
   const visitRows = (list: number, group?: string): number =>

@@ -1,23 +1,24 @@
 import type { Clock } from '../../kernel/index.ts'
+import { cutPage } from './cut-page.ts'
 import { eachMember } from './json-members.ts'
 import { skipValue } from './json-scan.ts'
 import { PageBody } from './page-body.ts'
 import { pageError } from './page-error.ts'
 import { PageGetter } from './page-getter.ts'
 import type { PageSource } from './page-source.ts'
-import { firstRows, type Probe, readFirstRows, readProbe } from './probe.ts'
-import type { FeedPage } from './row-feed.ts'
+import { firstRows, type Probe, readProbe } from './probe.ts'
+import type { FeedPage, TextPage } from './row-feed.ts'
 
 export type SampleRow = Record<string, unknown>
 
 const MAX_PAGE_BYTES = 16 * 1024 * 1024
 const PAGE_TIMEOUT_MS = 30_000
 
-/** The first rows of a source as values, for people to look at. An export never takes this way. */
+/** The first rows of a source, asked for once. */
 export async function samplePage(
   deps: { source: PageSource; clock: Clock },
   { rows, signal }: { rows: number; signal: AbortSignal },
-): Promise<{ probe: Probe; rows: SampleRow[]; bytes: number }> {
+): Promise<{ probe: Probe; page: TextPage; bytes: number }> {
   const getter = new PageGetter(deps, {
     maxPageBytes: MAX_PAGE_BYTES,
     pageTimeoutMs: PAGE_TIMEOUT_MS,
@@ -27,7 +28,9 @@ export async function samplePage(
   try {
     await getter.get(0, rows, body, signal)
     const probe = readProbe(body.bytes, body.length)
-    return { probe, rows: readFirstRows(body.bytes, body.length, rows), bytes: body.length }
+    const { wrapped } = probe
+    const page = cutPage(body.bytes, body.length, { wrapped, most: rows })
+    return { probe, page, bytes: body.length }
   } catch (error) {
     signal.throwIfAborted()
     throw pageError(error, 0)

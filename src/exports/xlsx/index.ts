@@ -1,5 +1,6 @@
 export type { SpoolSegment } from './pieces.ts'
 export type { SheetInput } from './prepare-sheet.ts'
+export { readWorkbook, type SeenCell, type SeenRow, type SeenSheet } from './read/read-workbook.ts'
 export { safeSheetNames } from './sheet-name.ts'
 export type * from './sheet-plan.ts'
 export type { WrittenFile } from './volumes.ts'

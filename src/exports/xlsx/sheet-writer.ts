@@ -73,6 +73,8 @@ export class SheetWriter {
   /** Links that are only texts, because a sheet may have no more. */
   linksLeft = 0
   #linkBytes = 0
+  /** First row below the data and its totals, in the last file. */
+  endRow = 0
   pictured = 0
   firstPictured: string | null = null
 
@@ -222,6 +224,7 @@ export class SheetWriter {
       this.#nextRow += 1
     }
     const links = this.#links
+    this.endRow = this.#nextRow
     const xml = tail({ nextRow: this.#nextRow, dataEnd, bottom, links })
     await part.endSheet(xml, { names: names(dataEnd), links })
     this.#links = []

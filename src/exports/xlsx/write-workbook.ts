@@ -36,6 +36,8 @@ export interface WrittenBook {
   warnings: string[]
   /** By sheet and column of its plan. */
   counts: ColumnCounts[][]
+  /** By sheet: the first row below its data and totals, in the last file. */
+  endRows: number[]
 }
 
 /** Turns plans and spool into one .xlsx file, or several where a limit is reached. Without success no file is left. */
@@ -56,6 +58,7 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
   const volumes = new Volumes({ directory, baseName, properties, styles: styles.toXml() })
   const warnings: string[] = []
   const counts: ColumnCounts[][] = []
+  const endRows: number[] = []
   let rows = 0
   try {
     for (const sheet of sheets) {
@@ -64,6 +67,7 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
         rows += more
         book.onProgress?.(rows)
       })
+      endRows.push(writer.endRow)
       const columns = countsOf(writer.facts)
       counts.push(columns)
       const cuts = columns.reduce((sum, column) => sum + column.cuts, 0)
@@ -78,7 +82,7 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
         warnings.push(pictureWarning(sheet.name, writer.pictured, writer.firstPictured!))
     }
     book.signal.throwIfAborted()
-    return { files: await volumes.publish(), warnings, counts }
+    return { files: await volumes.publish(), warnings, counts, endRows }
   } catch (error) {
     await volumes.discard()
     throw error

@@ -265,4 +265,4 @@ export const Place = Type.Object({
   quota: nullable(Type.Enum([...QUOTAS])),
 })
 
-export const Preview = Type.Object({ tables: Type.Array(Anything) })
+export const Preview = Type.Object({ tables: Type.Array(Anything), warnings: Type.Array(Type.String()) })

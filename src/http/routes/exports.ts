@@ -63,7 +63,8 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
-          summary: 'The first rows and the laid-out header; nothing is stored',
+          summary:
+            'The file of the first rows: its cells with values, shown texts and looks; nothing is stored',
           body: ExportRequestBody,
           response: { 200: Preview },
         },
@@ -71,7 +72,12 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const body = request.body as ExportBody
         const projectId = projectOf(request.principal, body)
-        return { tables: await exports.preview(projectId, body, abortedWith(reply)) } as never
+        return (await exports.preview(
+          projectId,
+          body,
+          abortedWith(reply),
+          linkIssuerOf(request, deps.proxies),
+        )) as never
       },
     )
 

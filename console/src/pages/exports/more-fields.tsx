@@ -1,4 +1,4 @@
-import { Form, Input, InputNumber } from 'antd'
+import { Checkbox, Form, Input, InputNumber } from 'antd'
 import { useTranslation } from 'react-i18next'
 
 /** What may be left empty. */
@@ -47,6 +47,9 @@ export function MoreFields() {
           rules={[{ type: 'url', message: t('exports.form.callback_wrong') }]}
         >
           <Input inputMode="url" placeholder="https://shop.example/hooks/wharf" />
+        </Form.Item>
+        <Form.Item name="watermark" valuePropName="checked" extra={t('exports.form.watermark_hint')}>
+          <Checkbox>{t('exports.form.watermark')}</Checkbox>
         </Form.Item>
       </details>
     </>

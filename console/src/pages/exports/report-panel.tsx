@@ -48,7 +48,7 @@ export function ReportPanel({ task }: { task: ExportTask }) {
   )
 }
 
-function ColumnTable({ table, named }: { table: Table; named: boolean }) {
+export function ColumnTable({ table, named }: { table: Table; named: boolean }) {
   const { t } = useTranslation()
   const format = useFormat()
   type Counted = Table['columns'][number] & { place: number }

@@ -1,7 +1,7 @@
-import type { CSSProperties } from 'react'
-import type { CellLook, SheetArea, SheetCell } from '../../api/export-drafts.ts'
+import type { SheetArea, SheetCell } from '../../api/export-drafts.ts'
+import { lookOf } from './cell-look.ts'
 
-/** The laid-out cells above the data, each with its place and span. */
+/** The laid-out cells above or below the data, each with its place and span. */
 export function SheetAreaRows({ area, firstRow }: { area: SheetArea; firstRow: number }) {
   return Array.from({ length: area.rows }, (_, row) => (
     <tr key={row}>
@@ -25,17 +25,4 @@ function Value({ value }: { value: SheetCell['value'] }) {
       {text}
     </span>
   ))
-}
-
-function lookOf({ bold, italic, underline, size, color, bgColor, align, vAlign }: CellLook): CSSProperties {
-  return {
-    ...(bold && { fontWeight: 640 }),
-    ...(italic && { fontStyle: 'italic' }),
-    ...(underline && { textDecoration: 'underline' }),
-    ...(size !== undefined && { fontSize: `${Math.min(size, 18) * 1.18}px` }),
-    ...(color !== undefined && { color: `#${color}` }),
-    ...(bgColor !== undefined && { backgroundColor: `#${bgColor}` }),
-    ...(align !== undefined && { textAlign: align }),
-    ...(vAlign !== undefined && { verticalAlign: vAlign }),
-  }
 }

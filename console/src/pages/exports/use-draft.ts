@@ -16,10 +16,7 @@ export function useDraft() {
   const [template, setTemplate] = useState('')
   const attempt = useRef({ key: randomKey(), body: '' })
   const shown = useMutation({
-    mutationFn: async (draft: ExportDraft) => ({
-      tables: await previewExport(projectId as string, draft),
-      type: draft.type,
-    }),
+    mutationFn: (draft: ExportDraft) => previewExport(projectId as string, draft),
   })
   const sent = useMutation({
     mutationFn: (draft: ExportDraft) => {
