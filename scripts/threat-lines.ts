@@ -25,6 +25,15 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
     },
     { id: 'key-in-address', holds: 'A key or the admin token in an address opens nothing.' },
     {
+      id: 'csrf',
+      holds: 'A page of another origin does nothing with the session of a browser, and signs nobody in.',
+    },
+    {
+      id: 'oidc-forged',
+      holds: 'Only a sign-in that this browser began, with an answer of the issuer for it, opens a session.',
+    },
+    { id: 'open-redirect', holds: 'Signing in leads to a page of this server and to no other.' },
+    {
       id: 'rude',
       holds: 'Connections that are reset or broken off end nothing but themselves.',
       tests: [
@@ -78,6 +87,14 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
       holds:
         'An empty setting opens nothing: a list is empty, `REDIS_PASSWORD` means none, anything else stops the start.',
       tests: ['an empty WHARF_ALLOW_HOSTS is an empty list: it closes loopback'],
+    },
+  ],
+  'A person': [
+    { id: 'no-role', holds: 'Who has no role that the identity provider says gets no session.' },
+    {
+      id: 'session-end',
+      holds:
+        'A session that is over opens nothing on any instance; its tickets, links and streams end with it.',
     },
   ],
   'A source': [

@@ -8,7 +8,6 @@ import { openBackend, openSealer, readSecret, SettingsStore } from './engine/ind
 import { AppError, createLog, ERRORS, isAppError, readAddress, systemClock } from './kernel/index.ts'
 
 export type { KeyWish, ProjectAdmin, RotationWish } from './compose/project-admin.ts'
-export { SCOPES, type Scope } from './engine/index.ts'
 
 /**
  * For commands about projects and keys: the server at `server`, else the ledger of the settings. A ledger that a server

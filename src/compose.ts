@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { engineOptions } from './compose/engine.ts'
 import { exportJobOptions, exportsOptions } from './compose/exports.ts'
 import { openFolders, warnOfLooseFiles } from './compose/folders.ts'
+import { identityProvider } from './compose/identity-provider.ts'
 import { metricsAccess } from './compose/metrics.ts'
 import { openGseHttpClient, openHttpClient } from './compose/outgoing.ts'
 import { processingOptions } from './compose/processing.ts'
@@ -24,6 +25,7 @@ import {
   ProjectStore,
   Quotas,
   readSecret,
+  Sessions,
   SettingsStore,
   sharedSecret,
   Tickets,
@@ -70,6 +72,7 @@ export interface Wharf {
   adminTokenFile: string | null
   readonly engine: Engine
   readonly projects: ProjectStore
+  readonly sessions: Sessions
   /** Makes the demo project on first call and returns its key. */
   demoKey(): Promise<string>
   /** Drains, sends clients elsewhere, and stops everything, last started first. */
@@ -123,6 +126,14 @@ async function startOn(
   warnOfUnknownAddress(config, log)
   const { sealer } = installation
   const projects = new ProjectStore({ ledger, sealer, signal: backend.signal })
+  const sessions = new Sessions(
+    { ledger, projects, signal: backend.signal },
+    {
+      validMs: config.WHARF_SESSION_HOURS * HOUR,
+      adminTokenHash: installation.adminTokenHash,
+      issuer: config.OIDC_ISSUER,
+    },
+  )
   const engine = new Engine({ ...backend, clock, log }, engineOptions(config, backend.sole))
   const ticketKey = await sharedSecret(settings, sealer, 'ticket')
   const tickets = new Tickets(engine.clock, ticketKey)
@@ -223,6 +234,7 @@ async function startOn(
     transferSettings(config),
   )
   const owners = [new ExportArtifacts({ ledger }), repository]
+  engine.addLeaderDuty(sessions, HOUR)
   engine.addLeaderDuty(new OrphanSweeper({ store, owners, log }), HOUR)
   views.transfer = async (taskId) => ({ ...(await transfers.task(taskId)) })
   const rates = await openRateCounts(config, log)
@@ -243,6 +255,8 @@ async function startOn(
       }),
       views,
       adminTokenHash: installation.adminTokenHash,
+      sessions,
+      provider: identityProvider(config),
       audit: new AuditLog(ledger),
       signal: backend.signal,
       diskRoom: new DiskRoom(clock, [config.WHARF_DATA_DIR, config.filesDir]),
@@ -254,6 +268,7 @@ async function startOn(
       version: VERSION,
       rateLimit: config.WHARF_RATE_LIMIT,
       rateCounts: rates?.counts,
+      publicUrl: config.WHARF_PUBLIC_URL,
       trustProxy: config.WHARF_TRUST_PROXY,
       corsOrigins: config.WHARF_CORS_ORIGINS,
       bodies: {
@@ -299,6 +314,7 @@ async function startOn(
     adminTokenFile: installation.adminTokenFile,
     engine,
     projects,
+    sessions,
     demoKey: () => demoKey(config.WHARF_DATA_DIR, projects, backend),
     stop: () => lifecycle.stop(),
   }

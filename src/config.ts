@@ -95,6 +95,25 @@ export const SETTINGS = {
   WHARF_SHARED_DIR: optional('a folder'),
   WHARF_ADMIN_TOKEN: secret(),
   WHARF_SEAL_KEY: secret(),
+  WHARF_SESSION_HOURS: whole(12, 1, 720),
+  OIDC_ISSUER: setting<string | null>(
+    null,
+    'an address that starts with https:// (http:// on loopback only)',
+    (value) => {
+      const issuer = URL.parse(value)
+      const isSafe =
+        issuer?.protocol === 'https:' || (issuer?.protocol === 'http:' && isLoopbackHost(issuer.hostname))
+      return isSafe ? value : undefined
+    },
+  ),
+  OIDC_CLIENT_ID: optional('a text'),
+  OIDC_CLIENT_SECRET: hidden(optional('a text')),
+  OIDC_ROLE_CLAIM: text('wharf_roles'),
+  OIDC_SCOPES: setting(
+    'openid profile email',
+    "scopes with 'openid' among them, separated by blanks",
+    (value) => (value.split(/\s+/).includes('openid') ? value : undefined),
+  ),
   WHARF_LOG_LEVEL: oneOf('info', 'silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
   WHARF_RATE_LIMIT: rateLimit,
   WHARF_BODY_TIMEOUT_SECONDS: whole(60, 1, 3_600),
@@ -324,6 +343,9 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
         'CDN_BASE_URL cannot be used with WHARF_ENCRYPT_FILES=on: encrypted files are downloaded through Wharf',
       )
   }
+  requireTogether(values, ['OIDC_ISSUER', 'OIDC_CLIENT_ID'])
+  if (values.OIDC_CLIENT_SECRET !== null)
+    requireAll(values, 'OIDC_CLIENT_SECRET', ['OIDC_ISSUER', 'OIDC_CLIENT_ID'])
   requireTogether(values, ['TASK_GRPC_TLS_CERT', 'TASK_GRPC_TLS_KEY'])
   if (!isLoopbackHost(values.TASK_GRPC_HOST) && values.TASK_GRPC_TOKEN === null) {
     throw invalid('TASK_GRPC_TOKEN must be set when TASK_GRPC_HOST is not a loopback address')
@@ -408,7 +430,7 @@ function redisUrlOf(values: Values): string | null {
 }
 
 function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\./.test(host)
 }
 
 function requireTogether(values: Values, names: (keyof Values)[]): void {

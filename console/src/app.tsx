@@ -12,22 +12,26 @@ import { ThemeProvider } from './theme/provider.tsx'
 const Frame = lazy(async () => ({ default: (await import('./parts/frame.tsx')).Frame }))
 
 export function App() {
-  const signedIn = useStore(session) !== null
   return (
     <QueryClientProvider client={queryClient}>
       <ThemeProvider>
-        {signedIn ? (
-          <LiveProvider>
-            <Suspense fallback={<PageLoading />}>
-              <ToastProvider>
-                <Frame />
-              </ToastProvider>
-            </Suspense>
-          </LiveProvider>
-        ) : (
-          <SignInPage />
-        )}
+        <Content />
       </ThemeProvider>
     </QueryClientProvider>
+  )
+}
+
+function Content() {
+  const current = useStore(session)
+  if (current === undefined) return <PageLoading />
+  if (current === null) return <SignInPage />
+  return (
+    <LiveProvider>
+      <Suspense fallback={<PageLoading />}>
+        <ToastProvider>
+          <Frame />
+        </ToastProvider>
+      </Suspense>
+    </LiveProvider>
   )
 }

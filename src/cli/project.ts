@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { KeyWish, ProjectAdmin, RotationWish, Scope } from '../compose-admin.ts'
+import type { KeyWish, ProjectAdmin, RotationWish } from '../compose-admin.ts'
 import { loadConfig } from '../config.ts'
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { AppError, ERRORS, SCOPES, type Scope } from '../kernel/index.ts'
 import { wholeNumber } from './source-options.ts'
 
 interface AdminOptions {
@@ -10,8 +10,6 @@ interface AdminOptions {
 }
 
 const SHOWN_ONCE = 'Keep them now: they are not shown again.'
-/** As in src/engine/projects/project-keys.ts, which a start of the command does not load; a test compares them. */
-export const SCOPE_NAMES = ['all', 'read', 'exports', 'transfers', 'processing'] as const satisfies Scope[]
 const DAY = 86_400_000
 
 export function addProjectCommands(program: Command): void {
@@ -88,7 +86,7 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--name <name>', 'what it is for', checkedName)
     .addOption(
       new Option('--scope <scope>', 'what it may do; may be given several times')
-        .choices(SCOPE_NAMES)
+        .choices(SCOPES)
         .argParser(collectScope)
         .default(undefined, 'all'),
     )
@@ -185,8 +183,8 @@ function checkedName(name: string): string {
 }
 
 function collectScope(value: string, before: Scope[] = []): Scope[] {
-  const scope = SCOPE_NAMES.find((known) => known === value)
-  if (scope === undefined) throw new InvalidArgumentError(`Allowed choices are ${SCOPE_NAMES.join(', ')}.`)
+  const scope = SCOPES.find((known) => known === value)
+  if (scope === undefined) throw new InvalidArgumentError(`Allowed choices are ${SCOPES.join(', ')}.`)
   return before.includes(scope) ? before : [...before, scope]
 }
 

@@ -1,4 +1,5 @@
-import type { KeyView, ProjectView, Scope } from '../engine/index.ts'
+import type { KeyView, ProjectView } from '../engine/index.ts'
+import type { Scope } from '../kernel/index.ts'
 
 export interface KeyWish {
   name: string

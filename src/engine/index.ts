@@ -46,11 +46,18 @@ export {
 } from './overview.ts'
 export { type AuditEntry, AuditLog, type Deed } from './projects/audit-log.ts'
 export { DiskReservations } from './projects/disk-reservations.ts'
-export { type Grant, type ProjectKey, SCOPES, type Scope } from './projects/project-keys.ts'
+export type { Grant, ProjectKey } from './projects/project-keys.ts'
 export { type Project, ProjectStore } from './projects/project-store.ts'
 export { type KeyView, keyView, type ProjectView, projectView } from './projects/project-views.ts'
 export { NO_QUOTAS, QUOTAS, type Quota, Quotas, type QuotaValues } from './projects/quotas.ts'
 export { hashSecret, matchesHash, newSecret } from './projects/secrets.ts'
+export {
+  type Person,
+  type Roles,
+  type Session,
+  type SessionOwner,
+  Sessions,
+} from './projects/sessions.ts'
 export { measureRedis } from './redis-meter.ts'
 export { reportOutages } from './redis-outages.ts'
 export { maskUrl, openUrl, sealUrl } from './sealed-url.ts'

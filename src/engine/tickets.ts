@@ -8,12 +8,15 @@ export interface TicketFor {
   projectId: string | null
   /** The key that it was issued with; null when it was not a key. */
   keyId: string | null
+  /** The session that it was issued in; null when there was none. */
+  sessionId: string | null
 }
 
 /** In whose name a link is made: a caller's own ticket, so that it cannot renew itself for ever, or its key. */
 export interface LinkIssuer {
   ticket?: string
   keyId?: string
+  sessionId?: string
   /** The address that the caller used, like `https://wharf.example.com`. */
   origin?: string | undefined
 }
@@ -36,9 +39,16 @@ export class Tickets {
     this.#key = key
   }
 
-  issue({ taskId, projectId, keyId }: TicketFor, validMs: number): { ticket: string; expiresAt: number } {
+  issue(
+    { taskId, projectId, keyId, sessionId }: TicketFor,
+    validMs: number,
+  ): { ticket: string; expiresAt: number } {
     const expiresAt = this.#clock.now() + validMs
-    const payload = Buffer.from(JSON.stringify([taskId, expiresAt, projectId, keyId])).toString('base64url')
+    // A version that knows no sessions reads what it knows.
+    const facts = [taskId, expiresAt, projectId, keyId]
+    const payload = Buffer.from(JSON.stringify(sessionId === null ? facts : [...facts, sessionId])).toString(
+      'base64url',
+    )
     return { ticket: `wt2.${payload}.${this.#sign(payload)}`, expiresAt }
   }
 
@@ -59,10 +69,10 @@ export class Tickets {
     const given = Buffer.from(signature)
     const wanted = Buffer.from(this.#sign(payload))
     if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined
-    const [taskId, expiresAt, projectId, keyId] = JSON.parse(
+    const [taskId, expiresAt, projectId, keyId, sessionId = null] = JSON.parse(
       Buffer.from(payload, 'base64url').toString(),
-    ) as [string | null, number, string | null, string | null]
-    return { taskId, expiresAt, projectId, keyId }
+    ) as [string | null, number, string | null, string | null, string?]
+    return { taskId, expiresAt, projectId, keyId, sessionId }
   }
 
   #sign(payload: string): string {

@@ -198,9 +198,9 @@ export class Exports {
 
   ticket(
     { task_id: taskId, project_id: projectId }: ExportView,
-    { keyId = null }: { keyId?: string | null },
+    { keyId = null, sessionId = null }: { keyId?: string | null; sessionId?: string | null },
   ): { ticket: string; expires_at: string } {
-    const { ticket, expiresAt } = this.#deps.tickets.issue({ taskId, projectId, keyId }, TICKET_MS)
+    const { ticket, expiresAt } = this.#deps.tickets.issue({ taskId, projectId, keyId, sessionId }, TICKET_MS)
     return { ticket, expires_at: new Date(expiresAt).toISOString() }
   }
 
@@ -434,7 +434,8 @@ export class Exports {
   #view(row: ExportRow, issuer: LinkIssuer): ExportView {
     return toExportView(row, (taskId, { link }) => {
       const { project_id: projectId } = row
-      const fresh = { taskId, projectId, keyId: issuer.keyId ?? null }
+      const { keyId = null, sessionId = null } = issuer
+      const fresh = { taskId, projectId, keyId, sessionId }
       const validMs = link?.hours === undefined ? DOWNLOAD_URL_MS : link.hours * HOUR_MS
       const ticket = issuer.ticket ?? this.#deps.tickets.issue(fresh, validMs).ticket
       const base = this.#deps.publicUrl(issuer.origin)

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditLog, Deed, Tx } from '../engine/index.ts'
 import { type Log, outageOf } from '../kernel/index.ts'
-import type { Principal } from './auth.ts'
+import { actorOf, personOf } from './auth.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -27,9 +27,20 @@ const ACTIONS: Record<string, string> = {
   'DELETE /api/exports/:task_id': 'export.cancelled',
   'GET /api/exports/:task_id/file': 'export.downloaded',
   'DELETE /api/exports/:task_id/file': 'export.file_deleted',
+  'POST /api/transfers': 'transfer.requested',
   'DELETE /api/transfer-jobs/:job_id': 'transfer.cancelled',
   'PUT /api/templates/:name': 'template.changed',
   'DELETE /api/templates/:name': 'template.deleted',
+  'DELETE /api/tasks/:task_id': 'task.cancelled',
+  'GET /api/tasks/:task_id/result': 'task.downloaded',
+  'PUT /api/connections/:name': 'connection.changed',
+  'DELETE /api/connections/:name': 'connection.deleted',
+  'POST /api/connections/:name/test': 'connection.tested',
+  'POST /api/session': 'session.started',
+  'GET /auth/callback': 'session.started',
+  'DELETE /api/session': 'session.ended',
+  'GET /auth/logout': 'session.ended',
+  'DELETE /api/sessions/:session_id': 'session.revoked',
   'POST /api/agents/enrollments': 'agent.invited',
   'DELETE /api/agents/:agent_id/:container_id': 'agent.revoked',
 }
@@ -46,7 +57,17 @@ const SHOWN = [
   'handle',
   'agent_id',
   'container_id',
+  'file_path',
+  'file_name',
+  'export_task_id',
+  'biz_ids',
+  'quotas',
+  'masks',
+  'projects',
 ]
+
+/** What was forgotten is recorded a second time, no worse. */
+const MOST_REMEMBERED = 10_000
 
 /**
  * Records who did what. A route that has a transaction records in it; for all others the answer waits until the deed is
@@ -54,6 +75,8 @@ const SHOWN = [
  */
 export class AuditTrail {
   readonly #deps: { audit: AuditLog; log: Log }
+  readonly #recorded = new Set<string>()
+  readonly #inTx = new WeakMap<Tx, Set<string>>()
 
   constructor(deps: { audit: AuditLog; log: Log }) {
     this.#deps = deps
@@ -63,6 +86,22 @@ export class AuditTrail {
   record(tx: Tx, request: FastifyRequest, target?: string): void {
     request.audited = true
     this.#deps.audit.record(tx, deedOf(request, target))
+  }
+
+  /** Once per caller and thing, although it takes many requests: a delivery has one per target. */
+  recordOnce(tx: Tx, request: FastifyRequest, target: string): void {
+    request.audited = true
+    const key = `${routeOf(request)} ${actorOf(request.principal)} ${target}`
+    const here = this.#inTx.get(tx) ?? new Set()
+    this.#inTx.set(tx, here)
+    if (here.has(key) || this.#recorded.has(key)) return
+    here.add(key)
+    this.#deps.audit.record(tx, deedOf(request, target))
+    tx.afterCommit(() => {
+      this.#recorded.add(key)
+      const [oldest] = this.#recorded
+      if (this.#recorded.size > MOST_REMEMBERED && oldest !== undefined) this.#recorded.delete(oldest)
+    })
   }
 
   /** After the deed, whose answer is about to be sent. */
@@ -100,7 +139,8 @@ function routeOf({ method, routeOptions }: FastifyRequest): string {
 
 function isDeed(request: FastifyRequest): boolean {
   if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return false
-  return request.routeOptions.config.access === 'admin' || ACTIONS[routeOf(request)] !== undefined
+  const { access } = request.routeOptions.config
+  return access === 'admin' || access === 'runs' || ACTIONS[routeOf(request)] !== undefined
 }
 
 function deedOf(request: FastifyRequest, target?: string): Deed {
@@ -108,16 +148,15 @@ function deedOf(request: FastifyRequest, target?: string): Deed {
   const body = request.body !== null && typeof request.body === 'object' ? request.body : {}
   const shown = Object.entries(body).filter(([name]) => SHOWN.includes(name))
   const own = request.principal?.role === 'project' ? request.principal.project.id : null
+  const person = personOf(request.principal)
+  // Names may be alike; the provider's own name for a person is not.
+  const detail = { ...Object.fromEntries(shown), ...(person && { subject: person.subject }) }
   return {
     actor: actorOf(request.principal),
     action: ACTIONS[routeOf(request)] ?? routeOf(request),
     projectId: params.project_id ?? own,
     target: target ?? Object.values(params).join(' '),
     address: request.ip,
-    ...(shown.length > 0 && { detail: Object.fromEntries(shown) }),
+    ...(Object.keys(detail).length > 0 && { detail }),
   }
-}
-
-function actorOf(principal: Principal | null): string {
-  return principal?.role === 'project' ? `key ${principal.keyId}` : (principal?.role ?? 'nobody')
 }

@@ -8,6 +8,7 @@ import type {
   ProjectStore,
   Quotas,
   Sealer,
+  Sessions,
   SettingsStore,
   Signal,
   Tickets,
@@ -19,9 +20,14 @@ import type { Processing } from '../processing/index.ts'
 import type { Runs } from '../runs/index.ts'
 import type { Transfers } from '../transfers/index.ts'
 import type { AuditTrail } from './audit-trail.ts'
+import type { Authenticator } from './auth.ts'
 import type { DiskRoom } from './disk-room.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import type { Cookies } from './sign-in/cookies.ts'
+import type { IdentityProvider } from './sign-in/identity-provider.ts'
+import type { OwnOrigin } from './sign-in/own-origin.ts'
+import type { SignInDesk } from './sign-in/sign-in-desk.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 import type { Watchers } from './watchers.ts'
 
@@ -31,6 +37,7 @@ export interface HttpServerDeps {
   settings: SettingsStore
   engine: Engine
   projects: ProjectStore
+  sessions: Sessions
   quotas: Quotas
   diskRoom: DiskRoom
   sealer: Sealer
@@ -44,6 +51,8 @@ export interface HttpServerDeps {
   /** The present state of a task, by its kind. */
   views: TaskViews
   adminTokenHash: string
+  /** Who names people; null: sign-in is by key alone. */
+  provider: IdentityProvider | null
   audit: AuditLog
   log: Log
   runs: Runs
@@ -63,6 +72,10 @@ export interface HttpDeps extends HttpServerDeps {
   metrics: Metrics
   watchers: Watchers
   proxies: TrustedProxies
+  authenticator: Authenticator
+  cookies: Cookies
+  own: OwnOrigin
+  desk: SignInDesk
   /** Aborts when the server stops: streams that would never end do then. */
   stopping: AbortSignal
   /** True from the first moment of a stop on. */

@@ -1,6 +1,7 @@
-import type { Scope } from '../engine/index.ts'
+import type { Scope } from '../kernel/index.ts'
 
-type Needed = Scope | 'any'
+type Domain = 'exports' | 'transfers' | 'processing' | 'runs'
+type Needed = Domain | 'read' | 'any'
 
 /**
  * What a key needs for each route that takes project keys. A route that is missing here needs `all`: nobody gets more by
@@ -17,6 +18,9 @@ const ROUTES: readonly [path: string, needed: Needed][] = [
   ['/api/projects/:project_id/agents', 'transfers'],
   ['/api/uploads', 'processing'],
   ['/api/tasks', 'processing'],
+  ['/api/accounts', 'runs'],
+  ['/api/runs', 'runs'],
+  ['/api/state', 'runs'],
   // They show the events of every domain.
   ['/api/events', 'read'],
   ['/ws', 'read'],
@@ -25,11 +29,21 @@ const ROUTES: readonly [path: string, needed: Needed][] = [
   ['/api/session', 'any'],
 ]
 
-/** `read` is enough for whatever changes nothing; a ticket allows no more than its key does. */
+/** A ticket allows no more than its key does, so issuing one counts as looking. */
+export function onlyLooks(method: string, route: string): boolean {
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method) || route.endsWith('/ticket')
+}
+
 export function mayUse(scopes: readonly Scope[], method: string, route: string): boolean {
-  if (scopes.includes('all')) return true
   const needed = ROUTES.find(([path]) => route === path || route.startsWith(`${path}/`))?.[1]
-  if (needed === undefined) return false
-  const looks = ['GET', 'HEAD', 'OPTIONS'].includes(method) || route.endsWith('/ticket')
-  return needed === 'any' || scopes.includes(needed) || (looks && scopes.includes('read'))
+  const looks = onlyLooks(method, route)
+  if (needed === 'any') return true
+  // Accounts are the installation's, not the project's.
+  if (needed !== 'runs') {
+    if (scopes.includes('all')) return true
+    if (needed !== undefined && looks && scopes.includes('read')) return true
+  }
+  if (needed === undefined || needed === 'read') return false
+  const enough: string[] = [needed, `${needed}:*`, `${needed}:${looks ? 'read' : 'write'}`]
+  return scopes.some((scope) => enough.includes(scope))
 }

@@ -10,7 +10,7 @@ import fastify, {
 } from 'fastify'
 import { AppError, ERRORS, type Part, systemClock, unforeseen } from '../kernel/index.ts'
 import { AuditTrail } from './audit-trail.ts'
-import { Authenticator, allow, credentialsOf } from './auth.ts'
+import { type Access, Authenticator, allow, credentialsOf, type Principal } from './auth.ts'
 import { refuseBytes } from './bad-request.ts'
 import { type BodyLimits, watchBody } from './body-watch.ts'
 import { Connections } from './connections.ts'
@@ -38,8 +38,12 @@ import { projectRoutes } from './routes/projects.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sampleRoutes } from './routes/samples.ts'
 import { sessionRoutes } from './routes/session.ts'
+import { signInRoutes } from './routes/sign-in.ts'
 import { templateRoutes } from './routes/templates.ts'
 import { transferRoutes } from './routes/transfers.ts'
+import { Cookies } from './sign-in/cookies.ts'
+import { OwnOrigin } from './sign-in/own-origin.ts'
+import { SignInDesk } from './sign-in/sign-in-desk.ts'
 import { TrustedProxies } from './trusted-proxies.ts'
 import { validators } from './validators.ts'
 import { Watchers } from './watchers.ts'
@@ -65,6 +69,8 @@ export interface HttpServerOptions {
   rateLimit: RateLimit
   /** Where instances count requests together; each for itself when missing. */
   rateCounts?: SharedCounts | undefined
+  /** Under which callers reach this server; null: under the name that each uses. */
+  publicUrl: string | null
   /** Proxies whose `X-Forwarded-*` headers count. */
   trustProxy: readonly string[]
   /** Origins whose pages may read answers. */
@@ -93,7 +99,6 @@ export class HttpServer implements Part {
   readonly #deps: HttpDeps
   readonly #options: HttpServerOptions
   readonly #limiter: RequestLimiter
-  readonly #authenticator: Authenticator
   readonly #crossOrigin: CrossOrigin
   readonly #connections = new Connections()
   readonly #stop = new AbortController()
@@ -107,20 +112,28 @@ export class HttpServer implements Part {
   constructor(deps: HttpServerDeps, options: HttpServerOptions) {
     const metrics = new Metrics(deps, options)
     const stopping = this.#stop.signal
-    this.#deps = {
+    const proxies = new TrustedProxies(options.trustProxy)
+    const own = new OwnOrigin(proxies, options.publicUrl)
+    const shared = {
       ...deps,
-      idempotency: new Idempotency(deps),
       trail: new AuditTrail(deps),
+      authenticator: new Authenticator(deps),
+      cookies: new Cookies(own),
+      own,
+    }
+    this.#deps = {
+      ...shared,
+      desk: new SignInDesk(shared),
+      idempotency: new Idempotency(deps),
       metrics,
       stopping,
       watchers: new Watchers({ ...deps, metrics, stopping }),
-      proxies: new TrustedProxies(options.trustProxy),
+      proxies,
       isDraining: () => this.#draining,
     }
     this.#options = options
     this.#limiter = new RequestLimiter(options.rateLimit, options.rateCounts)
     this.#crossOrigin = new CrossOrigin(options.corsOrigins)
-    this.#authenticator = new Authenticator(deps)
   }
 
   /** Where it listens, once started. */
@@ -220,6 +233,7 @@ export class HttpServer implements Part {
     registerErrorsPage(this.#app)
     await app.register(consoleRoutes)
     await app.register(sessionRoutes(this.#deps))
+    await app.register(signInRoutes(this.#deps))
     await app.register(healthRoutes(this.#deps, this.#options.metrics))
     await app.register(projectRoutes(this.#deps))
     if (this.#options.samples) await app.register(sampleRoutes)
@@ -228,9 +242,7 @@ export class HttpServer implements Part {
     await app.register(templateRoutes(this.#deps))
     await app.register(eventRoutes(this.#deps))
     await app.register(transferRoutes(this.#deps))
-    new EventSockets({ ...this.#deps, authenticator: this.#authenticator, limiter: this.#limiter }).attach(
-      app.server,
-    )
+    new EventSockets({ ...this.#deps, limiter: this.#limiter }).attach(app.server)
     await app.register(runRoutes(this.#deps))
     await app.register(overviewRoutes(this.#deps))
     await app.register(auditRoutes(this.#deps))
@@ -258,7 +270,7 @@ export class HttpServer implements Part {
       if (namesTypeOfNothing(request)) delete request.headers['content-type']
       const { access = 'any', unlimited = false, ownAccess = false } = request.routeOptions.config
       try {
-        if (!ownAccess) request.principal = await this.#authenticator.identify(credentialsOf(request, access))
+        if (!ownAccess) request.principal = await this.#identify(request, access)
       } finally {
         // Also when the key was wrong: guessing keys is limited by address.
         if (!unlimited) await this.#limiter.count(callerOf(request.principal, request.ip), reply)
@@ -268,6 +280,10 @@ export class HttpServer implements Part {
         method,
         route: routeOptions.url ?? '',
       })
+      // A cookie comes along by itself, whichever page asks.
+      const byCookie = request.headers.authorization === undefined && request.principal?.session
+      if (byCookie && request.principal?.role !== 'ticket' && !['GET', 'HEAD', 'OPTIONS'].includes(method))
+        this.#deps.desk.requireOwnPage(request)
       await this.#deps.diskRoom.require(method, routeOptions.url ?? '')
     })
     // After validation, which reads numbers out of the query.
@@ -305,6 +321,11 @@ export class HttpServer implements Part {
         new AppError(ERRORS.NOT_FOUND, `there is nothing at ${request.method} ${path}`),
       )
     })
+  }
+
+  #identify(request: FastifyRequest, access: Access): Promise<Principal | null> {
+    const { authenticator, cookies } = this.#deps
+    return authenticator.identify(credentialsOf(request, access, cookies))
   }
 
   #answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -1,4 +1,4 @@
-import type { Engine, EventFilter, Grant, ProjectStore, Quotas, Signal } from '../engine/index.ts'
+import type { Engine, EventFilter, Grant, Quotas, Sessions, Signal } from '../engine/index.ts'
 import { background, type Log } from '../kernel/index.ts'
 import { type EventBatch, type EventStream, openEventStream } from '../notify/index.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -6,7 +6,7 @@ import type { Metrics } from './metrics/metrics.ts'
 export interface WatcherDeps {
   engine: Engine
   quotas: Quotas
-  projects: ProjectStore
+  sessions: Sessions
   signal: Signal
   metrics: Metrics
   stopping: AbortSignal
@@ -59,7 +59,7 @@ export class Watchers {
   /** Rejects if the ledger is away. What it returns must be served or cancelled. */
   async open(after: number | undefined, filter: EventFilter, grant: Grant | null): Promise<Watch> {
     const gone = new AbortController()
-    if (grant) {
+    if (grant !== null && grant.projectId !== null) {
       const release = await this.#deps.quotas.hold(grant.projectId, 'streams')
       gone.signal.addEventListener('abort', release, { once: true })
     }
@@ -101,7 +101,7 @@ export class Watchers {
   #dropEnded(watches: Iterable<Watch>): void {
     const granted = [...watches].flatMap((watch) => (watch.grant ? [{ ...watch.grant, watch }] : []))
     const drop = async () => {
-      for (const { watch } of await this.#deps.projects.keys.ended(granted)) watch.end('key ended')
+      for (const { watch } of await this.#deps.sessions.ended(granted)) watch.end('key ended')
     }
     background(
       'looking for ended keys',

@@ -11,6 +11,8 @@ import type { HttpServerDeps } from './http-deps.ts'
 import { toAppError } from './problem.ts'
 import { callerOf, type RequestLimiter } from './rate-limit.ts'
 import { filterFor } from './routes/events.ts'
+import { type Cookies, SESSION_COOKIE } from './sign-in/cookies.ts'
+import type { OwnOrigin } from './sign-in/own-origin.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 import type { Watch, Watchers } from './watchers.ts'
 import { WebSocketLine } from './web-socket-line.ts'
@@ -23,6 +25,8 @@ export interface WebSocketDeps {
   watchers: Watchers
   stopping: AbortSignal
   proxies: TrustedProxies
+  cookies: Cookies
+  own: OwnOrigin
   sockets?: HttpServerDeps['sockets']
 }
 
@@ -84,6 +88,8 @@ export class EventSockets {
       principal = await this.#deps.authenticator.identify({
         authorization: request.headers.authorization,
         token: parameter('token') ?? parameter('ticket'),
+        session: this.#sessionOf(request),
+        project: parameter('project_id'),
       })
     } finally {
       await this.#deps.limiter.count(callerOf(principal, address))
@@ -108,6 +114,12 @@ export class EventSockets {
         watchers.serve(watch, new WebSocketLine(client, socket)).finally(() => client.close()),
       )
     })
+  }
+
+  /** A browser sends its cookie whichever page opens the socket, so only pages of this server may use it. */
+  #sessionOf(request: IncomingMessage): string | undefined {
+    const { cookies, own } = this.#deps
+    return own.isOwnPage(request) ? cookies.read(request, SESSION_COOKIE) : undefined
   }
 
   /** Read after the watch was opened: an event that falls in between is then sent twice rather than never. */

@@ -9,6 +9,7 @@ import type * as processing from './routes/processing-schemas.ts'
 import type * as projects from './routes/project-schemas.ts'
 import type * as runs from './routes/run-schemas.ts'
 import type * as shared from './routes/schemas.ts'
+import type * as sessions from './routes/session-schemas.ts'
 import type * as transfers from './routes/transfer-schemas.ts'
 
 export type { EventMessage, Preview, TablePreview }
@@ -39,5 +40,6 @@ export type TaskPage = Static<typeof processing.TaskPage>
 
 export type Overview = Static<typeof overview.OverviewAnswer>
 export type Project = Static<typeof projects.ProjectView>
-export type Session = Static<typeof projects.Session>
+export type Session = Static<typeof sessions.SessionView>
+export type SignInMethods = Static<typeof sessions.SignInMethods>
 export type Ticket = Static<typeof shared.Ticket>

@@ -83,6 +83,12 @@ export const ERRORS = {
   ),
   UNAUTHENTICATED: kind('UNAUTHENTICATED', 401, UNAUTHENTICATED, 'A valid key is needed'),
   FORBIDDEN: kind('FORBIDDEN', 403, PERMISSION_DENIED, 'This key may not do that'),
+  FOREIGN_ORIGIN: kind('FOREIGN_ORIGIN', 403, PERMISSION_DENIED, 'A page of another origin asked'),
+  SESSION_NOT_FOUND: kind('SESSION_NOT_FOUND', 404, NOT_FOUND, 'There is no such session'),
+  SIGN_IN_OFF: kind('SIGN_IN_OFF', 404, NOT_FOUND, 'No identity provider is set up'),
+  SIGN_IN_FAILED: kind('SIGN_IN_FAILED', 400, FAILED_PRECONDITION, 'The sign-in did not succeed'),
+  SIGN_IN_REFUSED: kind('SIGN_IN_REFUSED', 403, PERMISSION_DENIED, 'This person has no role here'),
+  ISSUER_UNAVAILABLE: kind('ISSUER_UNAVAILABLE', 503, UNAVAILABLE, 'The identity provider does not answer'),
   NOT_FOUND: kind('NOT_FOUND', 404, NOT_FOUND, 'There is no such thing here'),
   RATE_LIMITED: kind('RATE_LIMITED', 429, RESOURCE_EXHAUSTED, 'Too many requests'),
   IDEMPOTENCY_KEY_INVALID: kind(

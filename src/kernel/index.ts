@@ -50,4 +50,5 @@ export {
 } from './metrics/metrics.ts'
 export { MetricSet } from './metrics/prometheus.ts'
 export { outageOf, toDiskError } from './outage.ts'
+export { SCOPES, type Scope } from './scopes.ts'
 export { tellUnforeseenTo, unforeseen, unforeseenErrors } from './unforeseen.ts'

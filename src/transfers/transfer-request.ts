@@ -1,3 +1,4 @@
+import type { Tx } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import { fullPathOf, targetDirectory } from './repository-path.ts'
 import type { TransferTarget } from './transfer-engine.ts'
@@ -25,6 +26,8 @@ export interface JoinRequest extends DeliveredFile {
   /** Where the bytes are; null: in the repository, under the path and signature. */
   artifactKey: string | null
   target: TransferTarget
+  /** Called in the transaction in which it joins a delivery. */
+  onJoined?: ((tx: Tx, jobId: string) => void) | undefined
 }
 
 /** A finished export's file. */

@@ -59,8 +59,8 @@ export class Transfers {
   }
 
   /** Takes a request into the open window. Committed when it resolves; shares its transaction with others. */
-  async request(projectId: string, body: TransferBody): Promise<Joined> {
-    return this.#joins.add(await readRequest(projectId, body, this.#deps.exportFile))
+  async request(projectId: string, body: TransferBody, onJoined?: JoinRequest['onJoined']): Promise<Joined> {
+    return this.#joins.add({ ...(await readRequest(projectId, body, this.#deps.exportFile)), onJoined })
   }
 
   /** Requests for a place that has another owner are refused, and the others are written without them. */
@@ -81,9 +81,14 @@ export class Transfers {
   }
 
   /** The same in the caller's own transaction. */
-  async requestIn(tx: Tx, projectId: string, body: TransferBody): Promise<Joined> {
+  async requestIn(
+    tx: Tx,
+    projectId: string,
+    body: TransferBody,
+    onJoined?: JoinRequest['onJoined'],
+  ): Promise<Joined> {
     const request = await readRequest(projectId, body, this.#deps.exportFile)
-    const [outcome] = await this.#join.join(tx, [request])
+    const [outcome] = await this.#join.join(tx, [{ ...request, onJoined }])
     if (outcome instanceof AppError) throw outcome
     return outcome as Joined
   }

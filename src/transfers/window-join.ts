@@ -67,6 +67,7 @@ export class WindowJoin {
       if (window instanceof AppError || !window) return window ?? notOpened(request)
       const taskId = taskPrefix(request) + newId()
       tasks.push({ taskId, jobId: window.publicId, windowId: window.id, request, createdAt: at })
+      request.onJoined?.(tx, window.publicId)
       return { taskId, jobId: window.publicId }
     })
     if (tasks.length > 0) await this.#write(tx, tasks)

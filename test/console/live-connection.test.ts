@@ -51,7 +51,7 @@ describe('the line to the server', () => {
   })
 
   test('it asks where the log stands, follows from there, and only then has snapshots taken', async () => {
-    void connection.run('key')
+    void connection.run()
     await until('it is live', () => connection.link.get() === 'live')
     expect(server.asked).toEqual(['/api/session', '/api/events?after=5'])
     expect(snapshots).toBe(1)
@@ -62,7 +62,7 @@ describe('the line to the server', () => {
   })
 
   test('an event that does not follow the one before it asks for a new snapshot', async () => {
-    void connection.run('key')
+    void connection.run()
     await until('it is live', () => connection.link.get() === 'live')
     server.tell({ seq: 9, prev_seq: 8 })
     await until('the event was seen', () => seen.length === 1)
@@ -70,7 +70,7 @@ describe('the line to the server', () => {
   })
 
   test('a server that says resync has everything read again, and its events follow from there', async () => {
-    void connection.run('key')
+    void connection.run()
     await until('it is live', () => connection.link.get() === 'live')
     server.tell({ seq: 2, prev_seq: 2, type: 'resync' })
     await until('a snapshot was taken', () => snapshots === 2)
@@ -80,7 +80,7 @@ describe('the line to the server', () => {
   })
 
   test('a line that breaks shows as offline, is opened again, and begins with a new snapshot', async () => {
-    void connection.run('key')
+    void connection.run()
     await until('it is live', () => connection.link.get() === 'live')
     server.seq = 2
     server.streams[0]?.error(new Error('reset'))
@@ -92,11 +92,10 @@ describe('the line to the server', () => {
     expect(snapshots).toBe(2)
   })
 
-  test('a key that is refused ends it, and leads back to signing in', async () => {
-    const { session, signedOutBecause, signIn } = await import('../../console/src/api/session.ts')
-    signIn({ token: 'key', role: 'admin', projectId: null, projectName: null })
+  test('a session that is refused ends it, and leads back to signing in', async () => {
+    const { session, signedOutBecause } = await import('../../console/src/api/session.ts')
     server.status = 401
-    await connection.run('key')
+    await connection.run()
     expect(session.get()).toBeNull()
     expect(signedOutBecause.get()).toBe('expired')
     expect(server.asked).toEqual(['/api/session'])

@@ -32,22 +32,39 @@ describeConsole('a newcomer', (bench) => {
     const page = await bench.visit()
     await page.locator('input[type="password"]').fill('wharf_nonsense')
     await page.locator('button[type="submit"]').click()
-    await page.getByText('This key is not known').waitFor()
+    await page.getByText('This key is not known', { exact: true }).waitFor()
     await page.getByText('UNAUTHENTICATED').waitFor()
   })
 
-  test('is signed in for this tab only, and still after a reload', async () => {
+  test('is signed in for the whole browser, by a cookie that no script sees, until signing out', async () => {
     const page = await bench.visit({ key: bench.wharf.demoKey })
     await page.reload()
     await page.locator('[data-link="live"]').waitFor()
-    await expect
-      .poll(() => page.evaluate('Object.values(localStorage).join()'))
-      .not.toContain(bench.wharf.demoKey)
+    const kept = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'
+    const [cookie] = await page.context().cookies()
+    expect(cookie).toMatchObject({ name: 'wharf_session', httpOnly: true, sameSite: 'Strict' })
+    for (const secret of [bench.wharf.demoKey, cookie?.value ?? ''])
+      expect(await page.evaluate(kept)).not.toContain(secret)
     const other = await page.context().newPage()
-    await other.goto(bench.wharf.address)
-    await other.getByRole('heading', { name: 'Sign in to Wharf' }).waitFor()
+    await other.goto(`${bench.wharf.address}/exports/new`)
+    await other.locator('#source_url').waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Wharf' }).waitFor()
-    await expect.poll(() => page.evaluate('sessionStorage.length')).toBe(0)
+    // The other tab does not go on in the name of somebody who has left.
+    await other.getByRole('heading', { name: 'Sign in to Wharf' }).waitFor()
+    expect(await page.context().cookies()).toEqual([])
+  })
+
+  test('who is signed in stays so while the server is away', async () => {
+    const page = await bench.visit({ key: bench.wharf.demoKey })
+    await page.locator('[data-row]').first().waitFor()
+    await bench.wharf.kill()
+    await page.locator('[data-link="offline"]').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('(OFFLINE)').waitFor()
+    await bench.wharf.start()
+    await page.locator('[data-link="live"]').waitFor()
+    await page.reload()
+    await page.locator('[data-link="live"]').waitFor()
   })
 })

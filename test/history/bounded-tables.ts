@@ -6,6 +6,8 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   // One row per project, key, lane, owner in a lane, setting, migration, instance or leader.
   'projects',
   'project_keys',
+  // At most a hundred sessions per key or person, and those that are over are swept.
+  'sessions',
   'lanes',
   'lane_turns',
   'lane_shares',

@@ -12,6 +12,7 @@ import { HeldFeeds } from '../runs/held-feeds.ts'
 import { enroll, optionsOf } from '../support/agents.ts'
 import { silentLog } from '../support/backends.ts'
 import { BusinessSystem } from '../support/business-system.ts'
+import { CookieBrowser } from '../support/cookie-browser.ts'
 import { bearer, openSocket } from '../support/event-readers.ts'
 import { ADMIN_TOKEN, type Ask, type newProject, type startHttp } from '../support/http.ts'
 import { until } from '../support/until.ts'
@@ -361,6 +362,21 @@ export class MixedLoad {
     await this.#ask('DELETE', '/api/connections/shop', admin)
   }
 
+  /** Signing in and out again, and being signed out by the admin. */
+  async #sessions(): Promise<void> {
+    const browser = new CookieBrowser(this.#wharf.address)
+    for (const end of ['DELETE /api/session', 'DELETE /api/sessions/{id}']) {
+      await browser.signIn(this.#project.key)
+      const { session_id } = await browser.json<Json>('GET', '/api/session')
+      await browser.ask('POST', `/api/projects/${this.#project.id}/ticket`)
+      await this.#json('GET', '/api/sessions', { key: ADMIN_TOKEN })
+      if (end.includes('{id}')) await this.#ask('DELETE', `/api/sessions/${session_id}`, { key: ADMIN_TOKEN })
+      else await browser.ask('DELETE', '/api/session')
+    }
+    this.#asked.push('POST /api/session', 'DELETE /api/session')
+    await this.#wharf.sessions.runOnce()
+  }
+
   async #installation(): Promise<void> {
     await this.#ask('GET', `/api/projects/${this.#project.id}/usage`)
     const admin = { key: ADMIN_TOKEN }
@@ -380,9 +396,11 @@ export class MixedLoad {
     await this.#json('PUT', `/api/projects/${project_id}`, { ...admin, body: { biz_ids: [77] } })
     await this.#json('GET', `/api/projects/${project_id}`, admin)
     await this.#ask('DELETE', `/api/projects/${project_id}`, admin)
+    await this.#sessions()
     for (const path of [
       '/api/session',
       '/.well-known/wharf-keys',
+      '/api/sign-in',
       '/api/overview',
       '/api/audit?after=0',
       '/api/audit?actor=admin',

@@ -24,6 +24,8 @@ export class ConsoleBench {
   browser!: Browser
   /** Console errors, violations of the policy, requests to elsewhere, files that are missing. */
   readonly complaints: string[] = []
+  /** Origins besides the Wharf's own that pages may be led to. */
+  readonly elsewhere = new Set<string>()
 
   async visit({ key, path = '/', ...options }: VisitOptions = {}): Promise<Page> {
     const context = await this.browser.newContext({
@@ -54,7 +56,12 @@ export class ConsoleBench {
     page.on('pageerror', (error) => this.complaints.push(String(error)))
     page.on('request', (request) => {
       const { origin, protocol } = new URL(request.url())
-      if (protocol !== 'data:' && protocol !== 'blob:' && origin !== this.wharf.address)
+      if (
+        protocol !== 'data:' &&
+        protocol !== 'blob:' &&
+        origin !== this.wharf.address &&
+        !this.elsewhere.has(origin)
+      )
         this.complaints.push(`asked elsewhere: ${request.url()}`)
     })
     page.on('response', (response) => {

@@ -55,13 +55,14 @@ export async function startHttp(name: BackendName = 'embedded', options: HttpOpt
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-  const { address, metricsAddress, grpcAddress, engine, projects } = wharf
+  const { address, metricsAddress, grpcAddress, engine, projects, sessions } = wharf
   return {
     address,
     metricsAddress,
     grpcAddress,
     engine,
     projects,
+    sessions,
     ledger: engine.ledger,
     backend,
     config,

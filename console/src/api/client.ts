@@ -1,5 +1,5 @@
 import { Problem, problemOf } from './problem.ts'
-import { session, signOut } from './session.ts'
+import { ownHeaders, signOut } from './session.ts'
 
 export interface AskOptions {
   method?: string
@@ -7,7 +7,8 @@ export interface AskOptions {
   /** A body that is text already: what a person typed keeps its numbers and the order of its keys. */
   json?: string
   signal?: AbortSignal | undefined
-  token?: string
+  /** A 401 is the caller's own affair, and signs nobody out. */
+  quiet?: boolean
   headers?: Record<string, string>
 }
 
@@ -24,11 +25,10 @@ export async function askRaw(path: string, options: AskOptions = {}): Promise<Re
     json = body === undefined ? undefined : JSON.stringify(body),
     signal,
   } = options
-  const token = options.token ?? session.get()?.token
   const answer = await fetch(path, {
     method,
     headers: {
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...ownHeaders(),
       ...(json !== undefined && { 'content-type': 'application/json' }),
       'accept-language': document.documentElement.lang,
       ...options.headers,
@@ -41,6 +41,6 @@ export async function askRaw(path: string, options: AskOptions = {}): Promise<Re
   })
   if (answer.ok) return answer
   const problem = await problemOf(answer)
-  if (problem.status === 401 && options.token === undefined) signOut('expired')
+  if (problem.status === 401 && !options.quiet) signOut('expired')
   throw problem
 }

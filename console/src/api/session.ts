@@ -1,35 +1,55 @@
+import type { Session as Who } from '../../../src/http/wire.ts'
 import { Store } from '../live/store.ts'
 
+/** Who is signed in. What proves it is a cookie that no script can read; nothing of it is kept here. */
 export interface Session {
-  token: string
-  role: 'admin' | 'project'
+  id: string | null
+  role: Who['role']
   projectId: string | null
   projectName: string | null
+  /** The name of a person; null when a key signed in. */
+  person: string | null
+  /** Those of a person who has several. */
+  projects: Who['projects']
 }
 
-const KEPT_AS = 'wharf.session'
-
-/** Who is signed in. Kept for this tab's session and nowhere else. */
-export const session = new Store<Session | null>(read())
+/** undefined until the server has said whether anybody is. */
+export const session = new Store<Session | null | undefined>(undefined)
 /** Why the sign-in page is shown again. */
 export const signedOutBecause = new Store<'expired' | null>(null)
 
-function read(): Session | null {
-  try {
-    return JSON.parse(sessionStorage.getItem(KEPT_AS) ?? 'null') as Session | null
-  } catch {
-    return null
-  }
-}
-
-export function signIn(next: Session): void {
-  sessionStorage.setItem(KEPT_AS, JSON.stringify(next))
+export function signIn(who: Who): void {
   signedOutBecause.set(null)
-  session.set(next)
+  session.set({
+    id: who.session_id,
+    role: who.role,
+    projectId: who.project_id,
+    projectName: who.project_name,
+    person: who.person?.name ?? null,
+    projects: who.projects,
+  })
 }
 
 export function signOut(because: 'expired' | null = null): void {
   sessionStorage.clear()
   signedOutBecause.set(because)
   session.set(null)
+}
+
+const OWN_PROJECT = 'wharf.own-project'
+
+/** For a person with several projects: the tab is about another one from now on. */
+export function chooseOwnProject(id: string): void {
+  sessionStorage.setItem(OWN_PROJECT, id)
+  window.location.assign('/')
+}
+
+export function forgetOwnProject(): void {
+  sessionStorage.removeItem(OWN_PROJECT)
+}
+
+/** What each request says besides the cookie. */
+export function ownHeaders(): Record<string, string> {
+  const project = sessionStorage.getItem(OWN_PROJECT)
+  return project === null ? {} : { 'wharf-project': project }
 }

@@ -10,7 +10,7 @@ import type {
 } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 import { Problem, problemOf } from './problem.ts'
-import { session } from './session.ts'
+import { ownHeaders } from './session.ts'
 
 export type { RepositoryFile, TransferItem, TransferJob, TransferPage }
 export type TransferStatus = TransferItem['status']
@@ -58,7 +58,7 @@ export function putFile(
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     request.open('PUT', `/api/repository/${path.split('/').map(encodeURIComponent).join('/')}`)
-    request.setRequestHeader('authorization', `Bearer ${session.get()?.token ?? ''}`)
+    for (const [name, value] of Object.entries(ownHeaders())) request.setRequestHeader(name, value)
     request.setRequestHeader('content-type', 'application/octet-stream')
     request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total)
     request.onerror = () => reject(new Problem('OFFLINE', 0, 'offline'))

@@ -1,6 +1,6 @@
 import { askRaw } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'
-import { signOut } from '../api/session.ts'
+import { session, signOut } from '../api/session.ts'
 import { askWho } from '../api/who.ts'
 import { type LiveEvent, readEvents } from './server-events.ts'
 import { Store } from './store.ts'
@@ -35,13 +35,13 @@ export class LiveConnection {
     this.#listener = listener
   }
 
-  async run(token: string): Promise<void> {
+  async run(): Promise<void> {
     let pause = FIRST_PAUSE_MS
     const wake = () => this.tryNow()
     window.addEventListener('online', wake)
     while (!this.#closed.signal.aborted) {
       try {
-        await this.#follow(token, () => {
+        await this.#follow(() => {
           pause = FIRST_PAUSE_MS
         })
       } catch (error) {
@@ -67,12 +67,15 @@ export class LiveConnection {
     this.#hurry?.()
   }
 
-  async #follow(token: string, onOpen: () => void): Promise<void> {
+  async #follow(onOpen: () => void): Promise<void> {
     const gone = new AbortController()
     const signal = AbortSignal.any([gone.signal, this.#closed.signal])
     let watchdog = setTimeout(() => gone.abort(), SILENCE_MS)
     try {
-      let { seq } = await askWho(token, signal)
+      const who = await askWho(signal)
+      // Somebody else signed in elsewhere in this browser: nothing here is theirs.
+      if (who.session_id !== session.get()?.id) return window.location.reload()
+      let { seq } = who
       const answer = await askRaw(`/api/events?after=${seq}`, {
         signal,
         headers: { accept: 'text/event-stream' },

@@ -11,10 +11,10 @@ const Live = createContext<LiveConnection | null>(null)
 /** Keeps everything below it fresh while somebody is signed in. */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient()
-  const token = useStore(session)?.token
+  const id = useStore(session)?.id
   const [connection, setConnection] = useState<LiveConnection | null>(null)
   useEffect(() => {
-    if (token === undefined) return
+    if (id === undefined) return
     const refresher = new Refresher(client)
     const opened = new LiveConnection({
       onSnapshotNeeded: () => void client.invalidateQueries(),
@@ -23,12 +23,12 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       },
     })
     setConnection(opened)
-    void opened.run(token)
+    void opened.run()
     return () => {
       opened.close()
       setConnection(null)
     }
-  }, [client, token])
+  }, [client, id])
   return <Live value={connection}>{children}</Live>
 }
 

@@ -20,5 +20,5 @@ export const queryClient = new QueryClient({
 
 // What one key has read is not for the next.
 session.subscribe(() => {
-  if (session.get() === null) queryClient.clear()
+  if (!session.get()) queryClient.clear()
 })

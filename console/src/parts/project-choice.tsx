@@ -1,26 +1,28 @@
 import { Select } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { session } from '../api/session.ts'
+import { chooseOwnProject, session } from '../api/session.ts'
 import { chooseProject, useProject, useProjects } from '../live/project.ts'
 import { useStore } from '../live/store.ts'
 import './project-choice.css'
 
-/** Which project is shown: a key's own name, or for the admin a choice of all. */
+/** Which project is shown: a key's own name, a choice of those of a person, or for the admin one of all. */
 export function ProjectChoice() {
   const { t } = useTranslation()
-  const isAdmin = useStore(session)?.role === 'admin'
+  const current = useStore(session)
   const project = useProject()
   const { data = [] } = useProjects()
-  if (!isAdmin) return <span className="project-choice-name">{project?.name}</span>
+  const isAdmin = current?.role === 'admin'
+  const choices = isAdmin ? data : (current?.projects ?? [])
+  if (!isAdmin && choices.length < 2) return <span className="project-choice-name">{project?.name}</span>
   return (
     <Select
       className="project-choice"
       aria-label={t('common.project')}
       placeholder={t('common.project')}
       value={project?.project_id ?? null}
-      onChange={chooseProject}
+      onChange={isAdmin ? chooseProject : chooseOwnProject}
       showSearch={{ optionFilterProp: 'label' }}
-      options={data.map(({ project_id, name }) => ({ value: project_id, label: name }))}
+      options={choices.map(({ project_id, name }) => ({ value: project_id, label: name }))}
     />
   )
 }

@@ -1,14 +1,20 @@
 import { LogoutOutlined } from '@ant-design/icons'
 import { Button, Tooltip } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { signOut } from '../api/session.ts'
+import { session } from '../api/session.ts'
+import { leave } from '../api/who.ts'
+import { useStore } from '../live/store.ts'
 import { LinkState } from './link-state.tsx'
 import { Preferences } from './preferences.tsx'
+import { useToasts } from './toasts.tsx'
 
 export function SessionMenu() {
   const { t } = useTranslation()
+  const toasts = useToasts()
+  const person = useStore(session)?.person ?? null
   return (
     <div className="session-menu">
+      {person !== null && <span className="session-menu-person">{person}</span>}
       <LinkState />
       <Preferences />
       <Tooltip title={t('common.sign_out')}>
@@ -16,7 +22,7 @@ export function SessionMenu() {
           type="text"
           icon={<LogoutOutlined />}
           aria-label={t('common.sign_out')}
-          onClick={() => signOut()}
+          onClick={() => leave().catch(toasts.problem)}
         />
       </Tooltip>
     </div>

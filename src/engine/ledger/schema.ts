@@ -5,6 +5,7 @@ import type { WaitsOn } from '../../kernel/index.ts'
 export interface Schema {
   projects: ProjectsTable
   project_keys: ProjectKeysTable
+  sessions: SessionsTable
   audit: AuditTable
   jobs: JobsTable
   tasks: TasksTable
@@ -82,6 +83,21 @@ export interface ProjectKeysTable {
   created_at: number
   expires_at: number | null
   last_used_at: Generated<number | null>
+}
+
+export interface SessionsTable {
+  id: string
+  hash: string
+  owner: string
+  mark: string | null
+  key_id: string | null
+  subject: string | null
+  name: string | null
+  /** JSON. */
+  roles: string | null
+  address: string | null
+  created_at: number
+  expires_at: number
 }
 
 export type JobState = 'waiting' | 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled'

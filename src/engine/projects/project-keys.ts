@@ -1,13 +1,9 @@
 import { type Selectable, sql } from 'kysely'
-import { AppError, ERRORS, outageOf } from '../../kernel/index.ts'
+import { AppError, ERRORS, outageOf, type Scope } from '../../kernel/index.ts'
 import { newId } from '../id.ts'
 import { type Ledger, now, type Tx } from '../ledger/ledger.ts'
 import type { ProjectKeysTable } from '../ledger/schema.ts'
 import { hashSecret, newSecret } from './secrets.ts'
-
-/** What a key is good for: everything, looking, or the work of one domain. */
-export const SCOPES = ['all', 'read', 'exports', 'transfers', 'processing'] as const
-export type Scope = (typeof SCOPES)[number]
 
 export interface ProjectKey {
   id: string
@@ -20,6 +16,9 @@ export interface ProjectKey {
   lastUsedAt: number | null
 }
 
+/** A key together with its project. */
+export type FoundKey = ProjectKey & { projectName: string; projectCreatedAt: number }
+
 export interface NewKey {
   name: string
   scopes: readonly Scope[]
@@ -28,10 +27,12 @@ export interface NewKey {
   main?: boolean
 }
 
-/** Whoever a key or a ticket speaks for. Without a key, the admin or Wharf itself issued the ticket. */
+/** What a permission depends on. Without a key and a session, the admin or Wharf itself gave it. */
 export interface Grant {
-  projectId: string
+  /** null: of the whole installation. */
+  projectId: string | null
   keyId: string | null
+  sessionId: string | null
 }
 
 /** How far the last use of a key may be behind: a write per request would cost more than the request. */
@@ -142,16 +143,22 @@ export class ProjectKeys {
   }
 
   /** The key that this secret belongs to, if it is good. Found by its hash: comparing takes no secret-dependent time. */
-  async find(
-    secret: string,
-  ): Promise<(ProjectKey & { projectName: string; projectCreatedAt: number }) | undefined> {
-    if (!KEY_FORM.test(secret)) return undefined
+  async find(secret: string): Promise<FoundKey | undefined> {
+    return KEY_FORM.test(secret) ? this.#find('hash', hashSecret(secret)) : undefined
+  }
+
+  /** The same for a key that was shown before, when a session was opened with it. */
+  async findById(keyId: string): Promise<FoundKey | undefined> {
+    return this.#find('id', keyId)
+  }
+
+  async #find(column: 'hash' | 'id', value: string): Promise<FoundKey | undefined> {
     const row = await this.#ledger.db
       .selectFrom('project_keys')
       .innerJoin('projects', 'projects.id', 'project_keys.project_id')
       .selectAll('project_keys')
       .select(['projects.name as project_name', 'projects.created_at as project_created_at', now.as('now')])
-      .where('hash', '=', hashSecret(secret))
+      .where(`project_keys.${column}`, '=', value)
       .where(isGood)
       .where('projects.deleted_at', 'is', null)
       .executeTakeFirst()
@@ -179,14 +186,17 @@ export class ProjectKeys {
 
   /** Which of these are over: the project is deleted, or the key is deleted or past its end. */
   async ended<G extends Grant>(grants: readonly G[]): Promise<G[]> {
-    if (grants.length === 0) return []
     const unique = (ids: (string | null)[]) => [...new Set(ids.filter((id) => id !== null))]
-    const projects = await this.#ledger.db
-      .selectFrom('projects')
-      .select('id')
-      .where('id', 'in', unique(grants.map(({ projectId }) => projectId)))
-      .where('deleted_at', 'is', null)
-      .execute()
+    const projectIds = unique(grants.map(({ projectId }) => projectId))
+    const projects =
+      projectIds.length === 0
+        ? []
+        : await this.#ledger.db
+            .selectFrom('projects')
+            .select('id')
+            .where('id', 'in', projectIds)
+            .where('deleted_at', 'is', null)
+            .execute()
     const keyIds = unique(grants.map(({ keyId }) => keyId))
     const keys =
       keyIds.length === 0
@@ -198,8 +208,8 @@ export class ProjectKeys {
             .where(isGood)
             .execute()
     const good = new Set([...projects, ...keys].map(({ id }) => id))
-    return grants.filter(
-      ({ projectId, keyId }) => !good.has(projectId) || (keyId !== null && !good.has(keyId)),
+    return grants.filter(({ projectId, keyId }) =>
+      [projectId, keyId].some((id) => id !== null && !good.has(id)),
     )
   }
 }

@@ -1,12 +1,12 @@
 import type { Selectable } from 'kysely'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, ERRORS, type Scope } from '../../kernel/index.ts'
 import { newId } from '../id.ts'
 import { activeIn } from '../job.ts'
 import { type Ledger, now, type Tx } from '../ledger/ledger.ts'
 import type { ProjectsTable } from '../ledger/schema.ts'
 import type { Sealer } from '../sealer.ts'
 import type { Signal } from '../signal/signal.ts'
-import { type Grant, ProjectKeys, type Scope } from './project-keys.ts'
+import { type FoundKey, ProjectKeys } from './project-keys.ts'
 import { newWebhookSecret } from './secrets.ts'
 
 export interface Project {
@@ -94,15 +94,26 @@ export class ProjectStore {
 
   /** The project that a key belongs to and what it may do, if the key is good. */
   async authenticate(apiKey: string): Promise<KeyHolder | undefined> {
-    const key = await this.keys.find(apiKey)
-    if (!key) return undefined
-    const project = { id: key.projectId, name: key.projectName, createdAt: key.projectCreatedAt }
-    return { project, keyId: key.id, scopes: key.scopes }
+    return holderOf(await this.keys.find(apiKey))
   }
 
-  /** Whether what this key (or, without one, this project) issued is still good. */
-  async holds(grant: Grant): Promise<boolean> {
-    return (await this.keys.ended([grant])).length === 0
+  /** The same for the key that a session was opened with. */
+  async holder(keyId: string): Promise<KeyHolder | undefined> {
+    return holderOf(await this.keys.findById(keyId))
+  }
+
+  /** Those of these that are there, oldest first. */
+  async some(ids: readonly string[]): Promise<Project[]> {
+    if (ids.length === 0) return []
+    const rows = await this.#deps.ledger.db
+      .selectFrom('projects')
+      .selectAll()
+      .where('id', 'in', ids)
+      .where('deleted_at', 'is', null)
+      .orderBy('created_at')
+      .orderBy('id')
+      .execute()
+    return rows.map(toProject)
   }
 
   async endKey(tx: Tx, id: string, keyId: string): Promise<void> {
@@ -216,6 +227,12 @@ export class ProjectStore {
     await this.keys.endAll(tx, id)
     this.#tell(tx)
   }
+}
+
+function holderOf(key: FoundKey | undefined): KeyHolder | undefined {
+  if (!key) return undefined
+  const project = { id: key.projectId, name: key.projectName, createdAt: key.projectCreatedAt }
+  return { project, keyId: key.id, scopes: key.scopes }
 }
 
 function toProject(row: Selectable<ProjectsTable>): Project {

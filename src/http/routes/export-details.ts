@@ -5,7 +5,7 @@ import type { ProjectStore } from '../../engine/index.ts'
 import type { ExportView } from '../../exports/index.ts'
 import { background } from '../../kernel/index.ts'
 import { eventHistory } from '../../notify/index.ts'
-import { issuerOf, type Principal } from '../auth.ts'
+import { actorOf, issuerOf, type Principal } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { sendArtifact } from '../send-artifact.ts'
 import { Deliveries, Downloads, Manifest, Place, Report } from './export-schemas.ts'
@@ -177,9 +177,11 @@ function linkUse({ principal, method }: FastifyRequest, count: () => Promise<voi
   }
 }
 
-/** Which key, or the ticket of which: a file that leaks leads back to it. */
+/** Which person, which key, or the ticket of which: a file that leaks leads back to it. Like the actor of the audit log, with the key's name. */
 async function nameOf(projects: ProjectStore, principal: Principal | null): Promise<string> {
-  if (principal?.role === 'project') return `key ${await projects.keys.nameOf(principal.keyId)}`
-  if (principal?.role !== 'ticket') return principal?.role ?? 'nobody'
-  return principal.keyId === null ? 'ticket' : `ticket of key ${await projects.keys.nameOf(principal.keyId)}`
+  const actor = actorOf(principal)
+  const keyId = principal?.keyId ?? null
+  if (keyId === null) return actor
+  const name = await projects.keys.nameOf(keyId)
+  return actor.replace(keyId, () => name)
 }

@@ -3,9 +3,10 @@ import { stat } from 'node:fs/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Person } from '../../engine/index.ts'
 import { type ExportBody, type ExportView, noExport, type Produced } from '../../exports/index.ts'
 import { AppError, ERRORS, metrics } from '../../kernel/index.ts'
-import { linkIssuerOf, type Principal, requireProject, requireTask } from '../auth.ts'
+import { linkIssuerOf, type Principal, personOf, requireProject, requireTask } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { contentDisposition } from '../send-artifact.ts'
 import { exportDetailRoutes } from './export-details.ts'
@@ -45,7 +46,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const body = request.body as ExportBody
+        const body = inTheirName(request.body as ExportBody, personOf(request.principal))
         const projectId = projectOf(request.principal, body)
         if (request.query.mode === 'sync') return answerWithFile(deps, request, projectId, reply) as never
         const refused = await exports.refusal(projectId)
@@ -180,6 +181,11 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
 }
 
 const QUEUED = { status: 'pending', stage: 'queued', error: null, finished_at: null }
+
+/** What a person asks for is theirs, unless they say whose it is. */
+function inTheirName(body: ExportBody, person: Person | null): ExportBody {
+  return person && body.operator_id === undefined ? { ...body, operator_id: person.name } : body
+}
 
 function projectOf(principal: Principal | null, { project_id }: ExportBody): string {
   if (principal?.role === 'project') {

@@ -73,6 +73,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
         }
         if (task.status === 'FAILED') throw new AppError(ERRORS.TASK_WITHOUT_RESULT, task.errorMessage)
         const file = await results.open(task.taskId, task.resultPath)
+        if (request.method === 'GET') await deps.trail.prepare(request)()
         return answerFile(request, reply, { ...file, name: resultName(task, file.name) })
       },
     )
@@ -89,10 +90,13 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
       },
       async (request) => {
         const { taskId, projectId } = await mine(request)
-        const { keyId = null } = issuerOf(request.principal)
+        const { keyId = null, sessionId = null } = issuerOf(request.principal)
         // A task of the installation has no project; its ticket ends with the key's own project.
         const of = projectId ?? (request.principal?.role === 'project' ? request.principal.project.id : null)
-        const { ticket, expiresAt } = deps.tickets.issue({ taskId, projectId: of, keyId }, TICKET_MS)
+        const { ticket, expiresAt } = deps.tickets.issue(
+          { taskId, projectId: of, keyId, sessionId },
+          TICKET_MS,
+        )
         return { ticket, expires_at: new Date(expiresAt).toISOString() }
       },
     )

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
-import { QUOTAS, type Quota, SCOPES } from '../../engine/index.ts'
+import { QUOTAS, type Quota } from '../../engine/index.ts'
 import { MASKS } from '../../exports/index.ts'
+import { SCOPES } from '../../kernel/index.ts'
 import { nullable, Time } from './schemas.ts'
 
 export const ProjectView = Type.Object({
@@ -75,7 +76,7 @@ export const NewProject = Type.Object(
 
 export const Secrets = Type.Object({ api_key: Type.String(), webhook_secret: Type.String() })
 
-const Scopes = Type.Array(Type.Enum([...SCOPES]), { minItems: 1, uniqueItems: true })
+export const Scopes = Type.Array(Type.Enum([...SCOPES]), { minItems: 1, uniqueItems: true })
 
 export const NewKey = Type.Object(
   {
@@ -117,12 +118,4 @@ export const Rotated = Type.Object({
   key_id: Type.Optional(Type.String()),
   webhook_secret: Type.Optional(Type.String()),
   old_expires_at: nullable(Time),
-})
-
-export const Session = Type.Object({
-  role: Type.Enum(['admin', 'project']),
-  project_id: nullable(Type.String()),
-  project_name: nullable(Type.String()),
-  scopes: nullable(Scopes),
-  seq: Type.Integer({ description: 'the newest event; what is read after this answer is at least as new' }),
 })

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectView } from '../../engine/index.ts'
 import { EXPORT_LANE, type Mask } from '../../exports/index.ts'
-import { requireProject } from '../auth.ts'
+import { issuerOf, requireProject } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { keyRoutes } from './keys.ts'
 import {
@@ -179,8 +179,8 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       async ({ params: { project_id }, principal }) => {
         requireProject(principal, project_id)
         await projects.require(ledger, project_id)
-        const keyId = principal?.role === 'project' ? principal.keyId : null
-        const issued = tickets.issue({ taskId: null, projectId: project_id, keyId }, TICKET_MS)
+        const { keyId = null, sessionId = null } = issuerOf(principal)
+        const issued = tickets.issue({ taskId: null, projectId: project_id, keyId, sessionId }, TICKET_MS)
         return { ticket: issued.ticket, expires_at: new Date(issued.expiresAt).toISOString() }
       },
     )

@@ -7,7 +7,7 @@ import type { HttpDeps } from '../http-deps.ts'
 import { prefersChinese } from '../language.ts'
 import { NewAccount, OneAccount, OneRun, Params, Run, RunKind, RunsState, ShortRun } from './run-schemas.ts'
 
-const config = { access: 'admin' } as const
+const config = { access: 'runs' } as const
 const tags = ['runs']
 
 /** Accounts and their runs: one list for the whole installation. */
@@ -118,7 +118,7 @@ export function runRoutes({ ledger, idempotency, runs, trail }: HttpDeps): Fasti
     app.put(
       '/api/settings/max_concurrent',
       {
-        config,
+        config: { access: 'admin' },
         schema: {
           tags,
           summary: 'How many runs may go on at once, over all instances',

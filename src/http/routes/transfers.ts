@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Tx } from '../../engine/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { noTransfer, type TransferBody } from '../../transfers/index.ts'
 import { projectScope, requireOwn, requireProject } from '../auth.ts'
@@ -29,7 +30,7 @@ const OneJob = Type.Object({ job_id: Type.String() })
 
 /** "Put this file on these thousand hosts." */
 export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
-  const { transfers, idempotency, ledger } = deps
+  const { transfers, idempotency, ledger, trail } = deps
 
   return async (app) => {
     await app.register(repositoryRoutes(deps))
@@ -48,12 +49,13 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const body = request.body as TransferBody
         const projectId = projectOf(request)
+        const joined = (tx: Tx, jobId: string) => trail.recordOnce(tx, request, jobId)
         if (request.headers['idempotency-key'] === undefined) {
-          const { taskId, jobId } = await transfers.request(projectId, body)
+          const { taskId, jobId } = await transfers.request(projectId, body, joined)
           return reply.code(202).headers(placeOf(taskId)).send({ task_id: taskId, job_id: jobId })
         }
         await idempotency.answer(request, reply, async (tx) => {
-          const { taskId, jobId } = await transfers.requestIn(tx, projectId, body)
+          const { taskId, jobId } = await transfers.requestIn(tx, projectId, body, joined)
           return { status: 202, headers: placeOf(taskId), body: { task_id: taskId, job_id: jobId } }
         })
       },

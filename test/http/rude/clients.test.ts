@@ -31,7 +31,7 @@ async function requestTo(server: RudeServer, route: Route, key: string): Promise
     address: server.address,
     method: route.method,
     path: await route.path(),
-    headers: { ...route.headers(), ...extra(route), Authorization: `Bearer ${key}` },
+    headers: { ...route.headers(), ...extra(route), Origin: server.address, Authorization: `Bearer ${key}` },
     body: await route.body(),
   }
 }

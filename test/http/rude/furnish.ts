@@ -109,6 +109,10 @@ export async function furnish(server: RudeServer) {
     await ask('PUT', `/api/templates/${name}`, { key, body: { template: { id: 'Id' } } })
     return name
   }
+  const session = async () => {
+    const more = { body: { key }, headers: { origin: address } }
+    return (await ask<{ session_id: string }>('POST', '/api/session', more)).session_id
+  }
   const spare = await newProject(server)
   const keyId = async () => {
     const body = { name: randomUUID(), scopes: ['read'] }
@@ -168,6 +172,8 @@ export async function furnish(server: RudeServer) {
     'PUT /api/templates/{name}': { template: () => ({ id: 'Id' }) },
     'GET /api/templates/{name}': { name: template },
     'DELETE /api/templates/{name}': { name: template },
+    'POST /api/session': { key: () => key },
+    'DELETE /api/sessions/{session_id}': { session_id: session },
     'POST /api/projects': { name: () => 'rude' },
     'POST /api/projects/{project_id}/keys': { name: randomUUID },
     'DELETE /api/projects/{project_id}/keys/{key_id}': { project_id: () => spare.id, key_id: keyId },

@@ -21,7 +21,7 @@ export function DownloadsPanel({ task }: { task: ExportTask }) {
   if (!data) return null
   const columns: Column<ExportDownload>[] = [
     { key: 'at', title: t('exports.detail.at'), draw: ({ at }) => format.exact(at) },
-    { key: 'who', title: t('exports.detail.who'), draw: ({ who }) => who },
+    { key: 'who', title: t('exports.detail.who'), draw: ({ who }) => who.replace(/^person /, '') },
     { key: 'address', title: t('exports.detail.address'), draw: ({ address }) => <code>{address}</code> },
     {
       key: 'bytes',

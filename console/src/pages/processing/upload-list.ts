@@ -1,5 +1,5 @@
 import { type DetailedError, Upload } from 'tus-js-client'
-import { session } from '../../api/session.ts'
+import { ownHeaders } from '../../api/session.ts'
 import { UPLOADS } from '../../api/tasks.ts'
 import { Rates } from '../../live/rates.ts'
 import { Store } from '../../live/store.ts'
@@ -38,9 +38,7 @@ export class UploadList {
       retryDelays: RETRY_DELAYS,
       removeFingerprintOnSuccess: true,
       metadata: { filename: file.name, filetype: file.type },
-      // Asked for with each request: somebody may have signed in anew meanwhile.
-      onBeforeRequest: (request) =>
-        request.setHeader('authorization', `Bearer ${session.get()?.token ?? ''}`),
+      headers: ownHeaders(),
       onShouldRetry: (error) => {
         const again = mayPass(error)
         if (again) this.#change(id, { state: 'waiting' })

@@ -1,20 +1,21 @@
 import { Alert, Button, Input } from 'antd'
 import { type FormEvent, useEffect, useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { signedOutBecause, signIn } from '../../api/session.ts'
-import { askWho } from '../../api/who.ts'
+import { signedOutBecause } from '../../api/session.ts'
+import { askMethods, signInWithKey } from '../../api/who.ts'
 import { useStore } from '../../live/store.ts'
 import { Mark } from '../../parts/mark.tsx'
 import { Preferences } from '../../parts/preferences.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import './sign-in.css'
 
-/** A project's key or the admin token; what it may do, the server says. */
+/** With the identity provider where there is one, a project's key or the admin token; what they may do, the server says. */
 export function SignInPage() {
   const { t } = useTranslation()
   const because = useStore(signedOutBecause)
   const [error, setError] = useState<unknown>(null)
   const [busy, setBusy] = useState(false)
+  const withProvider = useProvider()
   useEffect(() => {
     document.title = `${t('common.sign_in.title')} · Wharf`
   }, [t])
@@ -25,9 +26,7 @@ export function SignInPage() {
     setBusy(true)
     setError(null)
     try {
-      const token = key.trim()
-      const { role, project_id, project_name } = await askWho(token)
-      signIn({ token, role, projectId: project_id, projectName: project_name })
+      await signInWithKey(key.trim())
     } catch (problem) {
       setError(problem)
       setBusy(false)
@@ -46,6 +45,14 @@ export function SignInPage() {
           <Alert type="warning" showIcon title={t('common.sign_in.expired')} />
         )}
         {error !== null && <ProblemNote error={error} />}
+        {withProvider && (
+          <>
+            <Button type="primary" size="large" block href={loginAddress()}>
+              {t('common.sign_in.with_provider')}
+            </Button>
+            <p className="sign-in-or">{t('common.sign_in.or')}</p>
+          </>
+        )}
         <form onSubmit={enter}>
           <label htmlFor={id}>{t('common.sign_in.key')}</label>
           <Input.Password
@@ -62,7 +69,13 @@ export function SignInPage() {
           <p id={`${id}-hint`} className="sign-in-hint">
             {t('common.sign_in.hint')}
           </p>
-          <Button type="primary" htmlType="submit" size="large" block loading={busy}>
+          <Button
+            type={withProvider ? 'default' : 'primary'}
+            htmlType="submit"
+            size="large"
+            block
+            loading={busy}
+          >
             {t('common.sign_in.go')}
           </Button>
         </form>
@@ -72,4 +85,25 @@ export function SignInPage() {
       </main>
     </div>
   )
+}
+
+/** Whether people can sign in with an identity provider here. */
+function useProvider(): boolean {
+  const [known, setKnown] = useState(false)
+  useEffect(() => {
+    const gone = new AbortController()
+    askMethods(gone.signal).then(
+      (methods) => setKnown(methods.includes('oidc')),
+      // Without the answer there is still the key.
+      () => undefined,
+    )
+    return () => gone.abort()
+  }, [])
+  return known
+}
+
+/** Back to this very page afterwards. */
+function loginAddress(): string {
+  const { pathname, search } = window.location
+  return `/auth/login?${new URLSearchParams({ to: `${pathname}${search}` })}`
 }

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AppError } from '../../kernel/index.ts'
+import { prefersChinese } from '../language.ts'
+
+interface Words {
+  title: string
+  again: string
+  key: string
+}
+
+const ENGLISH: Record<string, string> = {
+  SIGN_IN_OFF: 'Signing in with an identity provider is not set up here',
+  SIGN_IN_FAILED: 'You are not signed in',
+  SIGN_IN_REFUSED: 'You have no role in Wharf',
+  ISSUER_UNAVAILABLE: 'The identity provider does not answer',
+}
+const CHINESE: Record<string, string> = {
+  SIGN_IN_OFF: '此处未启用统一身份登录',
+  SIGN_IN_FAILED: '登录未成功',
+  SIGN_IN_REFUSED: '您在 Wharf 中没有角色',
+  ISSUER_UNAVAILABLE: '身份服务暂时无法访问',
+}
+
+function wordsFor(request: FastifyRequest, code: string): Words & { language: string } {
+  if (prefersChinese(request.headers['accept-language']))
+    return { language: 'zh-CN', title: CHINESE[code] ?? '登录未成功', again: '重试', key: '使用密钥登录' }
+  const title = ENGLISH[code] ?? 'You are not signed in'
+  return { language: 'en', title, again: 'Try again', key: 'Sign in with a key' }
+}
+
+const STYLE = `body { font: 16px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 12vh auto; padding: 0 1rem; color-scheme: light dark }
+h1 { font-size: 1.4rem } a { margin-right: 1rem }`
+
+const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+
+/** For people whose sign-in ended here: what happened, and what they can do. */
+export function sendSignInProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: AppError,
+): FastifyReply {
+  const { language, title, again, key } = wordsFor(request, error.code)
+  if (error.retryAfter !== undefined) reply.header('Retry-After', error.retryAfter)
+  return reply
+    .code(error.kind.http)
+    .type('text/html; charset=utf-8')
+    .header('Content-Security-Policy', POLICY)
+    .send(`<!doctype html>
+<html lang="${language}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Wharf</title>
+<style>${STYLE}</style>
+<h1>${title}</h1>
+<p>${escapeHtml(error.message)}</p>
+<p><a href="/auth/login">${again}</a> <a href="/">${key}</a></p>
+<p><code>${error.code}</code></p>
+</html>
+`)
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
+}
