@@ -5,6 +5,7 @@ import {
   type Driver,
   type ExportBody,
   examineSource,
+  guessAndTry,
   HttpPageSource,
   type HttpSource,
   MASKS,
@@ -21,7 +22,7 @@ import { AppError, createLog, ERRORS, systemClock } from './kernel/index.ts'
 import { AddressGuard, HttpClient, NOTHING_PRIVATE, parseAllowHosts, signPull } from './net/index.ts'
 import { VERSION } from './version.ts'
 
-export { verifyFiles } from './exports/index.ts'
+export { type HttpSource, parseHttpSource, verifyFiles } from './exports/index.ts'
 
 /** A source, and how to reach it. */
 export interface SourceAccess {
@@ -163,8 +164,18 @@ export async function diagnoseSource(
   try {
     http.check(source.url)
     const { url, headers } = source
-    const pages = new HttpPageSource({ http, clock }, { url, headers, secrets: secretsOf(source) })
-    return await examineSource({ source: pages, clock }, { signal })
+    const secrets = secretsOf(source)
+    const pages = new HttpPageSource({ http, clock }, { url, headers, secrets })
+    const own = await examineSource({ source: pages, clock }, { signal })
+    const failed = own.findings.find(({ level }) => level === 'fail')
+    if (!failed) return own
+    const other = await guessAndTry({ http, clock, secrets }, { url, headers, signal })
+    const works = other && !other.findings.some(({ level }) => level === 'fail')
+    // One that answers as it should and then stumbles has a fault, unless it is of a kind that is known to.
+    const speaks = own.findings.some(({ check, level }) => check === 'answer' && level === 'ok')
+    if (!other || (speaks && !(works && other.source?.preset))) return own
+    const message = `does not speak Wharf's own protocol (${failed.message})`
+    return { ...other, findings: [{ level: 'warn', check: 'answer', message }, ...other.findings] }
   } finally {
     await http.close()
   }

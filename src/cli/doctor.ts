@@ -21,13 +21,13 @@ export function addDoctorCommand(program: Command): void {
     .description('say what is wrong with this installation or, with an address, with a source')
     .argument(
       '[source-url]',
-      'look at this source as an export would: it answers page=P&page_size=N with {total, data}; see docs/exports.md',
+      'look at this source as an export would: any endpoint that answers with rows; see docs/exports.md and docs/sources.md',
     )
     .option('--json', 'print the findings as JSON')
   addSourceOptions(command)
     .addHelpText(
       'after',
-      '\nWithout an address it looks at ledger, Redis, store, clocks, disks and the last back-up of the settings in force.\nEnds with 0 when all is well or merely worth a warning, with 1 when a check failed.',
+      '\nOf a source that does not speak Wharf’s own protocol it guesses how it pages, tries that out and prints it.\nWithout an address it looks at ledger, Redis, store, clocks, disks and the last back-up of the settings in force.\nEnds with 0 when all is well or merely worth a warning, with 1 when a check failed.',
     )
     .action((url: string | undefined, options: DoctorOptions) =>
       url === undefined ? examine(options) : runDoctor(url, options),
@@ -46,7 +46,7 @@ async function runDoctor(url: string, options: DoctorOptions): Promise<void> {
   const { diagnoseSource } = await import('../compose-export.ts')
   const { signal, done } = interruptible(() => console.error('wharf: stopped'))
   const diagnosis = await diagnoseSource(sourceAccess(url, options), signal).finally(done)
-  const { findings, recommendation } = diagnosis
+  const { findings, recommendation, source } = diagnosis
   tell(findings)
   if (options.json) return console.log(JSON.stringify(diagnosis, null, 2))
   show(findings)
@@ -55,6 +55,7 @@ async function runDoctor(url: string, options: DoctorOptions): Promise<void> {
     const many = fetchers === 1 ? '1 fetcher' : `${fetchers} fetchers`
     console.log(`\nrecommended: --page-size ${pageSize}; then ${many}, ${reason}`)
   }
+  if (source) console.log(`\nsend as source, or save it for --source:\n${JSON.stringify(source, null, 2)}`)
 }
 
 /** By the exit code. */

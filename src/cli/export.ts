@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import type { ExportWishes, LocalQuery } from '../compose-export.ts'
 import { loadConfig } from '../config.ts'
 import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
+import { httpSourceOf, PRESET_NAMES } from './http-source.ts'
 import { interruptible } from './interrupt.ts'
 import { fileError, PartFolder } from './part-folder.ts'
 import type { Progress } from './progress.ts'
@@ -19,6 +20,8 @@ interface ExportOptions extends SourceOptions {
   sql?: string
   connection?: string
   param?: string[]
+  preset?: string
+  source?: string
   pageSize?: number
   title?: string
   summary?: string
@@ -45,6 +48,8 @@ const EXAMPLES = `
 Examples:
   wharf export 'http://127.0.0.1:8080/samples/orders?rows=5000' -o orders.xlsx
   wharf export https://erp.example/api/orders -o orders.csv --header 'Authorization: Bearer …'
+  wharf export https://shop.example/api/orders/ --preset drf -o orders.xlsx
+  wharf export --source orders.json -o orders.csv
   wharf export --sql 'select * from orders where day = $1' --param 2026-01-31 \\
     --connection postgres://reader@db.example/shop -o orders.parquet
   wharf export --sql 'select * from orders' --connection ./shop.db -o orders.xlsx
@@ -59,7 +64,10 @@ export function addExportCommand(program: Command): void {
   const command = program
     .command('export')
     .description('make a file out of a source, with no server')
-    .argument('[source-url]', 'answers page=P&page_size=N with {total, data}; see docs/exports.md')
+    .argument(
+      '[source-url]',
+      'answers page=P&page_size=N with {total, data} (docs/exports.md), or see --preset',
+    )
     .requiredOption(
       '-o, --output <file>',
       'the file to write; its ending (.csv, .xlsx, .zip, .jsonl, .parquet; .csv.gz, .jsonl.zst …) decides the type',
@@ -74,7 +82,16 @@ export function addExportCommand(program: Command): void {
       'the database: postgres://… or mysql://user:password@host/name, or an SQLite file',
     )
     .option('--param <value>', 'for $1, $2 … or ? in the query; may be given again', collect)
-    .option('--page-size <rows>', 'rows a request (default: 500)', wholeNumber(100, 1_000))
+    .option('--preset <name>', `how the source pages and answers: ${PRESET_NAMES}; see docs/sources.md`)
+    .option(
+      '--source <file.json>',
+      'the source as an object, as in docs/sources.md; an address replaces its url',
+    )
+    .option(
+      '--page-size <rows>',
+      'rows per request, 100 to 1,000 (default: 500); with --preset or --source up to 10,000',
+      wholeNumber(1, 10_000),
+    )
     .option('--title <text>', 'Excel: a line above the table')
     .option('--summary <html>', 'Excel: a text below the title (b, i, u, br, font color)')
     .option('--template <file.json>', 'columns, row headers and styles; see docs/templates.md')
@@ -135,12 +152,13 @@ function collect(value: string, before: string[] = []): string[] {
 /** The query, if that is what was asked for; a source and a query are not one export. */
 function queryOf(
   url: string | undefined,
-  { sql, connection, param = [] }: ExportOptions,
+  { sql, connection, param = [], source, preset }: ExportOptions,
 ): LocalQuery | undefined {
-  if ((sql === undefined) === (url === undefined))
+  const isHttp = url !== undefined || source !== undefined
+  if ((sql === undefined) !== isHttp || (sql !== undefined && preset !== undefined))
     throw new AppError(
       ERRORS.REQUEST_INVALID,
-      'give either the address of a source or --sql with --connection',
+      'give either the address of a source (or --source) or --sql with --connection',
     )
   if ((sql === undefined) !== (connection === undefined))
     throw new AppError(ERRORS.REQUEST_INVALID, '--sql and --connection need one another')
@@ -167,9 +185,11 @@ async function runExport(asked: string | undefined, options: ExportOptions): Pro
   const { type, compress } = typeOf(options)
   const template = options.template && readTemplate(await templateText(options.template), options.template)
   const sql = queryOf(asked, options)
-  const url = asked ?? ''
+  const http = await httpSourceOf(asked, options)
+  const url = http?.url ?? asked ?? ''
   const source = sourceAccess(url, options)
-  const folder = await PartFolder.open(file, { url, headers: source.headers, template, ...(sql && { sql }) })
+  const same = { url, headers: source.headers, template, ...(sql && { sql }), ...(http && { http }) }
+  const folder = await PartFolder.open(file, same)
   const progress = openProgress(process.stderr)
   const limits = excelLimits(loadConfig(process.env))
   let started = false
@@ -181,6 +201,7 @@ async function runExport(asked: string | undefined, options: ExportOptions): Pro
     const made = await exportToFolder({
       source,
       sql,
+      http,
       wishes: {
         type,
         ...(compress && { compress }),
@@ -191,7 +212,7 @@ async function runExport(asked: string | undefined, options: ExportOptions): Pro
         ...(options.onDuplicates !== undefined && { on_duplicates: options.onDuplicates }),
         ...(options.title !== undefined && { title: options.title }),
         ...(options.summary !== undefined && { summary: options.summary }),
-        ...(options.pageSize !== undefined && { page_size: options.pageSize }),
+        ...(options.pageSize !== undefined && !http && { page_size: options.pageSize }),
         ...(options.timezone !== undefined && { timezone: options.timezone }),
         ...(options.theme !== undefined && { theme: options.theme }),
         ...(options.watermark !== undefined && { watermark: true }),

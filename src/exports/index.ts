@@ -27,11 +27,13 @@ export {
   DRIVERS,
   type Driver,
   examineSource,
+  guessAndTry,
   type HttpSource,
   MOST_ROWS_PER_PAGE,
   openSqlRows,
   PAGING_STYLES,
   PRESETS,
+  parseHttpSource,
 } from './source/index.ts'
 export { SpoolFolders } from './spool-folders.ts'
 export { SpoolSweeper } from './spool-sweeper.ts'

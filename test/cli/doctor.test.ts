@@ -52,4 +52,28 @@ describe('wharf doctor', () => {
     expect(await exited).toMatchObject({ code: 1 })
     expect(output.err).toMatch(/^wharf: .*\(URL_UNSUPPORTED\)\n$/)
   })
+
+  test('a source of another kind is known by its looks, tried out, and printed to be pasted', async () => {
+    const { exited, output } = runWharf([
+      'doctor',
+      await startSource(({ request, response }) => {
+        const url = new URL(request.url ?? '', `http://${request.headers.host}`)
+        const [page, size] = [Number(url.searchParams.get('page') ?? 1), 10]
+        if (page < 1) return void response.writeHead(404).end('{"detail":"Invalid page."}')
+        const results = Array.from({ length: size }, (_, n) => row((page - 1) * size + n))
+        return {
+          count: 30,
+          next: page < 3 ? `${url.origin}/?page=${page + 1}` : null,
+          previous: null,
+          results,
+        }
+      }),
+    ])
+    expect(await exited).toMatchObject({ code: 0 })
+    expect(output.out).toMatch(/^! answer +does not speak Wharf's own protocol \(.*status 404\)$/m)
+    expect(output.out).toMatch(/^✓ answer +results and next of Django REST framework$/m)
+    expect(output.out).toMatch(/^✓ total +30 rows in 3 pages, of 30$/m)
+    const source: unknown = JSON.parse(output.out.slice(output.out.indexOf('{')))
+    expect(source).toEqual({ kind: 'http', preset: 'drf', url: expect.stringMatching(/^http/) })
+  })
 })

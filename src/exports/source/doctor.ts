@@ -2,6 +2,7 @@ import { type Clock, DEFAULT_BACKOFF, messageOf } from '../../kernel/index.ts'
 import { type DoctorPage, readDoctorPage } from './doctor-page.ts'
 import { planFetch, rowsOfPage } from './fetch-plan.ts'
 import { askProbe } from './fetch-to-spool.ts'
+import type { HttpSource } from './http/http-source.ts'
 import { PageBody } from './page-body.ts'
 import { pageError } from './page-error.ts'
 import { PageGetter } from './page-getter.ts'
@@ -18,6 +19,8 @@ export interface Diagnosis {
   findings: Finding[]
   /** Nothing when no page size worked. */
   recommendation: { pageSize: number; fetchers: number; reason: string } | null
+  /** For a source that does not speak Wharf's own protocol: what to send as `source`. */
+  source?: { kind: 'http' } & HttpSource
 }
 
 export interface DoctorOptions {
