@@ -7,8 +7,9 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
   LogController,
+  type RouteHandlerMethod,
 } from 'fastify'
-import { AppError, ERRORS, type Part, systemClock, unforeseen } from '../kernel/index.ts'
+import { AppError, ERRORS, isAppError, type Part, systemClock, unforeseen } from '../kernel/index.ts'
 import { AuditTrail } from './audit-trail.ts'
 import { type Access, Authenticator, allow, credentialsOf, type Principal } from './auth.ts'
 import { refuseBytes } from './bad-request.ts'
@@ -252,6 +253,9 @@ export class HttpServer implements Part {
   }
 
   #addHooks(app: FastifyInstance): void {
+    app.addHook('onRoute', (route) => {
+      route.handler = quietAfterAnswer(route.handler)
+    })
     app.decorateRequest('principal', null)
     app.decorateRequest('audited', false)
     app.addHook('onRequest', async (request, reply) => {
@@ -363,6 +367,17 @@ function namesTypeOfNothing({ method, headers, routeOptions }: FastifyRequest): 
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   if (hasBody || routeOptions.url?.startsWith('/api/uploads')) return false
   return ['POST', 'DELETE'].includes(method) || /^application\/json\b/i.test(headers['content-type'] ?? '')
+}
+
+/** A request that a stop has answered in place of its handler goes on until that one notices; that is no error. */
+function quietAfterAnswer(handler: RouteHandlerMethod): RouteHandlerMethod {
+  return function (this: FastifyInstance, request, reply) {
+    const answer = handler.call(this, request, reply)
+    if (!(answer instanceof Promise)) return answer
+    return answer.catch((error) => {
+      if (!(reply.sent && isAppError(error, ERRORS.CALLER_GONE))) throw error
+    })
+  }
 }
 
 /** Nobody is left to read an answer, and what failed did so because of that. */

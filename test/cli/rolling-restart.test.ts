@@ -86,7 +86,11 @@ test.runIf(NGINX && availableBackends().includes('postgres + redis'))(
     await end()
     expect(load.failures, nginx.log()).toEqual([])
     const ledger = await openLedger()
-    const jobs = await ledger.db.selectFrom('jobs').select(['kind', 'state', 'attempts', 'crashes']).execute()
+    const jobs = await until(
+      'the last callbacks are delivered',
+      () => ledger.db.selectFrom('jobs').select(['kind', 'state', 'attempts', 'crashes']).execute(),
+      (jobs) => jobs.every(({ state }) => !['waiting', 'pending', 'running'].includes(state)),
+    )
     await ledger.close()
     expect(
       jobs.filter(({ state, attempts, crashes }) => state !== 'succeeded' || attempts !== 1 || crashes !== 0),
