@@ -1,6 +1,6 @@
 import { countOf, startOfJson, wholeOf } from '../envelope.ts'
 import { eachElement, eachMember } from '../json-members.ts'
-import { OPEN_BRACE, skipValue } from '../json-scan.ts'
+import { CLOSE_BRACE, COMMA, OPEN_BRACE, skipValue } from '../json-scan.ts'
 import { KeysSeen } from '../keys-seen.ts'
 import { PAGE_MARGIN, PageBody } from '../page-body.ts'
 import { ShapeFault } from '../page-fault.ts'
@@ -10,8 +10,10 @@ import type { HttpPlan } from './read-http-source.ts'
 
 /** What an answer holds, before it is decided what to make of it. */
 export interface AnswerPage {
-  /** Where each row is in the answer. */
-  rows: { from: number; to: number }[]
+  /** Where the list of rows begins and ends in the answer. */
+  list: { from: number; to: number }
+  /** Rows in it. */
+  count: number
   /** What the answer states. */
   total: number | undefined
   /** JSON of the next cursor, or the next address as a JSON string; undefined at the end. */
@@ -29,14 +31,14 @@ export function readAnswer(
   const places = new AnswerPlaces(bytes, start, headers)
   const list = places.list(plan.rows)
   if (list === undefined) throw new ShapeFault(noRows(plan.rows, places.keys))
-  const rows: AnswerPage['rows'] = []
-  eachElement(bytes, list, (from) => {
-    const to = skipValue(bytes, from)
-    if (bytes[from] !== OPEN_BRACE) throw new ShapeFault(`row ${rows.length + 1} is not an object`)
-    rows.push({ from, to })
-    return to
+  let count = 0
+  const to = eachElement(bytes, list, (from) => {
+    if (bytes[from] !== OPEN_BRACE) throw new ShapeFault(`row ${count + 1} is not an object`)
+    count++
+    return skipValue(bytes, from)
   })
-  return { rows, total: totalOf(places, plan), cursor: cursorOf(places, headers, plan) }
+  const rows = { list: { from: list, to }, count }
+  return { ...rows, total: totalOf(places, plan), cursor: cursorOf(places, headers, plan) }
 }
 
 function noRows(rows: readonly string[], keys: readonly string[]): string {
@@ -79,18 +81,29 @@ export function keysOf(page: Pick<PageBody, 'bytes'>): string[] {
 const HEAD = Buffer.from('{"data":[')
 const TAIL = Buffer.from(']}')
 
-/** The rows as a page of the seed's protocol, which is what the spool takes. */
+/** The first `keep` rows as a page of the seed's protocol, which is what the spool takes. */
 export function toPage(
   input: Buffer,
-  rows: readonly { from: number; to: number }[],
+  { list, count }: Pick<AnswerPage, 'list' | 'count'>,
+  keep: number,
   lift: HttpPlan['lift'],
 ): PageBody {
-  const [first, last] = [rows[0], rows.at(-1)]
-  if (!first || !last) return joinRows([])
+  if (keep === 0) return joinRows([])
   // What is between the rows of a list is commas and blanks.
-  return joinRows(
-    lift ? rows.map(({ from }) => lifted(input, from, lift)) : [input.subarray(first.from, last.to)],
-  )
+  if (!lift && keep === count) return joinRows([input.subarray(list.from + 1, list.to - 1)])
+  // A row is never longer for what is lifted out of it.
+  const out = Buffer.allocUnsafe(list.to - list.from)
+  let length = 0
+  let row = 0
+  eachElement(input, list.from, (from) => {
+    const to = skipValue(input, from)
+    if (row++ < keep) {
+      if (row > 1) out[length++] = COMMA
+      length = lift ? writeLifted(input, from, lift, out, length) : length + input.copy(out, length, from, to)
+    }
+    return to
+  })
+  return joinRows([out.subarray(0, length)])
 }
 
 export function joinRows(rows: readonly Uint8Array[]): PageBody {
@@ -99,7 +112,7 @@ export function joinRows(rows: readonly Uint8Array[]): PageBody {
   page.bytes = Buffer.allocUnsafeSlow(size + PAGE_MARGIN)
   let at = HEAD.copy(page.bytes)
   rows.forEach((row, index) => {
-    if (index > 0) page.bytes[at++] = 0x2c
+    if (index > 0) page.bytes[at++] = COMMA
     page.bytes.set(row, at)
     at += row.length
   })
@@ -109,26 +122,28 @@ export function joinRows(rows: readonly Uint8Array[]): PageBody {
   return page
 }
 
-/** The row with the members of one of its objects in that one's place. */
-function lifted(input: Buffer, row: number, { member, keep }: NonNullable<HttpPlan['lift']>): Buffer {
-  const members: Buffer[] = []
-  const add = (from: number, to: number) => members.push(input.subarray(from, to))
-  eachMember(input, row, (key, at, keyAt) => {
-    const end = skipValue(input, at)
-    if (key !== member || input[at] !== OPEN_BRACE) {
-      if (!keep || keep.includes(key)) add(keyAt, end)
-      return end
-    }
-    return eachMember(input, at, (_, value, innerKeyAt) => {
-      const innerEnd = skipValue(input, value)
-      add(innerKeyAt, innerEnd)
-      return innerEnd
-    })
+/** Writes the row with the members of one of its objects in that one's place. Returns where it ended. */
+function writeLifted(
+  input: Buffer,
+  row: number,
+  { member, keep }: NonNullable<HttpPlan['lift']>,
+  out: Buffer,
+  at: number,
+): number {
+  const start = at + 1
+  let o = start
+  const add = (from: number, to: number): number => {
+    if (o > start) out[o++] = COMMA
+    o += input.copy(out, o, from, to)
+    return to
+  }
+  out[at] = OPEN_BRACE
+  eachMember(input, row, (key, value, keyAt) => {
+    if (key === member && input[value] === OPEN_BRACE)
+      return eachMember(input, value, (_, inner, innerKeyAt) => add(innerKeyAt, skipValue(input, inner)))
+    const end = skipValue(input, value)
+    return !keep || keep.includes(key) ? add(keyAt, end) : end
   })
-  const comma = Buffer.from(',')
-  return Buffer.concat([
-    Buffer.from('{'),
-    ...members.flatMap((piece, index) => (index === 0 ? [piece] : [comma, piece])),
-    Buffer.from('}'),
-  ])
+  out[o++] = CLOSE_BRACE
+  return o
 }

@@ -1,5 +1,9 @@
 import { eachElement, eachMember } from '../json-members.ts'
 import { OPEN_BRACE, OPEN_BRACKET, skipValue } from '../json-scan.ts'
+import { ShapeFault } from '../page-fault.ts'
+
+/** Of a total, a cursor or an address. */
+const MAX_VALUE_BYTES = 16 * 1024
 
 /** Finds values of an answer by their place: keys joined by dots, and numbers for the items of a list (`-1` is the last). */
 export class AnswerPlaces {
@@ -61,13 +65,18 @@ export class AnswerPlaces {
   }
 
   #item(list: number, index: string): number | undefined {
-    if (!/^-?\d{1,9}$/.test(index)) return undefined
-    const items: number[] = []
+    if (!/^-?\d{1,3}$/.test(index)) return undefined
+    const wanted = Number(index)
+    // Of a list of any length no more than the wanted one, or the last few, is kept.
+    const kept: number[] = []
+    let place = 0
     eachElement(this.#input, list, (item) => {
-      items.push(item)
+      if (wanted < 0 || place === wanted) kept.push(item)
+      if (wanted < 0 && kept.length > -wanted) kept.shift()
+      place++
       return skipValue(this.#input, item)
     })
-    return items.at(Number(index))
+    return wanted < 0 && kept.length < -wanted ? undefined : kept[0]
   }
 
   /** Of equal keys the last one counts. */
@@ -84,7 +93,11 @@ export class AnswerPlaces {
   }
 
   #textAt(at: number | undefined): string | undefined {
-    return at === undefined ? undefined : this.#input.toString('utf8', at, skipValue(this.#input, at))
+    if (at === undefined) return undefined
+    const end = skipValue(this.#input, at)
+    if (end - at > MAX_VALUE_BYTES)
+      throw new ShapeFault(`a total or cursor has more than ${MAX_VALUE_BYTES} bytes`)
+    return this.#input.toString('utf8', at, end)
   }
 
   /** The number of all items in a Content-Range (`0-24/3573`) stands behind the slash; `*` says that it is not known. */

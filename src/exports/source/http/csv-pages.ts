@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
+import { MAX_KEYS } from '../key-limit.ts'
 import type { PageBody } from '../page-body.ts'
 import type { FeedPage } from '../row-feed.ts'
 import { joinRows } from './answer-page.ts'
@@ -8,7 +9,7 @@ import { joinRows } from './answer-page.ts'
 /** Tried in this order: the one that the first line has most of. */
 const DELIMITERS = [',', ';', '\t', '|']
 const PAGE_ROWS = 2_000
-const MAX_RECORD = 16 * 1024 * 1024
+const MAX_RECORD = 4 * 1024 * 1024
 const HEAD_BYTES = 64 * 1024
 
 export interface CsvPages {
@@ -40,6 +41,7 @@ export async function openCsv(body: AsyncIterable<Uint8Array>): Promise<CsvPages
   try {
     const first = await next(records)
     const keys = first?.record ?? []
+    if (keys.length > MAX_KEYS) throw wrong(`the first line has more than ${MAX_KEYS} fields`)
     const twin = keys.find((key, place) => keys.indexOf(key) < place)
     if (twin !== undefined) throw wrong(`two columns are named "${twin}"`)
     return { keys, pages: csvPages(records, keys, close) }

@@ -17,17 +17,20 @@ export async function* linePages(
 ): AsyncGenerator<FeedPage & { text: PageBody }> {
   let waiting: Uint8Array[] = []
   let size = 0
+  /** Whether a line ends in what waits. */
+  let ends = false
   let line = 1
   for await (const chunk of body) {
     waiting.push(chunk)
     size += chunk.length
-    if (size < PAGE_BYTES) continue
+    ends ||= chunk.includes(NEWLINE)
+    if (!ends && size > MAX_LINE) throw wrong(line, `is longer than ${MAX_LINE} bytes`)
+    if (!ends || size < PAGE_BYTES) continue
     const bytes = Buffer.concat(waiting)
     const end = bytes.lastIndexOf(NEWLINE) + 1
-    if (end === 0 && size > MAX_LINE) throw wrong(line, `is longer than ${MAX_LINE} bytes`)
     waiting = [bytes.subarray(end)]
     size = bytes.length - end
-    if (end === 0) continue
+    ends = false
     const page = pageOf(bytes.subarray(0, end), line)
     line += page.lines
     if (page.rows > 0) yield page

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { AppError, type Clock, ERRORS, type Log } from '../../../kernel/index.ts'
 import type { HttpTimeouts } from '../../../net/index.ts'
 import { PageBody } from '../page-body.ts'
@@ -50,7 +51,7 @@ export class PageWalk implements OpenRows, PageSource {
   readonly #options: WalkOptions
   readonly #getter: PageGetter
   readonly #body = new PageBody()
-  /** Cursors and addresses that have been followed. */
+  /** Prints of the cursors and addresses that have been followed. */
   readonly #followed = new Set<string>()
   #state: WalkState
   #first: FeedPage | undefined
@@ -135,59 +136,59 @@ export class PageWalk implements OpenRows, PageSource {
     const before = this.#state
     const total = before.pages === 0 ? (answer.total ?? null) : before.total
     const rows = this.#kept(answer, total)
-    const fetched = before.fetched + rows.length
+    const fetched = before.fetched + rows
     const next: WalkState = {
       ...before,
       pages: before.pages + 1,
       page: before.page + 1,
-      offset: before.offset + rows.length,
+      offset: before.offset + rows,
       fetched,
       total,
       stated: answer.total ?? before.stated,
-      pageRows: before.pages === 0 ? answer.rows.length : before.pageRows,
+      pageRows: before.pages === 0 ? answer.count : before.pageRows,
       done: this.#isDone(answer, { fetched, total }),
     }
     this.#state = next.done ? next : this.#followOn(next, answer)
     const stated = isNumbered(this.#plan) ? answer.total : undefined
     return {
-      text: toPage(this.#body.bytes, rows, this.#plan.lift),
-      rows: rows.length,
+      text: toPage(this.#body.bytes, answer, rows, this.#plan.lift),
+      rows,
       next: this.#state,
       ...(stated !== undefined && { total: stated }),
     }
   }
 
   /** The first total rules: rows that were added meanwhile are left out, and a page that lacks rows is a fault. */
-  #kept({ rows }: AnswerPage, total: number | null): AnswerPage['rows'] {
+  #kept({ count }: AnswerPage, total: number | null): number {
     const { style } = this.#plan
     const { pages, fetched, pageRows } = this.#state
-    if (!isNumbered(this.#plan) || total === null) return rows
+    if (!isNumbered(this.#plan) || total === null) return count
     const left = total - fetched
     const expected = style === 'offset' || pages === 0 ? Math.min(1, left) : Math.min(pageRows, left)
-    if (rows.length < expected)
+    if (count < expected)
       throw new AppError(
         ERRORS.SOURCE_SHORT_PAGE,
-        `page ${pages} has ${rows.length} rows, it must have ${style === 'offset' ? 'some' : expected}: ${left} of ${total} are missing`,
-        { details: { page: pages, rows: rows.length, expected } },
+        `page ${pages} has ${count} rows, it must have ${style === 'offset' ? 'some' : expected}: ${left} of ${total} are missing`,
+        { details: { page: pages, rows: count, expected } },
       )
-    if (style === 'page' && pages > 0 && rows.length > pageRows)
+    if (style === 'page' && pages > 0 && count > pageRows)
       throw new AppError(
         ERRORS.SOURCE_LONG_PAGE,
-        `page ${pages} has ${rows.length} rows, and the first page had ${pageRows}`,
-        { details: { page: pages, rows: rows.length, expected } },
+        `page ${pages} has ${count} rows, and the first page had ${pageRows}`,
+        { details: { page: pages, rows: count, expected } },
       )
-    return rows.slice(0, left)
+    return Math.min(count, left)
   }
 
   #isDone(
-    { rows, cursor }: AnswerPage,
+    { count, cursor }: AnswerPage,
     { fetched, total }: { fetched: number; total: number | null },
   ): boolean {
     const { style } = this.#plan
     if (style === 'none') return true
     if (style === 'link') return cursor === undefined
-    if (style === 'cursor') return cursor === undefined || rows.length === 0
-    return total === null ? rows.length === 0 : fetched >= total
+    if (style === 'cursor') return cursor === undefined || count === 0
+    return total === null ? count === 0 : fetched >= total
   }
 
   #followOn(next: WalkState, { cursor }: AnswerPage): WalkState {
@@ -205,13 +206,14 @@ export class PageWalk implements OpenRows, PageSource {
 
   /** A source that leads back to where it came from would be read for ever. */
   #once(followed: string, what: string, page: number): string {
-    if (this.#followed.has(followed))
+    const print = hash('sha256', followed, 'base64url')
+    if (this.#followed.has(print))
       throw new AppError(
         ERRORS.SOURCE_PAGE_REPEATED,
         `page ${page - 1} states a next ${what} that an earlier page has stated: it would never end`,
         { retryable: false, details: { page: page - 1 } },
       )
-    this.#followed.add(followed)
+    this.#followed.add(print)
     return followed
   }
 }
