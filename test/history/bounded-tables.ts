@@ -27,6 +27,7 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   'swarm_agents',
   'swarm_identities',
   'swarm_enrollments',
-  // One row per upload under way.
+  // One row per upload under way, and per file that is being written.
   'processing_uploads',
+  'disk_reservations',
 ])

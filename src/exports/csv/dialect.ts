@@ -43,8 +43,9 @@ const MARKED: readonly CsvEncoding[] = ['utf-8', 'utf-16le']
 /** `bom` is the request's own field, from before there was `csv`. */
 export function readDialect({ line_end, ...wishes }: CsvWishes = {}, bom?: boolean): CsvDialect {
   const { delimiter = ',', encoding = 'utf-8', decimal = '.' } = wishes
-  // A letter or digit would be found inside numbers, booleans and the mark of an exponent.
-  if (!/^[\t !#$%&'*/:;<=>?@\\^_`{|}~,-]$/.test(delimiter))
+  // A letter or digit would be found inside numbers, booleans and the mark of an exponent; a sign that begins formulas would
+  // make one of what is between two fields.
+  if (!/^[\t !#$%&*/:;<>?\\^_`{|}~,]$/.test(delimiter))
     throw invalid('csv.delimiter', 'must be one sign, such as , ; | or a tab')
   if (decimal === delimiter) throw invalid('csv.decimal', 'is also the delimiter; choose another of the two')
   const asked = wishes.bom ?? bom

@@ -1,26 +1,36 @@
 const APOSTROPHE = 0x27
+const MINUS = 0x2d
 
-/** First characters by which a spreadsheet takes a text for a formula; the last four are full-width. */
-const FORMULA_CHARACTERS = '=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20'
+/** First characters by which a spreadsheet takes a text for a formula, with their full-width and small forms. */
+const SIGNS = '=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212'
+/** What some programs take away before they look at a text, or hide from whoever reads it. */
+const CONTROLS = '\t\r\n\0'
+const UNSEEN = /^(?:[\s\0\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f]|\u034f)*/
 
-const STARTS = Array.from(FORMULA_CHARACTERS, (char) => Buffer.from(char))
-/** What a text's first byte says: 0 no formula, 1 a formula, 2 the next bytes decide, 3 a sign: all of it decides. */
+/** What a text's first byte says: 0 no formula, 1 a formula, 2 the next characters decide, 3 a sign: all of it decides. */
 export const FORMULA_START = new Uint8Array(256)
-for (const start of STARTS) FORMULA_START[start[0]!] = start.length === 1 ? 1 : 2
+// Blanks, and the first bytes of blanks and signs beyond ASCII.
+for (const byte of [0x0b, 0x0c, 0x20, 0xc2, 0xcd, 0xd8, 0xe1, 0xe2, 0xe3, 0xef]) FORMULA_START[byte] = 2
+for (const char of `=@${CONTROLS}`) FORMULA_START[char.charCodeAt(0)] = 1
 for (const sign of '+-') FORMULA_START[sign.charCodeAt(0)] = 3
 
 /**
  * A signed text with nothing but digits and what numbers and phone numbers are written with (`-12.50`, `+86 138-0013`, a lone
- * `-`) has nothing in it that a formula could call or refer to. With an exponent it must be a number: `-E5` is a cell.
+ * `-`) has nothing in it that a formula could call or refer to. `+1-1` is a sum; with two groups of digits side by side it is
+ * none. With an exponent it must be a number: `-E5` is a cell.
  */
-const PLAIN_SIGNED = /^[+-](?:[\d .,()%-]*|\d+(?:\.\d*)?e[+-]?\d+)$/i
+const PLAIN_SIGNED = /^[+-](?:[\d .,()%]*|[ .,()%-]*|(?=.*\d \d)[\d .,()%-]*|\d+(?:\.\d*)?e[+-]?\d+)$/i
 const PLAIN = new Uint8Array(256)
-for (const char of '0123456789 .,()%-') PLAIN[char.charCodeAt(0)] = 1
+for (const char of '0123456789 .,()%') PLAIN[char.charCodeAt(0)] = 1
 const SMALL_E = 0x65
 
 /** Whether a spreadsheet would take the text for a formula. */
 export function isFormula(text: string): boolean {
-  return text !== '' && FORMULA_CHARACTERS.includes(text[0]!) && !PLAIN_SIGNED.test(text)
+  if (text === '') return false
+  if (CONTROLS.includes(text[0]!)) return true
+  const [{ length }] = UNSEEN.exec(text)!
+  const sign = text[length]
+  return sign !== undefined && SIGNS.includes(sign) && !PLAIN_SIGNED.test(text.slice(length))
 }
 
 /**
@@ -30,7 +40,7 @@ export function isFormula(text: string): boolean {
 export function disarm(out: Uint8Array, at: number, end: number): number {
   const start = FORMULA_START[out[at]!]!
   if (start === 3 && isPlainSigned(out, at, end - 1)) return end
-  if (start === 2 && !STARTS.some((bytes) => bytes.every((byte, n) => out[at + n] === byte))) return end
+  if (start === 2 && !isFormula(textOf(out, at, end - 1))) return end
   // A loop: for the short texts of most cells, copyWithin costs several times as much.
   for (let p = end; p > at; p--) out[p] = out[p - 1]!
   out[at] = APOSTROPHE
@@ -41,8 +51,10 @@ function isPlainSigned(bytes: Uint8Array, at: number, end: number): boolean {
   let p = at + 1
   while (p < end && PLAIN[bytes[p]!] === 1) p++
   if (p === end) return true
-  return (
-    (bytes[p]! | 0x20) === SMALL_E &&
-    PLAIN_SIGNED.test(Buffer.from(bytes.subarray(at, end)).toString('latin1'))
-  )
+  const looksPlain = bytes[p] === MINUS || (bytes[p]! | 0x20) === SMALL_E
+  return looksPlain && PLAIN_SIGNED.test(textOf(bytes, at, end))
+}
+
+function textOf(bytes: Uint8Array, at: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + at, end - at).toString()
 }

@@ -70,6 +70,35 @@ describe('a CSV file', () => {
       expect(isFormula(text)).toBe(true)
   })
 
+  test('disarms formulas behind what nobody sees, in other forms of their signs, and sums', () => {
+    const unseen = [
+      ' ',
+      '\u00a0',
+      '\u3000',
+      '\u200b',
+      '\u2028',
+      '\ufeff',
+      '\u2060',
+      '\v',
+      '\u202e',
+      ' \u00ad ',
+    ]
+    const texts = [
+      ...unseen.flatMap((blank) => [`${blank}=1+1`, `${blank}@x`, `${blank}-A5`]),
+      ...['﹢1', '﹣1', '−1', '﹦1', '﹫x', '+1-1', '--5', '+2026-01-01', `${'\ufeff'.repeat(40)}=1`],
+    ]
+    for (const text of texts) expect(isFormula(text), JSON.stringify(text)).toBe(true)
+    expect(file(templateFromKeys(['a']), JSON.stringify(texts.map((a) => ({ a }))))).toBe(
+      `"a"\r\n${texts.map((text) => `"'${text}"\r\n`).join('')}`,
+    )
+    const plain = [...unseen.map((blank) => `${blank}x=1`), ' -5', ' ', '---', '€=', '「=」', '£-']
+    expect(file(templateFromKeys(['a']), JSON.stringify(plain.map((a) => ({ a }))))).toBe(
+      `"a"\r\n${plain.map((text) => `"${text}"\r\n`).join('')}`,
+    )
+    const head = columns(templateFromKeys(['\ufeff=1+1']), { bom: false }).csv?.head
+    expect(head).toBe('"\'\ufeff=1+1"\r\n')
+  })
+
   test('begins with a byte order mark if it is to', () => {
     const head = (template: Template, bom: boolean) => columns(template, { bom }).csv?.head
     expect(head(template, true)).toBe('\ufeff"a","b","c"\r\n')

@@ -73,7 +73,7 @@ describe('a dialect', () => {
   test('is refused if it could not be read back', () => {
     const read = (wishes: CsvWishes, bom?: boolean) => () => readDialect(wishes, bom)
     expect(read({ delimiter: '"' })).toThrow('csv.delimiter must be one sign')
-    expect(read({ delimiter: 'e' })).toThrow('csv.delimiter')
+    for (const delimiter of "e=+-@'\r\n") expect(read({ delimiter })).toThrow('csv.delimiter')
     expect(read({ decimal: ',' })).toThrow('csv.decimal is also the delimiter')
     expect(read({ encoding: 'gb18030' }, true)).toThrow('csv.bom needs the encoding')
     expect(readDialect({ encoding: 'gb18030' })).toMatchObject({ bom: false })
