@@ -199,6 +199,10 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
       tests: ['a welcome does not travel over the bus'],
     },
     {
+      id: 'wake-keys',
+      holds: 'Whatever is made of the keys that carry wake-ups, Wharf makes them anew, and work goes on.',
+    },
+    {
       id: 'foreign-result',
       holds: 'No record of a task in Redis hands out the file of another task.',
     },

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Job as BullJob, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { endsWithin, type Log, systemClock } from '../../kernel/index.ts'
+import { background, endsWithin, type Log, systemClock } from '../../kernel/index.ts'
 import { ANSWER_MS, connectRedis, reconnectSoon } from '../redis-connection.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
+import { isWrongType, repairQueue } from './repair-queue.ts'
 import { Slots } from './slots.ts'
 
 export interface BullMqOptions {
@@ -51,14 +52,38 @@ export class BullMqDispatcher implements Dispatcher {
     for (const [pool, group] of Map.groupBy(wakes, (wake) => wake.pool)) {
       const jobs = inBundles(group).map(({ data, delay }) => ({ name: 'wake', data, opts: { delay } }))
       const [first, ...rest] = jobs
-      if (first && rest.length === 0) await this.#queue(pool).add(first.name, first.data, first.opts)
-      else await this.#queue(pool).addBulk(jobs)
+      await this.#repairing(pool, async () => {
+        if (first && rest.length === 0) await this.#queue(pool).add(first.name, first.data, first.opts)
+        else await this.#queue(pool).addBulk(jobs)
+      })
     }
+  }
+
+  async #repairing(pool: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!isWrongType(error)) throw error
+      await this.#repair(pool)
+      await work()
+    }
+  }
+
+  async #repair(pool: string): Promise<void> {
+    const keys = await repairQueue(this.#redis, `${this.#options.prefix}:${queueName(pool)}`)
+    if (keys.length > 0)
+      this.#log.warn(
+        { keys },
+        'somebody has changed keys of Wharf in Redis; they are made anew, no work is lost',
+      )
   }
 
   consume(pool: string, slots: number, take: (id: string) => Promise<void>): Consumer {
     const worker = new WakeWorker(queueName(pool), this.#options)
-    worker.on('error', (error) => this.#log.debug({ err: error }, 'redis connection error'))
+    worker.on('error', (error) => {
+      if (isWrongType(error)) background('repairing keys in Redis', this.#repair(pool))
+      else this.#log.debug({ err: error }, 'redis connection error')
+    })
     const stop = new AbortController()
     const loop = this.#consume(pool, worker, new Slots(slots), take, stop.signal)
     const consumer: Consumer = {
@@ -110,6 +135,7 @@ export class BullMqDispatcher implements Dispatcher {
       } catch (error) {
         next = undefined
         if (stop.aborted) return
+        if (isWrongType(error)) await this.#repair(pool).catch(() => undefined)
         this.#log.warn({ err: error }, 'cannot take work from Redis, will try again')
         await delay(RETRY_MS, undefined, { signal: stop }).catch(() => undefined)
       }

@@ -137,3 +137,45 @@ describe.runIf(shared)('BullMQ on a Redis that comes and goes', () => {
     )
   })
 })
+
+describe.runIf(shared)('[wake-keys] BullMQ whose keys somebody has changed', () => {
+  const keys = [
+    'wait',
+    'meta',
+    'marker',
+    'active',
+    'delayed',
+    'prioritized',
+    'events',
+    'id',
+    'paused',
+    'stalled',
+  ]
+
+  test.each(keys)(
+    '[wake-keys] hands out what is published after %s was made a key of another kind',
+    async (name) => {
+      const prefix = `t${randomBytes(4).toString('hex')}`
+      const dispatcher = new BullMqDispatcher(silentLog, { url: shared!, prefix, answerMs: LIMIT_MS })
+      const redis = new Redis(shared!)
+      onTestFinished(async () => {
+        await dispatcher.close()
+        redis.disconnect()
+      })
+      const seen: string[] = []
+      dispatcher.consume('default', 2, async (id) => void seen.push(id))
+      await dispatcher.publish([wake('before')])
+      await until('the consumer is up', () => seen.length === 1)
+      const key = `${prefix}:wake-default:${name}`
+      await redis.del(key)
+      if (name === 'id') await redis.lpush(key, 'x')
+      else await redis.set(key, 'x')
+      let published = 0
+      await until('it hands out again', async () => {
+        // What is lost with the key is published again, as the leader does.
+        await dispatcher.publish([{ ...wake('after'), delayMs: published++ % 2 }])
+        return seen.includes('after')
+      })
+    },
+  )
+})
