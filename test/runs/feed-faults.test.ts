@@ -53,6 +53,28 @@ describe('a run', () => {
     })
   })
 
+  test.each([
+    ['has no items', () => []],
+    ['has the same items again and again', () => [{ id: 'a', url: 'http://127.0.0.1:1/a', type: 'x' }]],
+    [
+      'has a few pages again and again',
+      (page: number) => [{ id: `n${page % 3}`, url: 'http://127.0.0.1:1/a', type: 'x' }],
+    ],
+  ])('[endless-feed] ends with a feed that always names a next page and %s', async (_, itemsOf) => {
+    const { instance } = await setupRuns('embedded')
+    const one = await instance()
+    const feed = await startFeed([])
+    feed.answerPages((page, response) =>
+      Boolean(response.end(JSON.stringify({ items: itemsOf(page), next_cursor: String(page + 1) }))),
+    )
+    await one.put('ann', feed.url, { types: ['image'] })
+    expect(await one.whole('ann')).toMatchObject({
+      state: 'Failed',
+      error: { code: 'FEED_INVALID', message: expect.stringContaining('no item that is new') },
+    })
+    expect(feed.requests.length).toBeLessThan(1_010)
+  })
+
   test('does not follow a feed in a circle', async () => {
     const { instance } = await setupRuns('embedded')
     const one = await instance()

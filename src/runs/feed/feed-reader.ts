@@ -1,5 +1,6 @@
 import { AppError, type Backoff, type Clock, ERRORS, isAppError, messageOf } from '../../kernel/index.ts'
 import { expectOk, type HttpClient, readAll, withRetry } from '../../net/index.ts'
+import { BarrenWatch } from './barren-watch.ts'
 import { type FeedPage, readFeedPage } from './feed-page.ts'
 
 export interface FeedReaderOptions {
@@ -24,7 +25,7 @@ export class FeedReader {
 
   constructor(deps: { net: HttpClient; clock: Clock }, options: FeedReaderOptions = {}) {
     this.#deps = deps
-    this.#options = { attempts: 6, backoff: BACKOFF, maxPageBytes: 64 * 1024 * 1024, ...options }
+    this.#options = { attempts: 6, backoff: BACKOFF, maxPageBytes: 16 * 1024 * 1024, ...options }
   }
 
   async *pages(
@@ -34,11 +35,13 @@ export class FeedReader {
     onRetry: (message: string) => void = () => undefined,
   ): AsyncGenerator<NumberedPage> {
     const loop = new LoopWatch()
+    const barren = new BarrenWatch()
     let { cursor, page: number } = from
     do {
       loop.check(cursor)
       number++
       const page = await this.#read(url, cursor, signal, onRetry)
+      barren.check(page)
       yield { ...page, number, cursor }
       cursor = page.nextCursor
     } while (cursor !== null)
