@@ -34,6 +34,10 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
     },
     { id: 'open-redirect', holds: 'Signing in leads to a page of this server and to no other.' },
     {
+      id: 'stale-key',
+      holds: 'What is open to everybody is open to somebody with an old key, too.',
+    },
+    {
       id: 'rude',
       holds: 'Connections that are reset or broken off end nothing but themselves.',
       tests: [
@@ -116,6 +120,10 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
       id: 'bomb',
       holds: 'A small answer that unpacks into a large one stops at the limit.',
       tests: ['a %s bomb stops at the limit'],
+    },
+    {
+      id: 'endless-feed',
+      holds: 'A feed that brings nothing new ends its run, however many pages it names.',
     },
     {
       id: 'many-keys',

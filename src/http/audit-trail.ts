@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditLog, Deed, Tx } from '../engine/index.ts'
-import { type Log, outageOf } from '../kernel/index.ts'
+import { type Clock, type Log, outageOf } from '../kernel/index.ts'
 import { actorOf, personOf } from './auth.ts'
+import { RefusedAttempts } from './refused-attempts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,6 +44,7 @@ const ACTIONS: Record<string, string> = {
   'DELETE /api/sessions/:session_id': 'session.revoked',
   'POST /api/agents/enrollments': 'agent.invited',
   'DELETE /api/agents/:agent_id/:container_id': 'agent.revoked',
+  'DELETE /api/agents/:agent_id/': 'agent.revoked',
 }
 
 /** Fields of bodies that say what was changed and hold no secret. */
@@ -77,9 +79,17 @@ export class AuditTrail {
   readonly #deps: { audit: AuditLog; log: Log }
   readonly #recorded = new Set<string>()
   readonly #inTx = new WeakMap<Tx, Set<string>>()
+  readonly #refused: RefusedAttempts
 
-  constructor(deps: { audit: AuditLog; log: Log }) {
+  constructor(deps: { audit: AuditLog; log: Log; clock: Clock }) {
     this.#deps = deps
+    this.#refused = new RefusedAttempts(deps.clock)
+  }
+
+  /** Somebody without the admin token has tried what needs it. */
+  async refused(request: FastifyRequest): Promise<void> {
+    if (request.routeOptions.config.access !== 'admin' || !this.#refused.isNew(request.ip)) return
+    await this.#append({ ...deedOf(request), action: 'admin.refused', target: routeOf(request) })
   }
 
   /** In the transaction of the deed; `target` where its id is not in the address. */
@@ -137,10 +147,21 @@ function routeOf({ method, routeOptions }: FastifyRequest): string {
   return `${method} ${routeOptions.url ?? ''}`
 }
 
+function actionOf(request: FastifyRequest): string | undefined {
+  const route = routeOf(request)
+  return route === 'POST /api/transfers' && sentExport(request) !== undefined ? 'export.sent' : ACTIONS[route]
+}
+
+/** An export that leaves Wharf as a delivery. */
+function sentExport({ body }: FastifyRequest): string | undefined {
+  const id = (body as { export_task_id?: unknown } | null | undefined)?.export_task_id
+  return typeof id === 'string' ? id : undefined
+}
+
 function isDeed(request: FastifyRequest): boolean {
   if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return false
   const { access } = request.routeOptions.config
-  return access === 'admin' || access === 'runs' || ACTIONS[routeOf(request)] !== undefined
+  return access === 'admin' || access === 'runs' || actionOf(request) !== undefined
 }
 
 function deedOf(request: FastifyRequest, target?: string): Deed {
@@ -153,9 +174,9 @@ function deedOf(request: FastifyRequest, target?: string): Deed {
   const detail = { ...Object.fromEntries(shown), ...(person && { subject: person.subject }) }
   return {
     actor: actorOf(request.principal),
-    action: ACTIONS[routeOf(request)] ?? routeOf(request),
+    action: actionOf(request) ?? routeOf(request),
     projectId: params.project_id ?? own,
-    target: target ?? Object.values(params).join(' '),
+    target: target ?? sentExport(request) ?? Object.values(params).join(' '),
     address: request.ip,
     ...(Object.keys(detail).length > 0 && { detail }),
   }

@@ -9,7 +9,15 @@ import fastify, {
   LogController,
   type RouteHandlerMethod,
 } from 'fastify'
-import { AppError, ERRORS, isAppError, type Part, systemClock, unforeseen } from '../kernel/index.ts'
+import {
+  AppError,
+  background,
+  ERRORS,
+  isAppError,
+  type Part,
+  systemClock,
+  unforeseen,
+} from '../kernel/index.ts'
 import { AuditTrail } from './audit-trail.ts'
 import { type Access, Authenticator, allow, credentialsOf, type Principal } from './auth.ts'
 import { refuseBytes } from './bad-request.ts'
@@ -90,6 +98,8 @@ export interface HttpServerOptions {
 const MAX_ID_CHARACTERS = 32_768
 const MAX_HEADER_BYTES = 128 * 1024
 const MAX_BODY_BYTES = 1024 * 1024
+/** Within which the headers of a request must be there. */
+const HEADERS_MS = 20_000
 
 const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -117,7 +127,7 @@ export class HttpServer implements Part {
     const own = new OwnOrigin(proxies, options.publicUrl)
     const shared = {
       ...deps,
-      trail: new AuditTrail(deps),
+      trail: new AuditTrail({ ...deps, clock: systemClock }),
       authenticator: new Authenticator(deps),
       cookies: new Cookies(own),
       own,
@@ -211,6 +221,8 @@ export class HttpServer implements Part {
       routerOptions: { maxParamLength: MAX_ID_CHARACTERS, ignoreTrailingSlash: true },
       http: {
         maxHeaderSize: MAX_HEADER_BYTES,
+        headersTimeout: Math.min(HEADERS_MS, this.#options.bodies.smallMs),
+        connectionsCheckingInterval: Math.min(HEADERS_MS, this.#options.bodies.smallMs) / 4,
         // Node's own answer has no problem document.
         requireHostHeader: false,
         // Whoever offers another protocol (h2c) is answered in this one.
@@ -271,10 +283,14 @@ export class HttpServer implements Part {
       if (this.#crossOrigin.allow(request, reply)) return reply
       if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
         throw new AppError(ERRORS.REQUEST_INVALID, 'the request names no host')
+      if (namesTwoHosts(request)) throw new AppError(ERRORS.REQUEST_INVALID, 'the request names two hosts')
       if (namesTypeOfNothing(request)) delete request.headers['content-type']
       const { access = 'any', unlimited = false, ownAccess = false } = request.routeOptions.config
       try {
         if (!ownAccess) request.principal = await this.#identify(request, access)
+      } catch (error) {
+        // What is open to everybody is open to somebody with an old key, too.
+        if (access !== 'open' || !isAppError(error, ERRORS.UNAUTHENTICATED)) throw error
       } finally {
         // Also when the key was wrong: guessing keys is limited by address.
         if (!unlimited) await this.#limiter.count(callerOf(request.principal, request.ip), reply)
@@ -337,11 +353,18 @@ export class HttpServer implements Part {
       ? new AppError(ERRORS.CALLER_GONE, 'the caller has gone', { cause: error })
       : toAppError(error)
     this.#deps.metrics.problems.inc({ code: problem.code })
+    if (problem.kind === ERRORS.UNAUTHENTICATED || problem.kind === ERRORS.FORBIDDEN)
+      background('recording a refused attempt', this.#deps.trail.refused(request))
     if (problem.kind === ERRORS.INTERNAL) unforeseen(`request ${request.id}: ${request.method}`, error)
     else if (problem.kind.http >= 500) request.log.error({ err: error, code: problem.code }, problem.message)
     if (wantsLinkPage(request)) return sendLinkPage(request, reply, problem)
     return sendProblem(request, reply, problem)
   }
+}
+
+/** Two programs on the way could each believe another one. */
+function namesTwoHosts({ raw }: FastifyRequest): boolean {
+  return raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1
 }
 
 /** There is no time left to answer this one. */

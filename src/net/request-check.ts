@@ -9,6 +9,9 @@ import type { Hop } from './redirect.ts'
 const OURS =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|expect)$/i
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f]/
+
 interface Wanted {
   url: string | URL
   method?: string
@@ -18,7 +21,9 @@ interface Wanted {
 
 /** Checks what a caller asks for and lays it out as the first request of a possible chain of redirects. */
 export function firstHop(wanted: Wanted, userAgent: string, acceptEncoding: string): Hop {
-  const url = URL.parse(String(wanted.url))
+  const text = String(wanted.url)
+  // The parser would drop tabs and line ends without a word.
+  const url = CONTROL.test(text) ? null : URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol))
     throw new AppError(ERRORS.URL_UNSUPPORTED, `"${shown(wanted.url)}" is no http or https URL`, {
       retryable: false,
