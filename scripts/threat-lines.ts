@@ -16,7 +16,7 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
     {
       id: 'no-key',
       holds:
-        'Without a key nothing answers but health, metrics, the API reference, the samples and the console.',
+        'Without a key nothing answers over HTTP but health, metrics, the API reference, the samples and the console; gRPC has a token of its own.',
     },
     {
       id: 'ticket',
@@ -124,6 +124,14 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
     {
       id: 'endless-feed',
       holds: 'A feed that brings nothing new ends its run, however many pages it names.',
+    },
+    {
+      id: 'sql-size',
+      holds: 'However large the rows of a query are, a page or two of them are in memory.',
+    },
+    {
+      id: 'sql-time',
+      holds: 'A query lifts no limit of time, whatever it does to its session.',
     },
     {
       id: 'many-keys',

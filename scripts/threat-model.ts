@@ -18,7 +18,7 @@ const MARKER = /^\[([a-z][a-z0-9-]*)\] (.*)$/s
 export function testNames(): NamedTest[] {
   const files = readdirSync(fromRoot('test'), { recursive: true, encoding: 'utf8' })
   return files
-    .filter((file) => file.endsWith('.test.ts'))
+    .filter((file) => /(?:\.test|[.-]contract)\.ts$/.test(file))
     .sort()
     .flatMap((file) =>
       [...readFileSync(join(fromRoot('test'), file), 'utf8').matchAll(NAME)].map((match) => ({

@@ -81,6 +81,9 @@ describe.skipIf(!server)('MariaDB', () => {
     open,
     sign: () => '?',
     slow: 'select sleep(600) as n',
+    mostLetters: 16_000_000,
+    wide: (letters, rows) =>
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select repeat('x', ${letters}) as a from n`,
     hostile: [
       'select 1; drop table log',
       'select 1; commit; insert into log values (1)',

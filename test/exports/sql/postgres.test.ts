@@ -54,7 +54,8 @@ describe.skipIf(inject('postgresUrl') === null)('PostgreSQL', () => {
     driver: 'postgres',
     open,
     sign: (n) => `$${n}`,
-    slow: 'select pg_sleep(600)',
+    slow: "select set_config('statement_timeout', '0', false), pg_sleep(600)",
+    wide: (letters, rows) => `select repeat('x', ${letters}) as a from generate_series(1, ${rows})`,
     hostile: [
       'select 1; drop table log',
       'select 1; commit; insert into log values (1)',

@@ -28,6 +28,10 @@ export interface SqlKit {
   hostile: readonly string[]
   /** Takes minutes before its first row. */
   slow: string
+  /** Rows with one column, each with a text of so many letters. */
+  wide(letters: number, rows: number): string
+  /** Where the database itself has a limit for a row, below that of Wharf. */
+  mostLetters?: number
   values: { query: string; columns: readonly string[]; rows: readonly string[] }
 }
 
@@ -36,9 +40,10 @@ export function askSql(
   query: string,
   params: readonly (string | number | boolean | null)[] = [],
   signal = new AbortController().signal,
+  more: { silenceMs?: number } = {},
 ): Promise<SqlRows> {
   const addressOf = async (host: string) => host
-  return openSqlRows({ connection: 'x', query, params }, { driver, url }, { signal, addressOf })
+  return openSqlRows({ connection: 'x', query, params }, { driver, url }, { signal, addressOf, ...more })
 }
 
 export async function textsOf(rows: SqlRows): Promise<string[]> {
@@ -71,6 +76,30 @@ export function sqlContract(name: string, kit: SqlKit): void {
         expect(isAppError(outcome) && outcome.retryable, query).toBe(false)
       }
       expect(await state()).toBe(before)
+    })
+
+    test('[sql-size] large rows come in pages of a few, and one that is too large is refused', async () => {
+      const { url } = await kit.open()
+      const found = await askSql({ driver, url }, kit.wide(1_000_000, 40))
+      const sizes: number[] = []
+      let rows = 0
+      for await (const page of found.pages()) {
+        sizes.push(page.text.length)
+        rows += page.rows
+      }
+      await found.close()
+      expect(rows).toBe(40)
+      expect(Math.max(...sizes)).toBeLessThan(2_100_000)
+      if (kit.mostLetters !== undefined) return
+      const vast = askSql({ driver, url }, kit.wide(70_000_000, 3)).then(textsOf)
+      await expect(vast).rejects.toMatchObject({ kind: { code: 'SOURCE_PAGE_TOO_LARGE' }, retryable: false })
+    })
+
+    test('[sql-time] a query that sends nothing is ended by the clock of Wharf, whatever it does to its session', async () => {
+      const { url, running } = await kit.open()
+      const found = askSql({ driver, url }, kit.slow, [], undefined, { silenceMs: 300 }).then(textsOf)
+      await expect(found).rejects.toThrow('the query sent no row for 0.3 seconds')
+      await until('the database has ended it', async () => (await running()) === 0)
     })
 
     test('values keep their digits, zones and types', async () => {

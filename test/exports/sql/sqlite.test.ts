@@ -56,6 +56,8 @@ sqlContract('SQLite', {
   open,
   sign: () => '?',
   slow: 'with recursive n(i) as (select 0 union all select i + 1 from n where i < 1e15) select count(*) as n from n',
+  wide: (letters, rows) =>
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select hex(zeroblob(${letters / 2})) as a from n`,
   hostile: [
     'select 1; drop table log',
     'select 1; -- harmless\n delete from orders',

@@ -5,11 +5,9 @@ import { connectMysql } from './connect-mysql.ts'
 import { type MysqlValue, mysqlColumn } from './mysql-columns.ts'
 import { type MysqlTarget, readMysqlUrl } from './mysql-url.ts'
 import { notReading, refused, refuseTwins, silent, unreachable } from './sql-error.ts'
-import { PageGatherer, type SqlColumn } from './sql-pages.ts'
+import { PageGatherer, SILENCE_MS, type SqlColumn } from './sql-pages.ts'
 import type { SqlReach, SqlRows, SqlSource } from './sql-source.ts'
 
-/** How long a query may send nothing. */
-const SILENCE_MS = 300_000
 /** Of the whole statement, its rows included: the server's own limit, should this process be gone. */
 const STATEMENT_SECONDS = 4 * 3_600
 /** Pages that are read ahead of whoever takes them. */
@@ -121,7 +119,7 @@ class MysqlSession {
     this.#busy = true
     const running = statement.execute([...params])
     running.on('error', (error) => this.#end(queryError(error)))
-    this.#silence = setTimeout(() => this.#quiet(), SILENCE_MS)
+    this.#silence = setTimeout(() => this.#quiet(), this.#silenceMs)
     return this.#waited((settle) => {
       // Rows may follow at once, so that whoever gathers them is there before anybody has heard of the columns.
       running.on('fields', (fields: FieldPacket | FieldPacket[]) => {
@@ -162,8 +160,12 @@ class MysqlSession {
     const gatherer = new PageGatherer(columns)
     running.on('result', (row) => {
       this.#silence?.refresh()
-      const page = gatherer.add(row as unknown as MysqlValue[])
-      if (page) this.#push(page)
+      try {
+        const page = gatherer.add(row as unknown as MysqlValue[])
+        if (page) this.#push(page)
+      } catch (error) {
+        this.#fail(error)
+      }
     })
     running.on('end', () => {
       const page = gatherer.rest()
@@ -187,9 +189,13 @@ class MysqlSession {
     this.#connection.resume()
   }
 
+  get #silenceMs(): number {
+    return this.#reach.silenceMs ?? SILENCE_MS
+  }
+
   #quiet(): void {
     if (this.#paused) this.#silence?.refresh()
-    else this.#fail(silent(SILENCE_MS))
+    else this.#fail(silent(this.#silenceMs))
   }
 
   /** The query is over on the server too. */

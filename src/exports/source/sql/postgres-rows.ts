@@ -3,16 +3,14 @@ import { AppError, ERRORS, messageOf } from '../../../kernel/index.ts'
 import type { TextPage } from '../row-feed.ts'
 import { cancelPostgres, type RunningClient } from './cancel-postgres.ts'
 import { postgresColumn } from './postgres-columns.ts'
-import { refused, refuseTwins, unreachable } from './sql-error.ts'
-import { FIRST_ROWS, MOST_ROWS, PAGE_CHARACTERS, rowWriter, type SqlColumn } from './sql-pages.ts'
+import { fetchPages } from './postgres-fetch.ts'
+import { refused, refuseTwins, silent, unreachable } from './sql-error.ts'
+import { MOST_ROWS, PageGatherer, SILENCE_MS, type SqlColumn } from './sql-pages.ts'
 import type { SqlReach, SqlRows, SqlSource } from './sql-source.ts'
 
-/** Of each statement, so of each run of rows. */
-const STATEMENT_MS = 300_000
+/** Of each statement, so of each run of rows: the server's own limit, should this process be gone. */
+const STATEMENT_MS = 3_600_000
 const CONNECT_MS = 15_000
-
-/** Values as PostgreSQL writes them, whatever their type. */
-const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
 
 /** What makes every session read the same way and nothing but read. */
 const SESSION = `
@@ -44,12 +42,20 @@ export async function openPostgresRows(
   const session = await PostgresSession.open(options)
   try {
     await session.declare(query, params)
-    const first = await session.fetch(FIRST_ROWS)
-    const columns = first.fields.map(({ name, dataTypeID }) => ({ name, ...postgresColumn(dataTypeID) }))
+    // No rows yet, only what they look like.
+    const { fields } = await session.run({ text: 'fetch forward 0 from wharf' })
+    const columns = fields.map(({ name, dataTypeID }) => ({ name, ...postgresColumn(dataTypeID) }))
     refuseTwins(columns)
+    const pages = session.pages(columns)
+    // What the database makes of the query shows with its first rows.
+    const first = await pages.next()
     return {
       columns: columns.map(({ name, type }) => ({ name, type })),
-      pages: () => session.pages(columns, first.rows as (string | null)[][]),
+      async *pages() {
+        if (first.done) return
+        yield first.value
+        yield* pages
+      },
       close: () => session.close(),
     }
   } catch (error) {
@@ -68,11 +74,15 @@ class PostgresSession {
   readonly #client: pg.Client
   readonly #signal: AbortSignal
   readonly #unfollow: () => void
+  readonly #silenceMs: number
+  #silence: NodeJS.Timeout | undefined
+  /** Why it was cut by Wharf itself. */
+  #late: AppError | undefined
   #closed = false
   #cancelled: Promise<void> = Promise.resolve()
 
   static async open(options: SqlReach): Promise<PostgresSession> {
-    const session = new PostgresSession(await guardedClient(options), options.signal)
+    const session = new PostgresSession(await guardedClient(options), options)
     try {
       await session.#begin()
       return session
@@ -82,9 +92,10 @@ class PostgresSession {
     }
   }
 
-  private constructor(client: pg.Client, signal: AbortSignal) {
+  private constructor(client: pg.Client, { signal, silenceMs = SILENCE_MS }: SqlReach) {
     this.#client = client
     this.#signal = signal
+    this.#silenceMs = silenceMs
     // An error between two statements shows with the next one; without a listener it would end the process.
     client.on('error', () => undefined)
     const cut = () => this.#cut()
@@ -100,35 +111,42 @@ class PostgresSession {
 
   async run(statement: pg.QueryConfig): Promise<pg.QueryResult> {
     this.#signal.throwIfAborted()
+    this.#listen()
     try {
       return await this.#client.query(statement)
     } catch (error) {
-      this.#signal.throwIfAborted()
-      throw queryError(error)
+      throw this.#told(error)
+    } finally {
+      this.#rest()
     }
   }
 
-  fetch(rows: number): Promise<pg.QueryArrayResult> {
-    const text = `fetch forward ${rows} from wharf`
-    const statement = { text, rowMode: 'array', types: AS_TEXT } as pg.QueryArrayConfig
-    return this.run(statement) as unknown as Promise<pg.QueryArrayResult>
-  }
-
-  async *pages(columns: readonly SqlColumn<string>[], first: (string | null)[][]) {
-    const write = rowWriter(columns)
-    let rows = first
-    let asked = FIRST_ROWS
-    for (;;) {
-      if (rows.length > 0) yield pageOf(rows, write)
-      if (rows.length < asked) return
-      asked = Math.max(1, Math.min(MOST_ROWS, Math.round((rows.length * PAGE_CHARACTERS) / sizeOf(rows))))
-      rows = (await this.fetch(asked)).rows as (string | null)[][]
+  async *pages(columns: readonly SqlColumn<string>[]): AsyncGenerator<TextPage> {
+    const gatherer = new PageGatherer(columns)
+    const hooks = {
+      heard: () => {
+        this.#silence?.refresh()
+      },
+      resting: (rests: boolean) => (rests ? this.#rest() : this.#listen()),
+      errorOf: (error: unknown) => this.#told(error),
     }
+    try {
+      for (let rows = MOST_ROWS; rows === MOST_ROWS; ) {
+        this.#signal.throwIfAborted()
+        this.#listen()
+        rows = yield* fetchPages(this.#client, MOST_ROWS, gatherer, hooks)
+      }
+    } finally {
+      this.#rest()
+    }
+    const rest = gatherer.rest()
+    if (rest) yield rest
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#rest()
     this.#unfollow()
     // The transaction ends with the session. A session that is gone needs no end.
     await Promise.all([this.#cancelled, this.#client.end().catch(() => undefined)])
@@ -151,6 +169,24 @@ class PostgresSession {
       throw refused(
         "the connection's role may use files or programs of the database server; give Wharf a role that may only read tables",
       )
+  }
+
+  /** Waits for the server by Wharf's own clock: a query may lift the limit that its session has. */
+  #listen(): void {
+    this.#rest()
+    this.#silence = setTimeout(() => {
+      this.#late = silent(this.#silenceMs)
+      this.#cut()
+    }, this.#silenceMs)
+  }
+
+  #rest(): void {
+    clearTimeout(this.#silence)
+    this.#silence = undefined
+  }
+
+  #told(error: unknown): unknown {
+    return this.#signal.aborted ? this.#signal.reason : (this.#late ?? queryError(error))
   }
 
   /** By itself the server would notice with its next rows, or when the statement's time is over. */
@@ -179,21 +215,6 @@ async function guardedClient({ url, addressOf }: SqlReach): Promise<pg.Client> {
     application_name: 'wharf',
     keepAlive: true,
   } as pg.ClientConfig)
-}
-
-function pageOf(
-  rows: readonly (string | null)[][],
-  write: (row: readonly (string | null)[]) => string,
-): TextPage {
-  let text = '{"data":['
-  for (let n = 0; n < rows.length; n++) text += n === 0 ? write(rows[n]!) : `,${write(rows[n]!)}`
-  return { text: `${text}]}`, rows: rows.length }
-}
-
-function sizeOf(rows: readonly (string | null)[][]): number {
-  let size = 1
-  for (const row of rows) for (const value of row) size += (value?.length ?? 4) + 8
-  return size
 }
 
 /** What PostgreSQL says of the query is the caller's to read; the statement itself is not repeated. */

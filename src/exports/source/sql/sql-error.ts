@@ -16,6 +16,13 @@ export function silent(ms: number): AppError {
   })
 }
 
+export function rowTooLarge(limit: number): AppError {
+  return new AppError(ERRORS.SOURCE_PAGE_TOO_LARGE, `a row of the query is larger than ${limit} bytes`, {
+    retryable: false,
+    details: { limit },
+  })
+}
+
 /** The text is not repeated: whoever sent it has it. */
 export function notReading(): AppError {
   const message = 'the query returns no rows: an export takes one statement that only reads, such as a SELECT'

@@ -1,4 +1,5 @@
 import type { TextPage } from '../row-feed.ts'
+import { rowTooLarge } from './sql-error.ts'
 
 /** A column of a query: its type in a template, if the database says one, and how its values become JSON. */
 export interface SqlColumn<Value> {
@@ -12,6 +13,10 @@ export interface SqlColumn<Value> {
 export const FIRST_ROWS = 200
 export const MOST_ROWS = 10_000
 export const PAGE_CHARACTERS = 512 * 1024
+/** How long a query may send nothing. By Wharf's own clock: a query can change what the database knows of it. */
+export const SILENCE_MS = 300_000
+/** As much as a page of any source may have. */
+export const MOST_ROW_BYTES = 64 * 1024 * 1024
 
 /** Made once per query: the keys are the same in every row. */
 export function rowWriter<Value>(columns: readonly SqlColumn<Value>[]) {
@@ -20,10 +25,16 @@ export function rowWriter<Value>(columns: readonly SqlColumn<Value>[]) {
     let text = ''
     for (let n = 0; n < keys.length; n++) {
       const value = row[n]!
+      if (sizeOf(value) + text.length > MOST_ROW_BYTES) throw rowTooLarge(MOST_ROW_BYTES)
       text += keys[n]! + (value === null ? 'null' : columns[n]!.json(value))
     }
     return keys.length === 0 ? '{}' : `${text}}`
   }
+}
+
+/** Of what can be large. */
+function sizeOf(value: unknown): number {
+  return typeof value === 'string' ? value.length : value instanceof Uint8Array ? 2 * value.byteLength : 0
 }
 
 /** Gathers rows that come one by one into pages. */

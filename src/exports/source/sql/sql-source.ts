@@ -24,6 +24,8 @@ export interface SqlReach {
   /** The address of a host that Wharf may reach, or an error. */
   addressOf(host: string, port: number): Promise<string>
   signal: AbortSignal
+  /** How long a query may send nothing, if not five minutes. */
+  silenceMs?: number
 }
 
 /** An open query: its columns are known, its rows come as they are read. `close` ends its session, however far it came. */

@@ -1,6 +1,7 @@
 import { readSync, statSync, writeSync } from 'node:fs'
 import { constants, DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
+import { ERRORS, isAppError } from '../../../kernel/index.ts'
 import { PageGatherer } from './sql-pages.ts'
 import { type SqliteValue, sqliteColumn } from './sqlite-columns.ts'
 import { frameOf, type SqliteFailure, type SqliteTask } from './sqlite-frames.ts'
@@ -98,6 +99,8 @@ function bound(value: SqliteTask['params'][number]): null | number | bigint | st
 
 function failureOf(error: unknown): SqliteFailure {
   if (error instanceof Refusal) return error.failure
+  if (isAppError(error, ERRORS.SOURCE_PAGE_TOO_LARGE))
+    return { code: 'SOURCE_PAGE_TOO_LARGE', message: error.message, retryable: false }
   const { message, errcode = 1 } = error as { message: string; errcode?: number }
   const primary = errcode & 0xff
   const says = `the database says: ${message}`

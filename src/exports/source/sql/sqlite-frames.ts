@@ -11,7 +11,7 @@ export interface SqliteTask {
 
 /** An error on its way out of that process; `code` is one of the table of errors. */
 export interface SqliteFailure {
-  code: 'QUERY_FAILED' | 'CONNECTION_REFUSED' | 'SOURCE_UNREACHABLE'
+  code: 'QUERY_FAILED' | 'CONNECTION_REFUSED' | 'SOURCE_UNREACHABLE' | 'SOURCE_PAGE_TOO_LARGE'
   message: string
   retryable: boolean
 }

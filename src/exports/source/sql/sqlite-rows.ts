@@ -4,18 +4,16 @@ import { AppError, ERRORS, startNode } from '../../../kernel/index.ts'
 import { neighbour } from '../../threads/index.ts'
 import type { TextPage } from '../row-feed.ts'
 import { refuseTwins, silent } from './sql-error.ts'
+import { SILENCE_MS } from './sql-pages.ts'
 import type { SqlReach, SqlRows, SqlSource } from './sql-source.ts'
 import { readFrames, type SqliteFailure, type SqliteFrame, type SqliteTask } from './sqlite-frames.ts'
-
-/** How long a query may send nothing. */
-const SILENCE_MS = 300_000
 
 /** Runs a query on a file that is opened for reading only, in a process of its own. One statement of SQLite sees one snapshot. */
 export async function openSqliteRows(
   { query, params = [] }: Pick<SqlSource, 'query' | 'params'>,
-  { url: path, signal }: SqlReach,
+  { url: path, signal, silenceMs }: SqlReach,
 ): Promise<SqlRows> {
-  const reader = new SqliteReader({ path, query, params }, signal)
+  const reader = new SqliteReader({ path, query, params }, signal, silenceMs)
   try {
     const first = await reader.next()
     const columns = first.kind === 'columns' ? first.columns : []
@@ -43,10 +41,12 @@ class SqliteReader {
   readonly #frames: AsyncGenerator<SqliteFrame, void>
   readonly #gone: Promise<unknown>
   readonly #unfollow: () => void
+  readonly #silenceMs: number
   #reason: unknown
 
-  constructor(task: SqliteTask, signal: AbortSignal) {
+  constructor(task: SqliteTask, signal: AbortSignal, silenceMs = SILENCE_MS) {
     signal.throwIfAborted()
+    this.#silenceMs = silenceMs
     this.#signal = signal
     this.#child = startNode(neighbour(import.meta.url, 'sqlite-child'))
     this.#gone = once(this.#child, 'close').catch((error: unknown) => {
@@ -68,7 +68,7 @@ class SqliteReader {
 
   /** The next frame; a failure is thrown. */
   async next(): Promise<SqliteFrame> {
-    const silence = setTimeout(() => this.#end(silent(SILENCE_MS)), SILENCE_MS)
+    const silence = setTimeout(() => this.#end(silent(this.#silenceMs)), this.#silenceMs)
     let frame: IteratorResult<SqliteFrame, void>
     try {
       frame = await this.#frames.next()
