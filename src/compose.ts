@@ -38,6 +38,8 @@ import {
   type Mask,
   openSigner,
   projectMaskKey,
+  SavedExports,
+  Scheduler,
   SpoolFolders,
   SpoolSweeper,
   SqlConnections,
@@ -73,6 +75,7 @@ export interface Wharf {
   readonly engine: Engine
   readonly projects: ProjectStore
   readonly sessions: Sessions
+  readonly saved: SavedExports
   /** Makes the demo project on first call and returns its key. */
   demoKey(): Promise<string>
   /** Drains, sends clients elsewhere, and stops everything, last started first. */
@@ -81,6 +84,8 @@ export interface Wharf {
 
 const HOUR = 3_600_000
 const MINUTE = 60_000
+/** At most: the duty itself knows when the next saved export is due. */
+const SCHEDULES_EVERY_MS = 20_000
 
 /** Builds everything and starts it in order: what others stand on comes first, the door to the outside last. */
 export async function startWharf(config: Config, clock: Clock = systemClock): Promise<Wharf> {
@@ -185,6 +190,8 @@ async function startOn(
     exportsOptions(config),
   )
   views.export = async (taskId, issuer) => ({ ...(await exports.get(taskId, issuer)) })
+  const saved = new SavedExports({ ledger, sealer, exports })
+  engine.addLeaderDuty(new Scheduler({ ledger, saved, exports, log }), SCHEDULES_EVERY_MS)
   const folders = new SpoolFolders(join(config.WHARF_DATA_DIR, 'spool'))
   callbacks.define()
   engine.define(
@@ -244,6 +251,7 @@ async function startOn(
       settings,
       callbacks,
       exports,
+      saved,
       runs,
       transfers,
       processing,
@@ -315,6 +323,7 @@ async function startOn(
     engine,
     projects,
     sessions,
+    saved,
     demoKey: () => demoKey(config.WHARF_DATA_DIR, projects, backend),
     stop: () => lifecycle.stop(),
   }

@@ -3,7 +3,7 @@ import { type JobState, type Schema, type WaitingFor, waitingFor } from '../engi
 import type { ExportProgress, ExportResult } from './export-job.ts'
 import { fileOf, troubleOf } from './export-job.ts'
 import type { ExportType } from './export-type.ts'
-import type { UsedTemplate } from './saved/index.ts'
+import type { UsedTemplate } from './saved/use-templates.ts'
 
 export type ExportStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'cancelled'
 export type ExportStage = 'queued' | 'fetching' | 'building' | 'uploading' | 'notifying' | 'done'

@@ -118,14 +118,16 @@ export class Exports {
     return this.#deps.quotas.refusal(projectId, 'disk_bytes', 'rows_per_day', 'bytes_per_day')
   }
 
+  /** Throws what `submit` would, as far as the request is to blame. */
+  async check(tx: Tx, projectId: string, body: ExportBody): Promise<void> {
+    await this.#accept(tx, projectId, body)
+  }
+
   /** Accepts a request, in the caller's transaction. Equal requests of a project share a job that is not done yet. */
   async submit(tx: Tx, projectId: string, body: ExportBody, issuer: LinkIssuer = {}): Promise<ExportView> {
-    const asked = await this.#read(tx, projectId, body)
+    const { asked, project } = await this.#accept(tx, projectId, body)
     const taskId = newId()
-    const project = await this.#deps.projects.require(tx, projectId)
     const request = { ...asked, ...(await this.#watermark(tx, project, body, { id: taskId, ...issuer })) }
-    for (const { sql } of request.tables)
-      if (sql) await this.#deps.connections.requireGrant(tx, projectId, sql.connection)
     // Counted twice: here to refuse a flood cheaply, and at the end, in turn, so that no two requests take the last place.
     const { projectLimit } = this.#options
     const active = 1 + (await this.#queries.countActive(tx, projectId))
@@ -398,6 +400,14 @@ export class Exports {
 
   async recordDownload(taskId: string, download: Omit<Download, 'at'>): Promise<void> {
     await this.#queries.recordDownload(taskId, download)
+  }
+
+  async #accept(tx: Tx, projectId: string, body: ExportBody) {
+    const project = await this.#deps.projects.require(tx, projectId)
+    const asked = await this.#read(tx, projectId, body)
+    for (const { sql } of asked.tables)
+      if (sql) await this.#deps.connections.requireGrant(tx, projectId, sql.connection)
+    return { asked, project }
   }
 
   async #read(db: Pick<Ledger, 'db'>, projectId: string, asked: ExportBody): Promise<ExportRequest> {

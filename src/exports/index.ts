@@ -21,7 +21,15 @@ export type { Preview, TablePreview } from './preview.ts'
 export { type Produced, type ProduceOptions, produce } from './produce.ts'
 export { type Finding, openSigner, verifyFiles } from './report/index.ts'
 export { sampleOrders } from './sample-source.ts'
-export { type Outcome, TemplateStore, type TemplateView } from './saved/index.ts'
+export {
+  type Outcome,
+  type SavedBody,
+  SavedExports,
+  type SavedView,
+  Scheduler,
+  TemplateStore,
+  type TemplateView,
+} from './saved/index.ts'
 export {
   type Diagnosis,
   DRIVERS,

@@ -30,6 +30,8 @@ const ACTIONS: Record<string, string> = {
   'DELETE /api/exports/:task_id/file': 'export.file_deleted',
   'POST /api/transfers': 'transfer.requested',
   'DELETE /api/transfer-jobs/:job_id': 'transfer.cancelled',
+  'PUT /api/saved-exports/:name': 'saved_export.changed',
+  'DELETE /api/saved-exports/:name': 'saved_export.deleted',
   'PUT /api/templates/:name': 'template.changed',
   'DELETE /api/templates/:name': 'template.deleted',
   'DELETE /api/tasks/:task_id': 'task.cancelled',

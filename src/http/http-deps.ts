@@ -13,7 +13,7 @@ import type {
   Signal,
   Tickets,
 } from '../engine/index.ts'
-import type { Exports, SqlConnections, TemplateStore } from '../exports/index.ts'
+import type { Exports, SavedExports, SqlConnections, TemplateStore } from '../exports/index.ts'
 import type { AppError, Log } from '../kernel/index.ts'
 import type { Callbacks, TaskViews } from '../notify/index.ts'
 import type { Processing } from '../processing/index.ts'
@@ -47,6 +47,7 @@ export interface HttpServerDeps {
   exports: Exports
   connections: SqlConnections
   templates: TemplateStore
+  saved: SavedExports
   transfers: Transfers
   /** The present state of a task, by its kind. */
   views: TaskViews

@@ -46,6 +46,7 @@ import { processingRoutes } from './routes/processing.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sampleRoutes } from './routes/samples.ts'
+import { savedExportRoutes } from './routes/saved-exports.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { templateRoutes } from './routes/templates.ts'
@@ -253,6 +254,7 @@ export class HttpServer implements Part {
     await app.register(exportRoutes(this.#deps))
     await app.register(connectionRoutes(this.#deps))
     await app.register(templateRoutes(this.#deps))
+    await app.register(savedExportRoutes(this.#deps))
     await app.register(eventRoutes(this.#deps))
     await app.register(transferRoutes(this.#deps))
     new EventSockets({ ...this.#deps, limiter: this.#limiter }).attach(app.server)

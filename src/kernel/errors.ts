@@ -207,6 +207,12 @@ export const ERRORS = {
   LINK_EXPIRED: kind('LINK_EXPIRED', 410, NOT_FOUND, 'The link is past its time'),
   LINK_USED_UP: kind('LINK_USED_UP', 410, NOT_FOUND, 'The link was used as often as it may be'),
   EXPORT_LIMIT: kind('EXPORT_LIMIT', 429, RESOURCE_EXHAUSTED, 'The project has too many unfinished exports'),
+  SAVED_EXPORT_NOT_FOUND: kind(
+    'SAVED_EXPORT_NOT_FOUND',
+    404,
+    NOT_FOUND,
+    'The project has no such saved export',
+  ),
   TEMPLATE_NOT_FOUND: kind('TEMPLATE_NOT_FOUND', 404, NOT_FOUND, 'The project has no such template'),
   TOO_MANY_NAMES: kind(
     'TOO_MANY_NAMES',

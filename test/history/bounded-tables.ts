@@ -22,6 +22,7 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   'accounts',
   'connections',
   'templates',
+  'saved_exports',
   'transfer_businesses',
   'transfer_agents',
   'swarm_agents',

@@ -168,6 +168,22 @@ export class MixedLoad {
     await this.#pages('/api/templates?limit=1')
     await this.#json('POST', '/api/exports', { body: { source_url, template: { use: 'people' } } })
     await this.#ask('DELETE', '/api/templates/others')
+    const schedule = { cron: '* * * * *', timezone: 'UTC' }
+    const parameters = { from: '{{last_month.start}}' }
+    for (const [name, more] of Object.entries({ every: { schedule }, once: {}, gone: {} }))
+      await this.#json('PUT', `/api/saved-exports/${name}`, { body: { source_url, parameters, ...more } })
+    // Due at once: the leader starts it.
+    await this.#wharf.ledger.db
+      .updateTable('saved_exports')
+      .set({ due_at: 1, wake_at: 1 })
+      .where('name', '=', 'every')
+      .execute()
+    await this.#until('/api/saved-exports/every', ({ last_run }) => last_run !== null)
+    for (const from of ['a', 'b'])
+      await this.#json('POST', '/api/saved-exports/once/run', { body: { parameters: { from } } })
+    await this.#pages('/api/saved-exports/once/runs?limit=1')
+    await this.#pages('/api/saved-exports?limit=1')
+    await this.#ask('DELETE', '/api/saved-exports/gone')
   }
 
   /** The worker of a job has died: the leader takes the job back. */

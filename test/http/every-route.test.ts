@@ -127,6 +127,8 @@ test('[foreign-id] to another project, what is not its own does not exist', asyn
   }
   const template = { key: mine.key, body: { template: { id: 'Id' } } }
   await wharf.ask('PUT', '/api/templates/people', template)
+  const saved = { key: mine.key, body: { source_url: business.source({ total: 1 }).url } }
+  await wharf.ask('PUT', '/api/saved-exports/monthly', saved)
   const [processed, upload] = [await begin('0'), await begin('9')]
   const own: [path: string, id: string][] = [
     ['/api/exports/{task_id}', exported.task_id],
@@ -136,6 +138,7 @@ test('[foreign-id] to another project, what is not its own does not exist', asyn
     ['/api/uploads/{upload_id}', upload],
     ['/api/projects/{project_id}', mine.id],
     ['/api/templates/{name}', 'people'],
+    ['/api/saved-exports/{name}', 'monthly'],
   ]
   // A name that another project has is free in one's own.
   const takesAnyName = ({ method, path }: Route) => method === 'PUT' && path.endsWith('/{name}')

@@ -55,7 +55,7 @@ export async function startHttp(name: BackendName = 'embedded', options: HttpOpt
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-  const { address, metricsAddress, grpcAddress, engine, projects, sessions } = wharf
+  const { address, metricsAddress, grpcAddress, engine, projects, sessions, saved } = wharf
   return {
     address,
     metricsAddress,
@@ -63,6 +63,7 @@ export async function startHttp(name: BackendName = 'embedded', options: HttpOpt
     engine,
     projects,
     sessions,
+    saved,
     ledger: engine.ledger,
     backend,
     config,

@@ -29,6 +29,8 @@ export interface Schema {
   connections: ConnectionsTable
   templates: TemplatesTable
   template_versions: TemplateVersionsTable
+  saved_exports: SavedExportsTable
+  saved_export_runs: SavedExportRunsTable
   runs: RunsTable
   account_files: AccountFilesTable
   processing_tasks: ProcessingTasksTable
@@ -302,6 +304,43 @@ export interface TemplateVersionsTable {
   version: number
   /** JSON. */
   template: string
+  created_at: number
+}
+
+export interface SavedExportsTable {
+  id: string
+  project_id: string
+  name: string
+  /** JSON, sealed as a whole. */
+  request: string
+  /** JSON: what is filled in by default. */
+  parameters: string
+  cron: string | null
+  timezone: string | null
+  /** The next time by its schedule; in the past while that run waits. */
+  due_at: number | null
+  /** When to look at it. */
+  wake_at: number | null
+  last_run_id: Generated<string | null>
+  /** Why the run that is due has not begun. */
+  trouble_code: string | null
+  trouble_message: string | null
+  trouble_since: number | null
+  created_at: number
+  updated_at: number
+}
+
+export interface SavedExportRunsTable {
+  id: string
+  saved_id: string
+  /** Null for one that somebody asked for. */
+  due_at: number | null
+  /** Null if no export came of it. */
+  task_id: string | null
+  /** JSON. */
+  parameters: string
+  error_code: string | null
+  error_message: string | null
   created_at: number
 }
 

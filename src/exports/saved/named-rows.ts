@@ -1,4 +1,4 @@
-import { readCursor, type Tx, writeCursor } from '../../engine/index.ts'
+import { readCursor, writeCursor } from '../../engine/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 
 /** Templates, and saved exports, that one project may have. */
@@ -15,15 +15,11 @@ export async function namedPage<T extends { name: string }>(
   return { items, next_cursor: rows.length > limit && last ? writeCursor({ at: 0, id: last.name }) : null }
 }
 
-/** Counts at most as many rows as there may be. */
-export async function requireRoom(tx: Tx, table: 'templates', projectId: string): Promise<void> {
-  const rows = await tx.db
-    .selectFrom(table)
-    .select('name')
-    .where('project_id', '=', projectId)
-    .where('deleted_at', 'is', null)
-    .limit(MOST_NAMES)
-    .execute()
+/** `names` are those that the project has; no more of them are read than there may be. */
+export async function requireRoom(names: {
+  limit(most: number): { execute(): Promise<unknown[]> }
+}): Promise<void> {
+  const rows = await names.limit(MOST_NAMES).execute()
   if (rows.length < MOST_NAMES) return
   throw new AppError(
     ERRORS.TOO_MANY_NAMES,

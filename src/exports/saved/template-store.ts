@@ -43,7 +43,7 @@ export class TemplateStore {
     parseTemplate(template)
     const text = JSON.stringify(template)
     const before = await this.#row(tx, projectId, name)
-    if (!before || before.deleted_at !== null) await requireRoom(tx, 'templates', projectId)
+    if (!before || before.deleted_at !== null) await requireRoom(this.#names(tx, projectId))
     const same = before?.deleted_at === null && before.template === text
     const outcome = same ? 'unchanged' : before?.deleted_at === null ? 'changed' : 'created'
     if (same || dryRun) return outcome
@@ -89,12 +89,7 @@ export class TemplateStore {
     projectId: string,
     page: { limit: number; cursor?: string },
   ): Promise<{ items: TemplateView[]; next_cursor: string | null }> {
-    const query = this.#ledger.db
-      .selectFrom('templates')
-      .select(['name', 'version', 'created_at', 'updated_at'])
-      .where('project_id', '=', projectId)
-      .where('deleted_at', 'is', null)
-      .orderBy('name')
+    const query = this.#names(this.#ledger, projectId).orderBy('name')
     return namedPage(page, async (after, limit) => {
       const rows = await query.where('name', '>', after).limit(limit).execute()
       return rows.map((row) => ({
@@ -114,6 +109,14 @@ export class TemplateStore {
       .where('deleted_at', 'is', null)
       .executeTakeFirst()
     if (numUpdatedRows === 0n) throw notFound(name)
+  }
+
+  #names({ db }: Database, projectId: string) {
+    return db
+      .selectFrom('templates')
+      .select(['name', 'version', 'created_at', 'updated_at'])
+      .where('project_id', '=', projectId)
+      .where('deleted_at', 'is', null)
   }
 
   #row({ db }: Database, projectId: string, name: string, version?: number) {

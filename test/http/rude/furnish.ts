@@ -113,6 +113,11 @@ export async function furnish(server: RudeServer) {
     const more = { body: { key }, headers: { origin: address } }
     return (await ask<{ session_id: string }>('POST', '/api/session', more)).session_id
   }
+  const saved = async () => {
+    const name = `s${randomUUID()}`
+    await ask('PUT', `/api/saved-exports/${name}`, { key, body: { source_url: source.url, fresh: true } })
+    return name
+  }
   const spare = await newProject(server)
   const keyId = async () => {
     const body = { name: randomUUID(), scopes: ['read'] }
@@ -170,6 +175,11 @@ export async function furnish(server: RudeServer) {
     'DELETE /api/connections/{name}': { name: connection },
     'PUT /api/connections/{name}': { url: () => DATABASE },
     'PUT /api/templates/{name}': { template: () => ({ id: 'Id' }) },
+    'PUT /api/saved-exports/{name}': { name: randomUUID },
+    'GET /api/saved-exports/{name}': { name: saved },
+    'GET /api/saved-exports/{name}/runs': { name: saved },
+    'POST /api/saved-exports/{name}/run': { name: saved },
+    'DELETE /api/saved-exports/{name}': { name: saved },
     'GET /api/templates/{name}': { name: template },
     'DELETE /api/templates/{name}': { name: template },
     'POST /api/session': { key: () => key },

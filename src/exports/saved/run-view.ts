@@ -1,0 +1,79 @@
+import type { JobState } from '../../engine/index.ts'
+import type { ExportStatus } from '../export-view.ts'
+import type { Parameters } from './parameters.ts'
+
+/** One time that a saved export was run. */
+export interface RunView {
+  run_id: string
+  /** Null if no export came of it; `error` says why. */
+  task_id: string | null
+  by: 'schedule' | 'request'
+  /** When it was due; null for one that somebody asked for. */
+  due_at: string | null
+  /** What each parameter stood for. */
+  parameters: Parameters
+  status: ExportStatus
+  error: { code: string; message: string } | null
+  created_at: string
+  finished_at: string | null
+}
+
+/** The run, and the job behind it as far as there is one. */
+export const RUN_COLUMNS = [
+  'saved_export_runs.id as run_id',
+  'saved_export_runs.task_id',
+  'saved_export_runs.due_at as run_due_at',
+  'saved_export_runs.parameters as run_parameters',
+  'saved_export_runs.error_code as run_error_code',
+  'saved_export_runs.error_message as run_error_message',
+  'saved_export_runs.created_at as run_created_at',
+  'tasks.cancelled_at',
+  'jobs.state',
+  'jobs.error_code',
+  'jobs.error_message',
+  'jobs.finished_at',
+] as const
+
+export interface RunRow {
+  run_id: string | null
+  task_id: string | null
+  run_due_at: number | null
+  run_parameters: string | null
+  run_error_code: string | null
+  run_error_message: string | null
+  run_created_at: number | null
+  cancelled_at: number | null
+  state: JobState | null
+  error_code: string | null
+  error_message: string | null
+  finished_at: number | null
+}
+
+export function toRunView(row: RunRow): RunView | null {
+  if (row.run_id === null || row.run_created_at === null) return null
+  const status = statusOf(row)
+  const code = row.run_error_code ?? (status === 'failed' ? row.error_code : null)
+  const ended = row.task_id === null ? row.run_created_at : (row.cancelled_at ?? row.finished_at)
+  return {
+    run_id: row.run_id,
+    task_id: row.task_id,
+    by: row.run_due_at === null ? 'request' : 'schedule',
+    due_at: isoOrNull(row.run_due_at),
+    parameters: JSON.parse(row.run_parameters ?? '{}') as Parameters,
+    status,
+    error: code === null ? null : { code, message: row.run_error_message ?? row.error_message ?? '' },
+    created_at: new Date(row.run_created_at).toISOString(),
+    finished_at: isoOrNull(ended),
+  }
+}
+
+function statusOf({ task_id, cancelled_at, state }: RunRow): ExportStatus {
+  if (task_id === null) return 'failed'
+  if (cancelled_at !== null) return 'cancelled'
+  if (state === 'waiting' || state === 'pending' || state === null) return 'pending'
+  return state === 'running' ? 'processing' : state
+}
+
+export function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

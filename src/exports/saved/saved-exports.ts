@@ -1,0 +1,303 @@
+import type { Selectable } from 'kysely'
+import {
+  type Ledger,
+  type LinkIssuer,
+  newId,
+  now,
+  readCursor,
+  type Schema,
+  type Sealer,
+  type Tx,
+  writeCursor,
+} from '../../engine/index.ts'
+import { AppError, ERRORS } from '../../kernel/index.ts'
+import type { ExportBody } from '../export-request.ts'
+import type { ExportView } from '../export-view.ts'
+import { fillRequest } from './fill-request.ts'
+import { hideSecrets } from './hide-secrets.ts'
+import { namedPage, requireRoom } from './named-rows.ts'
+import { checkParameters, type Parameters, valuesAt, wordsAt } from './parameters.ts'
+import { isoOrNull, RUN_COLUMNS, type RunRow, type RunView, toRunView } from './run-view.ts'
+import { checkSchedule, nextDue, type Schedule } from './schedule.ts'
+import type { Outcome } from './template-store.ts'
+
+/** A request as it is kept, with when it runs by itself and what changes from run to run. */
+export type SavedBody = ExportBody & { schedule?: Schedule; parameters?: Parameters }
+
+export interface SavedView {
+  name: string
+  project_id: string
+  /** Without its secrets, which `sealed` names. */
+  request: Record<string, unknown>
+  sealed: string[]
+  parameters: Parameters
+  schedule: Schedule | null
+  next_run_at: string | null
+  last_run: RunView | null
+  /** Why the last run failed, or why the one that is due cannot begin. */
+  failing: { code: string; message: string; since: string } | null
+  created_at: string
+  updated_at: string
+}
+
+export type SavedRow = Selectable<Schema['saved_exports']>
+
+export interface SavedDeps {
+  ledger: Ledger
+  sealer: Sealer
+  exports: {
+    submit(tx: Tx, projectId: string, body: ExportBody, issuer?: LinkIssuer): Promise<ExportView>
+    check(tx: Tx, projectId: string, body: ExportBody): Promise<void>
+  }
+}
+
+/** What a run is to be made from, and why. */
+interface RunWish {
+  given?: Parameters
+  issuer?: LinkIssuer
+  /** When it was due, for one that nobody asked for. */
+  dueAt?: number
+}
+
+/** Requests under names: stored once, run by whoever asks and by their schedules. */
+export class SavedExports {
+  readonly #deps: SavedDeps
+
+  constructor(deps: SavedDeps) {
+    this.#deps = deps
+  }
+
+  /** Checked as if it ran now. With `dryRun` nothing is stored, and the answer says what would be. */
+  async put(
+    tx: Tx,
+    { projectId, name, dryRun = false }: { projectId: string; name: string; dryRun?: boolean },
+    { schedule, parameters = {}, project_id: _, ...request }: SavedBody,
+  ): Promise<Outcome> {
+    const at = await tx.now()
+    if (schedule) checkSchedule(schedule, at)
+    checkParameters(parameters)
+    const when = { at, timezone: zoneOf(schedule, request) }
+    const values = valuesAt(parameters, {}, when)
+    await this.#deps.exports.check(tx, projectId, fillRequest(request, wordsAt(values, when)))
+    const before = await this.#find(tx, projectId, name)
+    const kept = { request: JSON.stringify(request), parameters: JSON.stringify(parameters) }
+    const [cron, timezone] = [schedule?.cron ?? null, schedule?.timezone ?? null]
+    const sameTimes = before?.cron === cron && before.timezone === timezone
+    if (before && sameTimes && before.parameters === kept.parameters && this.#opened(before) === kept.request)
+      return 'unchanged'
+    if (!before) await requireRoom(this.#names(tx, projectId))
+    if (dryRun) return before ? 'changed' : 'created'
+    const due = schedule ? nextDue(schedule, at) : null
+    const stored = {
+      ...kept,
+      request: this.#deps.sealer.seal(kept.request),
+      cron,
+      timezone,
+      // What is due stays due, unless the times are others now.
+      ...(!sameTimes && { due_at: due, wake_at: due }),
+      trouble_code: null,
+      trouble_message: null,
+      trouble_since: null,
+      updated_at: now,
+    }
+    await tx.db
+      .insertInto('saved_exports')
+      .values({
+        id: newId(),
+        project_id: projectId,
+        name,
+        created_at: now,
+        due_at: due,
+        wake_at: due,
+        ...stored,
+      })
+      .onConflict((conflict) => conflict.columns(['project_id', 'name']).doUpdateSet(stored))
+      .execute()
+    return before ? 'changed' : 'created'
+  }
+
+  async get(projectId: string, name: string): Promise<SavedView> {
+    const row = await this.#views(projectId).where('name', '=', name).executeTakeFirst()
+    if (!row) throw notFound(name)
+    return this.#view(row)
+  }
+
+  async list(projectId: string, page: { limit: number; cursor?: string }) {
+    return namedPage(page, async (after, limit) => {
+      const query = this.#views(projectId).where('name', '>', after).orderBy('name').limit(limit)
+      return (await query.execute()).map((row) => this.#view(row))
+    })
+  }
+
+  /** Its exports stay; its history goes. */
+  async delete(tx: Tx, projectId: string, name: string): Promise<void> {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('saved_exports')
+      .where('project_id', '=', projectId)
+      .where('name', '=', name)
+      .executeTakeFirst()
+    if (numDeletedRows === 0n) throw notFound(name)
+  }
+
+  /** Now, because somebody asks. */
+  async run(tx: Tx, projectId: string, name: string, wish: RunWish): Promise<ExportView> {
+    const saved = await this.#find(tx, projectId, name)
+    if (!saved) throw notFound(name)
+    return (await this.start(tx, saved, wish)) as ExportView
+  }
+
+  /** Undefined if the run for this due time was started before: that cannot happen twice. */
+  async start(
+    tx: Tx,
+    saved: SavedRow,
+    { given = {}, issuer = {}, dueAt }: RunWish,
+  ): Promise<ExportView | undefined> {
+    const request = JSON.parse(this.#opened(saved)) as ExportBody
+    // A run that comes late is about the days of when it was due.
+    const when = { at: dueAt ?? (await tx.now()), timezone: zoneOf(scheduleOf(saved), request) }
+    const values = valuesAt(JSON.parse(saved.parameters) as Parameters, given, when)
+    const runId = newId()
+    const { numInsertedOrUpdatedRows } = await tx.db
+      .insertInto('saved_export_runs')
+      .values({
+        id: runId,
+        saved_id: saved.id,
+        due_at: dueAt ?? null,
+        task_id: null,
+        parameters: JSON.stringify(values),
+        error_code: null,
+        error_message: null,
+        created_at: now,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow()
+    if (numInsertedOrUpdatedRows === 0n) return undefined
+    const filled = fillRequest(request, wordsAt(values, when))
+    const view = await this.#deps.exports.submit(tx, saved.project_id, filled, issuer)
+    await tx.db
+      .updateTable('saved_export_runs')
+      .set({ task_id: view.task_id })
+      .where('id', '=', runId)
+      .execute()
+    await tx.db.updateTable('saved_exports').set({ last_run_id: runId }).where('id', '=', saved.id).execute()
+    return view
+  }
+
+  /** Newest first. */
+  async runs(
+    projectId: string,
+    name: string,
+    { limit, cursor }: { limit: number; cursor?: string },
+  ): Promise<{ items: RunView[]; next_cursor: string | null }> {
+    const saved = await this.#find(this.#deps.ledger, projectId, name)
+    if (!saved) throw notFound(name)
+    let query = this.#deps.ledger.db
+      .selectFrom('saved_export_runs')
+      .leftJoin('tasks', 'tasks.id', 'saved_export_runs.task_id')
+      .leftJoin('jobs', 'jobs.id', 'tasks.job_id')
+      .select(RUN_COLUMNS)
+      .where('saved_export_runs.saved_id', '=', saved.id)
+      .orderBy('saved_export_runs.created_at', 'desc')
+      .orderBy('saved_export_runs.id', 'desc')
+      .limit(limit + 1)
+    if (cursor !== undefined) {
+      const { at, id } = readCursor(cursor)
+      query = query.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('saved_export_runs.created_at', 'saved_export_runs.id'), '<', tuple(at, id)),
+      )
+    }
+    const rows = await query.execute()
+    const last = rows[limit - 1]
+    return {
+      items: rows.slice(0, limit).map((row) => toRunView(row) as RunView),
+      next_cursor:
+        rows.length > limit && last ? writeCursor({ at: last.run_created_at, id: last.run_id }) : null,
+    }
+  }
+
+  #names(tx: Tx, projectId: string) {
+    return tx.db.selectFrom('saved_exports').select('name').where('project_id', '=', projectId)
+  }
+
+  #find({ db }: Pick<Ledger, 'db'>, projectId: string, name: string): Promise<SavedRow | undefined> {
+    return db
+      .selectFrom('saved_exports')
+      .selectAll()
+      .where('project_id', '=', projectId)
+      .where('name', '=', name)
+      .executeTakeFirst()
+  }
+
+  #views(projectId: string) {
+    return this.#deps.ledger.db
+      .selectFrom('saved_exports')
+      .leftJoin('saved_export_runs', 'saved_export_runs.id', 'saved_exports.last_run_id')
+      .leftJoin('tasks', 'tasks.id', 'saved_export_runs.task_id')
+      .leftJoin('jobs', 'jobs.id', 'tasks.job_id')
+      .select([
+        'saved_exports.project_id',
+        'saved_exports.name',
+        'saved_exports.request',
+        'saved_exports.parameters',
+        'saved_exports.cron',
+        'saved_exports.timezone',
+        'saved_exports.due_at',
+        'saved_exports.trouble_code',
+        'saved_exports.trouble_message',
+        'saved_exports.trouble_since',
+        'saved_exports.created_at',
+        'saved_exports.updated_at',
+      ])
+      .select(RUN_COLUMNS)
+      .where('saved_exports.project_id', '=', projectId)
+  }
+
+  #view(row: Omit<SavedRow, 'id' | 'wake_at' | 'last_run_id'> & RunRow): SavedView {
+    const { shown, sealed } = hideSecrets(JSON.parse(this.#opened(row)) as Record<string, unknown>)
+    const last = toRunView(row)
+    return {
+      name: row.name,
+      project_id: row.project_id,
+      request: shown,
+      sealed,
+      parameters: JSON.parse(row.parameters) as Parameters,
+      schedule: scheduleOf(row) ?? null,
+      next_run_at: isoOrNull(row.due_at),
+      last_run: last,
+      failing: failing(row, last),
+      created_at: new Date(row.created_at).toISOString(),
+      updated_at: new Date(row.updated_at).toISOString(),
+    }
+  }
+
+  #opened({ request }: Pick<SavedRow, 'request'>): string {
+    return this.#deps.sealer.open(request)
+  }
+}
+
+export function scheduleOf({ cron, timezone }: Pick<SavedRow, 'cron' | 'timezone'>): Schedule | undefined {
+  return cron === null || timezone === null ? undefined : { cron, timezone }
+}
+
+/** Whose days the dates are. */
+function zoneOf(schedule: Schedule | undefined, { timezone }: ExportBody): string {
+  return schedule?.timezone ?? timezone ?? 'UTC'
+}
+
+function failing(
+  {
+    trouble_code: code,
+    trouble_message,
+    trouble_since,
+  }: Pick<SavedRow, `trouble_${'code' | 'message' | 'since'}`>,
+  last: RunView | null,
+): SavedView['failing'] {
+  if (code !== null)
+    return { code, message: trouble_message ?? '', since: new Date(trouble_since ?? 0).toISOString() }
+  if (last?.status !== 'failed') return null
+  return { code: '', message: '', ...last.error, since: last.finished_at ?? last.created_at }
+}
+
+function notFound(name: string): AppError {
+  return new AppError(ERRORS.SAVED_EXPORT_NOT_FOUND, `there is no saved export '${name}' in this project`)
+}

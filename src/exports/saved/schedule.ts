@@ -1,0 +1,55 @@
+import { Cron } from 'croner'
+import { invalid } from './parameters.ts'
+
+export interface Schedule {
+  /** Five fields, or a name such as @daily. */
+  cron: string
+  /** An IANA name. */
+  timezone: string
+}
+
+const FORM = /^(?:@\w+|\S+(?:\s+\S+){4})$/
+const SECOND = 1_000
+
+/**
+ * When a saved export is due. An hour that a change of the clocks leaves out counts at its end, one that comes twice counts
+ * once for a fixed time of day, and twice for what runs every so many minutes.
+ */
+export function checkSchedule({ cron, timezone }: Schedule, at: number): void {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: timezone })
+  } catch {
+    throw invalid(
+      'schedule.timezone',
+      `is no time zone: '${timezone}'; use an IANA name such as Asia/Shanghai`,
+    )
+  }
+  if (!FORM.test(cron.trim()))
+    throw invalid(
+      'schedule.cron',
+      'takes five fields (minute, hour, day, month, weekday) or a name such as @daily',
+    )
+  let next: number | null
+  try {
+    next = nextDue({ cron, timezone }, at)
+  } catch (error) {
+    throw invalid('schedule.cron', `is not good: ${(error as Error).message}`)
+  }
+  if (next === null) throw invalid('schedule.cron', 'names a time that never comes')
+}
+
+/** The first due time after `at`. */
+export function nextDue(schedule: Schedule, at: number): number | null {
+  return patternOf(schedule).nextRun(new Date(at))?.getTime() ?? null
+}
+
+/** The last due time that is not after `at`. */
+export function lastDue(schedule: Schedule, at: number): number | null {
+  // croner leaves out the second that it is asked at.
+  const [last] = patternOf(schedule).previousRuns(1, new Date(at + SECOND))
+  return last?.getTime() ?? null
+}
+
+function patternOf({ cron, timezone }: Schedule): Cron {
+  return new Cron(cron.trim(), { timezone, paused: true, mode: '5-part' })
+}
