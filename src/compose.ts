@@ -3,6 +3,7 @@ import { engineOptions } from './compose/engine.ts'
 import { exportJobOptions, exportsOptions } from './compose/exports.ts'
 import { openFolders, warnOfLooseFiles } from './compose/folders.ts'
 import { identityProvider } from './compose/identity-provider.ts'
+import { openMailer } from './compose/mailer.ts'
 import { metricsAccess } from './compose/metrics.ts'
 import { openGseHttpClient, openHttpClient } from './compose/outgoing.ts'
 import { processingOptions } from './compose/processing.ts'
@@ -57,7 +58,7 @@ import {
   type Log,
   systemClock,
 } from './kernel/index.ts'
-import { Callbacks, type TaskViews } from './notify/index.ts'
+import { Callbacks, checkNotify, Notices, type TaskViews } from './notify/index.ts'
 import { Processing } from './processing/index.ts'
 import { Runs } from './runs/index.ts'
 import { OrphanSweeper } from './storage/index.ts'
@@ -161,6 +162,17 @@ async function startOn(
     clock: engine.clock,
     views: { export: async (taskId) => ({ ...(await exports.told(taskId)) }) },
   })
+  const { WHARF_PUBLIC_URL: publicUrl } = config
+  const mailer = openMailer(config)
+  const notices = new Notices({
+    engine,
+    ledger,
+    sealer,
+    http: outgoing,
+    clock: engine.clock,
+    mailer,
+    told: (taskId) => exports.notice(taskId),
+  })
   const maskSecret = await sharedSecret(settings, sealer, 'mask')
   const quotas = new Quotas({ ledger, clock: engine.clock }, defaultQuotas(config))
   const connections = new SqlConnections({ ledger, sealer, http: outgoing })
@@ -186,7 +198,16 @@ async function startOn(
     log,
   }
   const exports = new Exports(
-    { ...shared, publicUrl: (asked) => linkBase(config, knownAddress, asked) },
+    {
+      ...shared,
+      publicUrl: (asked) => linkBase(config, knownAddress, asked),
+      checkNotify: (wish) =>
+        checkNotify(wish, {
+          mail: mailer !== null,
+          publicUrl: publicUrl !== null,
+          checkUrl: (url) => outgoing.check(url),
+        }),
+    },
     exportsOptions(config),
   )
   views.export = async (taskId, issuer) => ({ ...(await exports.get(taskId, issuer)) })
@@ -194,13 +215,17 @@ async function startOn(
   engine.addLeaderDuty(new Scheduler({ ledger, saved, exports, log }), SCHEDULES_EVERY_MS)
   const folders = new SpoolFolders(join(config.WHARF_DATA_DIR, 'spool'))
   callbacks.define()
+  notices.define()
   engine.define(
     exportKind(
       {
         ...shared,
         clock: engine.clock,
         folders,
-        announce: (tx, kind, ended) => callbacks.announce(tx, kind, ended),
+        announce: async (tx, kind, ended) => {
+          await callbacks.announce(tx, kind, ended)
+          await notices.announce(tx, kind, ended)
+        },
       },
       exportJobOptions(config),
     ),

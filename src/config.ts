@@ -119,6 +119,10 @@ export const SETTINGS = {
   WHARF_BODY_TIMEOUT_SECONDS: whole(60, 1, 3_600),
   WHARF_UPLOAD_IDLE_SECONDS: whole(30, 1, 3_600),
   WHARF_ALLOW_HOSTS: list('a list of hosts and CIDRs, separated by commas'),
+  SMTP_URL: hidden(url('smtp:', 'smtps:')),
+  SMTP_FROM: setting<string | null>(null, 'an e-mail address, with a name before it or not', (value) =>
+    /^[^<>\r\n]*<?[^\s@<>]+@[^\s@<>]+>?$/.test(value) ? value : undefined,
+  ),
   SCAN_COMMAND: setting<string | null>(null, 'a command with {file}', (value) =>
     value.includes('{file}') ? value : undefined,
   ),

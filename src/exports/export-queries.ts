@@ -225,7 +225,7 @@ export class ExportQueries {
       // 1: told. 2: given up. Nothing while it is still to be told.
       sql<
         number | null
-      >`(select min(delivered) from deliveries where deliveries.task_id = tasks.id and delivered > 0
+      >`(select min(delivered) from deliveries where deliveries.task_id = tasks.id and channel = 'callback' and delivered > 0
           and deliveries.at >= coalesce(tasks.cancelled_at, jobs.finished_at))`.as('told'),
     ])
   }

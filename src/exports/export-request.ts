@@ -38,6 +38,8 @@ export interface ExportBody {
   key?: string[]
   on_duplicates?: 'fail' | 'warn'
   watermark?: boolean
+  /** Whom to tell; checked and used by whoever tells. */
+  notify?: object
 }
 
 export interface Table {

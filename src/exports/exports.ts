@@ -16,7 +16,7 @@ import {
   type Tx,
   waitingFor,
 } from '../engine/index.ts'
-import { AppError, type Clock, ERRORS, type Log, makeFolder } from '../kernel/index.ts'
+import { AppError, type Clock, ERRORS, isAppError, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
 import type { SqlConnections } from './connections.ts'
@@ -56,6 +56,8 @@ export interface ExportsDeps {
   signer: ManifestSigner
   /** What a project demands to be hidden, and the key of its hashes. */
   masksOf(projectId: string): Promise<MaskRules>
+  /** Throws what is wrong with a request's wish to have people told. */
+  checkNotify(wish: object): void
   clock: Clock
   log: Log
   /** The address under which callers reach this Wharf. */
@@ -93,6 +95,18 @@ export interface TaskReport extends FileReport {
   task_id: string
   project_id: string
   finished_at: string
+}
+
+export interface Notice {
+  status: string
+  succeeded: boolean
+  name: string
+  rows: number | null
+  bytes: number | null
+  link: string | null
+  linkUntil: string | null
+  error: string | null
+  taskId: string
 }
 
 const DOWNLOAD_URL_MS = 15 * 60_000
@@ -156,6 +170,7 @@ export class Exports {
           id: taskId,
           projectId,
           ...(body.operator_id !== undefined && { label: body.operator_id }),
+          ...(body.notify && { details: { notify: sealer.seal(JSON.stringify(body.notify)) } }),
           ...(body.callback !== undefined && { callback: sealUrl(sealer, body.callback) }),
         },
       ],
@@ -347,6 +362,34 @@ export class Exports {
     return { ...view, report: view.status === 'succeeded' ? await this.report(taskId) : null }
   }
 
+  /** What people are told of an end. The link is good for as long as the file is kept, unless the request says otherwise. */
+  async notice(taskId: string): Promise<Notice | undefined> {
+    const row = await this.#queries.find(taskId).catch((error) => {
+      if (isAppError(error, ERRORS.TASK_NOT_FOUND)) return undefined
+      throw error
+    })
+    if (!row) return undefined
+    const at = await this.#deps.ledger.now()
+    const kept = row.removed_at === null ? (row.expires_at ?? at) : at
+    let until = kept
+    const view = this.#view(row, {}, (link) => {
+      if (link?.hours !== undefined) until = Math.min(kept, at + link.hours * HOUR_MS)
+      return Math.max(0, until - at)
+    })
+    const link = kept > at ? view.download_url : null
+    return {
+      status: view.status,
+      succeeded: view.status === 'succeeded',
+      name: view.file?.name ?? view.file_name,
+      rows: view.file?.rows ?? null,
+      bytes: view.file?.size ?? null,
+      link,
+      linkUntil: link && new Date(until).toISOString(),
+      error: view.error && `${view.error.message} (${view.error.code})`,
+      taskId,
+    }
+  }
+
   get publicKeys() {
     return this.#deps.signer.publicKeys
   }
@@ -405,6 +448,7 @@ export class Exports {
   async #accept(tx: Tx, projectId: string, body: ExportBody) {
     const project = await this.#deps.projects.require(tx, projectId)
     const asked = await this.#read(tx, projectId, body)
+    if (body.notify) this.#deps.checkNotify(body.notify)
     for (const { sql } of asked.tables)
       if (sql) await this.#deps.connections.requireGrant(tx, projectId, sql.connection)
     return { asked, project }
@@ -441,13 +485,17 @@ export class Exports {
     return new AppError(ERRORS.EXPORT_LIMIT, message, { retryAfter: 10 })
   }
 
-  #view(row: ExportRow, issuer: LinkIssuer): ExportView {
+  #view(
+    row: ExportRow,
+    issuer: LinkIssuer,
+    validFor = (link: ExportResult['link']) =>
+      link?.hours === undefined ? DOWNLOAD_URL_MS : link.hours * HOUR_MS,
+  ): ExportView {
     return toExportView(row, (taskId, { link }) => {
       const { project_id: projectId } = row
       const { keyId = null, sessionId = null } = issuer
       const fresh = { taskId, projectId, keyId, sessionId }
-      const validMs = link?.hours === undefined ? DOWNLOAD_URL_MS : link.hours * HOUR_MS
-      const ticket = issuer.ticket ?? this.#deps.tickets.issue(fresh, validMs).ticket
+      const ticket = issuer.ticket ?? this.#deps.tickets.issue(fresh, validFor(link)).ticket
       const base = this.#deps.publicUrl(issuer.origin)
       return base === null ? null : `${base}/api/exports/${taskId}/file?ticket=${ticket}`
     })

@@ -4,7 +4,7 @@
  * the two in both directions.
  */
 /** What a job can wait for before it is tried again: a part of the installation, or what a caller named. */
-export type WaitsOn = 'ledger' | 'store' | 'disk' | 'redis' | 'source' | 'quota' | 'scanner'
+export type WaitsOn = 'ledger' | 'store' | 'disk' | 'redis' | 'source' | 'quota' | 'scanner' | 'mail'
 
 export interface ErrorKind {
   /** Stable name on the wire. */
@@ -228,6 +228,17 @@ export const ERRORS = {
     'Exports may not read through this connection',
   ),
   QUERY_FAILED: kind('QUERY_FAILED', 422, INVALID_ARGUMENT, 'The database refuses the query'),
+  NOTIFY_NOT_SET_UP: kind(
+    'NOTIFY_NOT_SET_UP',
+    422,
+    FAILED_PRECONDITION,
+    'This installation cannot tell people so',
+  ),
+  MAIL_REFUSED: kind('MAIL_REFUSED', 502, FAILED_PRECONDITION, 'The mail server refuses the e-mail'),
+  MAIL_UNAVAILABLE: kind('MAIL_UNAVAILABLE', 503, UNAVAILABLE, 'The mail server cannot be used', {
+    outage: 'mail',
+  }),
+  CHAT_REFUSED: kind('CHAT_REFUSED', 502, UNAVAILABLE, 'The chat did not take the message'),
   CALLBACK_REFUSED: kind('CALLBACK_REFUSED', 502, UNAVAILABLE, 'The callback did not answer with 2xx'),
   TEMPLATE_INVALID: kind('TEMPLATE_INVALID', 400, INVALID_ARGUMENT, 'The template is not valid'),
   TEMPLATE_TOO_COSTLY: kind('TEMPLATE_TOO_COSTLY', 400, INVALID_ARGUMENT, 'The template costs too much work'),

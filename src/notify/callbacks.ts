@@ -47,6 +47,8 @@ export interface Delivery {
   status: number | null
   error: string | null
   delivered: boolean
+  /** `callback`, `email` or the kind of a chat. */
+  channel: string
 }
 
 const KIND = 'callback'
@@ -114,11 +116,12 @@ export class Callbacks {
     return rows.map((row) => ({
       attempt: row.attempt,
       at: new Date(row.at).toISOString(),
-      url: maskUrl(row.url),
+      url: row.channel === 'email' ? row.url : maskUrl(row.url),
       type: row.event_type,
       status: row.status,
       error: row.error,
       delivered: row.delivered === 1,
+      channel: row.channel,
     }))
   }
 
@@ -157,6 +160,7 @@ export class Callbacks {
       .select(['id', 'delivered'])
       .where('task_id', '=', taskId)
       .where('event_type', '=', type)
+      .where('channel', '=', 'callback')
       .orderBy('at', 'desc')
       .orderBy('id', 'desc')
       .executeTakeFirst()

@@ -1,3 +1,7 @@
 export { Callbacks, type Delivery, type TaskViews } from './callbacks.ts'
 export type { EventBatch, EventMessage } from './event-batch.ts'
 export { type EventStream, eventHistory, openEventStream } from './event-stream.ts'
+export { Mailer } from './mailer.ts'
+export type { Told } from './notice-text.ts'
+export { Notices } from './notices.ts'
+export { CHATS, checkNotify, LANGUAGES, type NotifyWish } from './notify-wish.ts'

@@ -11,6 +11,7 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
 
 const GOOD = [
   'MIT',
+  'MIT-0',
   'ISC',
   'Apache-2.0',
   'BSD-2-Clause',

@@ -285,6 +285,8 @@ export interface DeliveriesTable {
   error: string | null
   /** 0: no. 1: yes. 2: no, and it will not be tried again. */
   delivered: number
+  /** `callback`, `email` or the kind of a chat. */
+  channel: Generated<string>
 }
 
 /** Databases that exports may read. */

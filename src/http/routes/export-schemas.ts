@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { QUOTAS } from '../../engine/index.ts'
 import { COMPRESSIONS, ENCODINGS, EXPORT_TYPES, LINE_ENDS, QUOTES } from '../../exports/index.ts'
+import { CHATS, LANGUAGES } from '../../notify/index.ts'
 import { byKind } from './by-kind.ts'
 import { HttpSource } from './http-source-schema.ts'
 import { pageOf } from './paging.ts'
@@ -59,6 +60,31 @@ const SqlSource = Type.Object(
 
 /** A task is remembered longer than its file can be kept. */
 const HOURS = { minimum: 1, maximum: 720 }
+
+const Notify = Type.Object(
+  {
+    email: Type.Optional(
+      Type.Array(Type.String({ minLength: 3, maxLength: 320 }), {
+        maxItems: 20,
+        description: 'Each gets a mail of its own with a link',
+      }),
+    ),
+    chat: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            kind: Type.Enum([...CHATS]),
+            url: Type.String({ minLength: 1, maxLength: 16_384, description: 'Its webhook; stored sealed' }),
+          },
+          { additionalProperties: false },
+        ),
+        { maxItems: 20 },
+      ),
+    ),
+    language: Type.Optional(Type.Enum([...LANGUAGES], { description: 'Default: messages have both' })),
+  },
+  { additionalProperties: false, description: 'People who are told when it is ready or has failed' },
+)
 
 export const ExportRequestBody = Type.Object(
   {
@@ -119,6 +145,7 @@ export const ExportRequestBody = Type.Object(
         description: 'How often the file may be fetched by link or ticket',
       }),
     ),
+    notify: Type.Optional(Notify),
     fresh: Type.Optional(Type.Boolean({ description: 'Do not share a running identical job' })),
   },
   { additionalProperties: false },
@@ -170,6 +197,7 @@ export const Deliveries = Type.Object({
       status: nullable(Type.Integer()),
       error: nullable(Type.String()),
       delivered: Type.Boolean(),
+      channel: Type.String({ description: 'callback, email, or the kind of a chat' }),
     }),
   ),
 })

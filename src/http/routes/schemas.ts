@@ -9,7 +9,7 @@ export const Failure = Type.Object({ code: Type.String(), message: Type.String()
 
 export const WaitingFor = Type.Object(
   {
-    what: Type.Enum(['ledger', 'store', 'disk', 'redis', 'source', 'quota', 'scanner']),
+    what: Type.Enum(['ledger', 'store', 'disk', 'redis', 'source', 'quota', 'scanner', 'mail']),
     since: Time,
     code: Type.String(),
     message: Type.String(),

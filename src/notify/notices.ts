@@ -1,0 +1,188 @@
+import type { Ended, Engine, JobContext, JobKind, Ledger, Sealer, Tx } from '../engine/index.ts'
+import { Completed, newId, now } from '../engine/index.ts'
+import { AppError, type Clock, ERRORS, isAppError, messageOf, outageOf } from '../kernel/index.ts'
+import { type HttpClient, readAll } from '../net/index.ts'
+import { CHAT_FORMATS } from './chat-formats.ts'
+import type { Mailer } from './mailer.ts'
+import { noticeOf, type Told } from './notice-text.ts'
+import type { Chat, Language, NotifyWish } from './notify-wish.ts'
+
+export interface NoticeDeps {
+  engine: Engine
+  ledger: Ledger
+  sealer: Sealer
+  http: HttpClient
+  clock: Clock
+  /** Null without a mail server. */
+  mailer: Mailer | null
+  /** What there is to tell of a task now; undefined when it is gone. */
+  told(taskId: string): Promise<(Told & { status: string }) | undefined>
+}
+
+interface NoticePayload {
+  taskId: string
+  kind: string
+  type: string
+  channel: 'email' | Chat
+  /** The address, sealed: that of a chat holds its password. */
+  to: string
+  language?: Language
+  /** Stays the same over all attempts. */
+  id: string
+  at: number
+}
+
+const KIND = 'notice'
+const BACKOFF = { base: 5_000, factor: 3, max: 6 * 3_600_000, jitter: 0.1 }
+/** A mail server that is away costs no attempt, so time must end the trying. */
+const OUTAGE_BACKOFF = { base: 5_000, factor: 3, max: 30 * 60_000, jitter: 0.2 }
+const LONGEST_MS = 3 * 24 * 3_600_000
+const MAX_ATTEMPTS = 15
+const TIMEOUTS = { headersMs: 15_000, bodyMs: 15_000, totalMs: 20_000 }
+const LARGEST_ANSWER = 64 * 1024
+
+/** Tells people of the end of an export, by e-mail and in chats: one job for each of them, so that none waits for another. */
+export class Notices {
+  readonly #deps: NoticeDeps
+
+  constructor(deps: NoticeDeps) {
+    this.#deps = deps
+  }
+
+  define(): void {
+    const kind: JobKind<NoticePayload, null> = {
+      name: KIND,
+      domain: 'notify',
+      pool: 'callbacks',
+      maxAttempts: MAX_ATTEMPTS,
+      backoff: BACKOFF,
+      outageBackoff: OUTAGE_BACKOFF,
+      run: (context) => this.#deliver(context),
+    }
+    this.#deps.engine.define(kind)
+  }
+
+  /** For `onEnded`: in the transaction that ends the task. Whoever cancels knows of it. */
+  async announce(tx: Tx, kind: string, { jobId, taskId, change }: Ended): Promise<void> {
+    if (taskId !== undefined || (change.what !== 'succeeded' && change.what !== 'failed')) return
+    const tasks = await tx.db
+      .selectFrom('tasks')
+      .select(['id', 'details'])
+      .where('job_id', '=', jobId)
+      .where('cancelled_at', 'is', null)
+      .execute()
+    for (const { id, details } of tasks)
+      for (const recipient of this.#recipients(details)) {
+        const payload: NoticePayload = {
+          ...recipient,
+          taskId: id,
+          kind,
+          type: `${kind}.${change.what}`,
+          id: newId(),
+          at: this.#deps.clock.now(),
+        }
+        await this.#deps.engine.enqueue(tx, { kind: KIND, payload })
+      }
+  }
+
+  #recipients(details: string): Pick<NoticePayload, 'channel' | 'to' | 'language'>[] {
+    const { notify } = (JSON.parse(details) ?? {}) as { notify?: string }
+    if (notify === undefined) return []
+    const { sealer } = this.#deps
+    const { email = [], chat = [], language } = JSON.parse(sealer.open(notify)) as NotifyWish
+    const spoken = language === undefined ? {} : { language }
+    return [
+      ...email.map((to) => ({ channel: 'email' as const, to: sealer.seal(to), ...spoken })),
+      ...chat.map(({ kind, url }) => ({ channel: kind, to: sealer.seal(url), ...spoken })),
+    ]
+  }
+
+  async #deliver({ job, signal }: JobContext<NoticePayload>): Promise<Completed<null>> {
+    const { payload } = job
+    const to = this.#deps.sealer.open(payload.to)
+    const attempt = { payload, to, attempt: job.attempts + job.outages }
+    try {
+      const status = await this.#send(payload, to, signal)
+      // With the end of the job: nobody is told twice because the ledger was away in between.
+      return new Completed(null, (tx) => this.#record(tx, attempt, { status, error: null, delivered: true }))
+    } catch (error) {
+      const isAway = isAppError(error, ERRORS.MAIL_UNAVAILABLE)
+      const untried = isAppError(error, ERRORS.TASK_NOT_FOUND) || isAppError(error, ERRORS.TASK_NOT_FINISHED)
+      if (signal.aborted || untried || (outageOf(error) && !isAway)) throw error
+      const status =
+        isAppError(error) && typeof error.details.status === 'number' ? error.details.status : null
+      const failed = { status, error: messageOf(error), delivered: false }
+      await this.#record(this.#deps.ledger, attempt, failed)
+      // Without a cause: an outage there would be waited for.
+      if (isAway && this.#deps.clock.now() - payload.at > LONGEST_MS)
+        throw new AppError(ERRORS.MAIL_REFUSED, `given up: ${error.message}`, { retryable: false })
+      throw error
+    }
+  }
+
+  async #send(payload: NoticePayload, to: string, signal: AbortSignal): Promise<number | null> {
+    const { taskId, kind, type, channel, language, id } = payload
+    const told = await this.#deps.told(taskId)
+    if (!told) throw new AppError(ERRORS.TASK_NOT_FOUND, `task ${taskId} is gone`, { retryable: false })
+    if (type !== `${kind}.${told.status}`)
+      throw new AppError(
+        ERRORS.TASK_NOT_FINISHED,
+        `task ${taskId} was tried again; its new end is told instead`,
+        {
+          retryable: false,
+        },
+      )
+    const notice = noticeOf(told, language)
+    if (channel !== 'email') return this.#post(channel, to, notice.text, signal)
+    const { mailer } = this.#deps
+    if (!mailer)
+      throw new AppError(ERRORS.MAIL_UNAVAILABLE, 'SMTP_URL or WHARF_PUBLIC_URL is not set any more')
+    await mailer.send(to, notice, { id, signal })
+    return null
+  }
+
+  async #post(chat: Chat, url: string, text: string, signal: AbortSignal): Promise<number> {
+    const format = CHAT_FORMATS[chat]
+    const response = await this.#deps.http.request({
+      url,
+      method: 'POST',
+      domain: 'notify',
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body: JSON.stringify(format.body(text)),
+      signal,
+      timeouts: TIMEOUTS,
+      mayStray: false,
+    })
+    const { status } = response
+    const answer = (await readAll(response.body, LARGEST_ANSWER)).toString()
+    const fine = status >= 200 && status < 300
+    const complaint = fine ? format.complaint(answer) : `status ${status}: ${answer.slice(0, 300)}`
+    if (complaint === null) return status
+    throw new AppError(ERRORS.CHAT_REFUSED, `${chat} did not take the message: ${complaint}`, {
+      details: { status },
+    })
+  }
+
+  async #record(
+    { db }: Pick<Ledger, 'db'>,
+    { payload, to, attempt }: { payload: NoticePayload; to: string; attempt: number },
+    outcome: { status: number | null; error: string | null; delivered: boolean },
+  ): Promise<void> {
+    const { channel, taskId, type } = payload
+    await db
+      .insertInto('deliveries')
+      .values({
+        id: newId(),
+        task_id: taskId,
+        event_type: type,
+        url: channel === 'email' ? `mailto:${to}` : `${new URL(to).origin}/***`,
+        attempt,
+        at: now,
+        status: outcome.status,
+        error: outcome.error,
+        delivered: outcome.delivered ? 1 : 0,
+        channel,
+      })
+      .execute()
+  }
+}

@@ -1,0 +1,56 @@
+import { AppError, ERRORS } from '../kernel/index.ts'
+
+export const CHATS = ['slack', 'feishu', 'dingtalk', 'wecom'] as const
+export type Chat = (typeof CHATS)[number]
+export const LANGUAGES = ['en', 'zh'] as const
+/** Where nobody has chosen one, a message has both. */
+export type Language = (typeof LANGUAGES)[number]
+
+/** Whom a request wants to be told of its end, beside the callback. */
+export interface NotifyWish {
+  email?: string[]
+  chat?: { kind: Chat; url: string }[]
+  language?: Language
+}
+
+/** What the installation can do. */
+export interface NotifySetting {
+  mail: boolean
+  publicUrl: boolean
+  checkUrl(url: string): void
+}
+
+/** One address and nothing around it: no name, no list, no line break. */
+const ADDRESS = /^[^\s@<>(),;:"\\[\]]{1,64}@[^\s@<>(),;:"\\[\]]{1,255}$/
+
+/** Throws what is wrong with the wish, or with an installation that cannot grant it. */
+export function checkNotify({ email = [], chat = [] }: NotifyWish, setting: NotifySetting): void {
+  for (const [index, address] of email.entries())
+    if (!ADDRESS.test(address)) throw invalid(`notify.email[${index}]`, `is no e-mail address: '${address}'`)
+  if (email.length > 0 && !setting.mail)
+    throw notSetUp('notify.email needs a mail server: SMTP_URL is not set; ask whoever runs this Wharf')
+  if (email.length + chat.length > 0 && !setting.publicUrl)
+    throw notSetUp(
+      'notify needs links that work for everybody: WHARF_PUBLIC_URL is not set; ask whoever runs this Wharf',
+    )
+  for (const [index, { url }] of chat.entries()) {
+    const path = `notify.chat[${index}].url`
+    try {
+      setting.checkUrl(url)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      throw new AppError(error.kind, `${path}: ${error.message}`, { cause: error, details: { path } })
+    }
+  }
+}
+
+function notSetUp(message: string): AppError {
+  return new AppError(ERRORS.NOTIFY_NOT_SET_UP, message, { retryable: false })
+}
+
+function invalid(path: string, message: string): AppError {
+  return new AppError(ERRORS.REQUEST_INVALID, `${path} ${message}`, {
+    details: { errors: [{ path, message }] },
+    retryable: false,
+  })
+}
