@@ -50,6 +50,7 @@ export type ExportWishes = Pick<
   | 'key'
   | 'on_duplicates'
   | 'watermark'
+  | 'template_from'
 >
 
 /** A database, and what to ask it. */

@@ -34,6 +34,7 @@ interface ExportOptions extends SourceOptions {
   mask: Record<string, string>
   maskKey?: string
   watermark?: string | true
+  templateFrom?: 'request' | 'source'
   delimiter?: string
   encoding?: string
   lineEnd?: string
@@ -95,6 +96,12 @@ export function addExportCommand(program: Command): void {
     .option('--title <text>', 'Excel: a line above the table')
     .option('--summary <html>', 'Excel: a text below the title (b, i, u, br, font color)')
     .option('--template <file.json>', 'columns, row headers and styles; see docs/templates.md')
+    .addOption(
+      new Option(
+        '--template-from <whose>',
+        'where the source sends a template too (default: source)',
+      ).choices(['request', 'source']),
+    )
     .option('--timezone <name>', 'the zone that times are shown in (default: UTC)')
     .option('--key <columns>', 'columns that identify a row, such as id or order,line', (text) =>
       text.split(','),
@@ -216,6 +223,7 @@ async function runExport(asked: string | undefined, options: ExportOptions): Pro
         ...(options.timezone !== undefined && { timezone: options.timezone }),
         ...(options.theme !== undefined && { theme: options.theme }),
         ...(options.watermark !== undefined && { watermark: true }),
+        ...(options.templateFrom !== undefined && { template_from: options.templateFrom }),
       },
       by: typeof options.watermark === 'string' ? options.watermark : userName(),
       masks: { demanded: options.mask, key: options.maskKey ?? null },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseTemplate, planSheet } from '../../src/exports/template/index.ts'
+import { readWorkbook } from '../../src/exports/xlsx/index.ts'
 import { readWorkbooks, type SeenCell } from './xlsx/foreign-reader.ts'
 import { Digits, type Row, type SpoolValue, setup } from './xlsx/spool-fixture.ts'
 
@@ -30,6 +31,8 @@ const TYPES = [
   'boolean',
 ] as const
 type Type = (typeof TYPES)[number]
+const NUMERIC_TYPES: readonly Type[] = ['number', 'integer', 'money', 'percent']
+const TOTALS = ['sum', 'avg', 'count', 'min', 'max'] as const
 type Expected = { type: string; value: SeenCell['value'] } | null
 
 /** Mulberry32: the same numbers for the same seed. */
@@ -58,6 +61,7 @@ function randomTemplate(random: (below: number) => number): { template: unknown;
       ...(random(2) === 0 && { title: `Title ${types.length}` }),
       ...(type !== 'auto' && { type }),
       ...(random(3) === 0 && { align: ['left', 'center', 'right'][random(3)], bold: random(2) === 0 }),
+      ...(NUMERIC_TYPES.includes(type) && random(2) === 0 && { totals: TOTALS[random(TOTALS.length)] }),
       ...(random(4) === 0 && { condition_style: [{ condition: '> 100', color: 'red', bg_color: true }] }),
     }
   }
@@ -166,6 +170,22 @@ test('any template and any rows come back from another program as the rules say'
   const seen = readWorkbooks(books.map(({ path }) => path))
   for (const [index, { plan, types, rows }] of books.entries()) {
     const { cells } = seen[index]![0]!
+    const [own] = await readWorkbook(books[index]!.path)
+    const ownCells = new Map(
+      own!.rows.flatMap(({ row, cells }) => cells.map((cell) => [`${row} ${cell.column}`, cell])),
+    )
+    for (const [column, { total }] of plan.columns.entries()) {
+      if (total === undefined) continue
+      const place = `${String.fromCharCode(65 + column)}${plan.top.rows + ROWS + 1}`
+      const shown = rows
+        .map((row) => expectedCell(types[column]!, row[column]))
+        .filter((cell) => cell !== null)
+      const wanted = expectedTotal(total, shown)
+      const found = cells[place]!.cached as number
+      expect(Math.abs(found - wanted), `book ${index}, ${total} in ${place}`).toBeLessThanOrEqual(
+        Math.abs(wanted) * 1e-12,
+      )
+    }
     for (const [n, row] of rows.entries())
       for (const [column, value] of row.entries()) {
         const place = `${String.fromCharCode(65 + column)}${plan.top.rows + n + 1}`
@@ -173,6 +193,10 @@ test('any template and any rows come back from another program as the rules say'
         const found =
           cell === undefined || cell.value === null ? null : { type: cell.type, value: roundMillis(cell) }
         const rule = expectedCell(types[column]!, value)
+        // What a preview reads from the file is what others read.
+        const read = ownCells.get(`${plan.top.rows + n + 1} ${column}`)
+        if (rule?.type !== 'd') expect(read?.value ?? null, `${index} ${place}`).toEqual(rule?.value ?? null)
+        else expect(read?.text.slice(0, 10)).toBe((rule.value as { date: string }).date.slice(0, 10))
         expect({ book: index, place, type: types[column], value, found }).toEqual({
           book: index,
           place,
@@ -183,6 +207,14 @@ test('any template and any rows come back from another program as the rules say'
       }
   }
 })
+
+function expectedTotal(total: (typeof TOTALS)[number], cells: NonNullable<Expected>[]): number {
+  if (total === 'count') return cells.length
+  const numbers = cells.filter(({ type }) => type === 'n').map(({ value }) => value as number)
+  const sum = numbers.toSorted((a, b) => Math.abs(a) - Math.abs(b)).reduce((all, value) => all + value, 0)
+  if (total === 'sum') return sum
+  return total === 'avg' ? sum / numbers.length : Math[total](...numbers)
+}
 
 /** openpyxl reads times as fractions of a day, and shows microseconds; a millisecond is what the file promises. */
 function roundMillis({ value }: SeenCell): SeenCell['value'] {

@@ -10,6 +10,9 @@ const PADDING = 2
 /** Sheets that would be wider have their long texts wrapped earlier, though never below this. */
 const COMFORTABLE_SHEET = 160
 const NARROWEST_WRAPPED = 28
+/** Digits that a spreadsheet keeps, and characters of a large sum of money. */
+const LONGEST_NUMBER = 15
+const USUAL_NUMBER = 12
 /** Bold letters are wider. */
 const BOLD = 1.1
 /** A header that is longer than its column's data wraps, into words and no further. */
@@ -25,7 +28,7 @@ export function columnWidths(
   const widths = plan.columns.map((column, index) => {
     if (column.width !== undefined) return Math.min(Math.max(column.width, 0), WIDEST_THAT_EXCEL_TAKES)
     const data =
-      column.field === null ? labelWidth(plan, index) : shownWidth(column, fieldWidths[column.field] ?? 0)
+      column.field === null ? labelWidth(plan, index) : shownWidth(column, rawWidth(column, fieldWidths))
     const needed = Math.max(data, headerWidth(plan, index), totalWidth(column, fieldWidths, rows))
     const padding = PADDING + (column.style.indent ?? 0)
     return needed === 0 ? NARROWEST : Math.min(Math.max(needed + padding, NARROWEST), WIDEST)
@@ -47,6 +50,14 @@ const TEXTS: readonly CellType[] = ['auto', 'string', 'link']
 
 function mayShrink({ type, style, width }: DataColumn): boolean {
   return width === undefined && style.wrap === true && TEXTS.includes(type)
+}
+
+const FORMATTED: readonly CellType[] = ['money', 'percent', 'number']
+
+/** As in the spool; of a fraction with more digits than a spreadsheet keeps, most are those that no format shows. */
+function rawWidth({ type, field }: DataColumn, fieldWidths: readonly number[]): number {
+  const width = fieldWidths[field ?? -1] ?? 0
+  return FORMATTED.includes(type) && width > LONGEST_NUMBER ? USUAL_NUMBER : width
 }
 
 /** What a value takes once its format is applied, from the width that it has in the spool. */
@@ -71,7 +82,7 @@ function totalWidth(column: DataColumn, fieldWidths: readonly number[], rows: nu
   if (total === undefined || field === null || rows === 0) return 0
   const digits = String(rows).length
   if (total === 'count') return digits
-  const width = fieldWidths[field] ?? 0
+  const width = rawWidth(column, fieldWidths)
   return shownWidth(column, total === 'sum' ? width + digits - 1 : width) * BOLD
 }
 

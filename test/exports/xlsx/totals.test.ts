@@ -192,3 +192,12 @@ test('titles of totals are in the language of the template', () => {
   const titleOf = (title: string) => planned([{ name: 'a', title, totals: 'count' }]).totals?.title
   expect(['Amount', '金额', 'きんがく'].map(titleOf)).toEqual(['Total', '合计', '合計'])
 })
+
+test('digits that no format shows do not widen a column', async () => {
+  const plan = planned([{ name: 'n', type: 'money' }])
+  const segments = [bench.spool([[new Digits('142.05030000000002')]])]
+  const { files } = await bench.write({ sheets: [{ plan, segments, widths: [18] }] })
+  const [[sheet]] = readWorkbooks([files[0]!.path]) as [[SeenSheet]]
+  expect(sheet.widths.A).toBeGreaterThan('-999,999,999,999.99'.length)
+  expect(sheet.widths.A).toBeLessThan(24)
+})
