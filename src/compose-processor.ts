@@ -1,4 +1,5 @@
 import { processorSettings, taskOptions } from './compose/processing.ts'
+import { openTraces } from './compose/traces.ts'
 import type { Config } from './config.ts'
 import { AppError, type Clock, createLog, ERRORS, Lifecycle, systemClock } from './kernel/index.ts'
 import { openStandaloneProcessor } from './processing/index.ts'
@@ -18,6 +19,7 @@ export async function startProcessor(
     )
   if (processor === null) throw new AppError(ERRORS.CONFIG_INVALID, 'PROCESSOR_COMMAND must be set')
   const lifecycle = new Lifecycle(log, { drainMs: processor.drainMs })
+  await lifecycle.start(await openTraces(config, log))
   await lifecycle.start([await openStandaloneProcessor({ clock, log }, { ...rest, redis, processor })])
   return () => lifecycle.stop()
 }

@@ -13,6 +13,7 @@ import { openRateCounts } from './compose/rate-counts.ts'
 import { openScanner } from './compose/scanner.ts'
 import { openStore } from './compose/store.ts'
 import { openSwarm } from './compose/swarm.ts'
+import { openTraces } from './compose/traces.ts'
 import { transferEngineChoice, transferSettings } from './compose/transfers.ts'
 import type { Config } from './config.ts'
 import {
@@ -105,7 +106,10 @@ export async function startWharf(config: Config, clock: Clock = systemClock): Pr
     log,
   )
   const lifecycle = new Lifecycle(log, { drainMs: config.WHARF_DRAIN_SECONDS * 1000 })
-  await lifecycle.start([{ name: 'backend', stop: () => backend.close() }])
+  await lifecycle.start([
+    ...(await openTraces(config, log)),
+    { name: 'backend', stop: () => backend.close() },
+  ])
   try {
     return await startOn(backend, lifecycle, config, clock, log)
   } catch (error) {

@@ -132,6 +132,14 @@ export const SETTINGS = {
   WHARF_METRICS_PORT: setting<number | null>(null, 'a port from 0 to 65535', (value) =>
     /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? Number(value) : undefined,
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url('http:', 'https:'),
+  OTEL_EXPORTER_OTLP_HEADERS: hidden(optional('pairs like name=value, separated by commas')),
+  OTEL_SERVICE_NAME: text('wharf'),
+  OTEL_RESOURCE_ATTRIBUTES: optional('pairs like name=value, separated by commas'),
+  OTEL_TRACES_SAMPLER_ARG: setting(1, 'a number from 0 to 1', (value) =>
+    /^(0?\.\d+|0|1(\.0+)?|0\.\d*)$/.test(value) ? Number(value) : undefined,
+  ),
+  OTEL_BSP_SCHEDULE_DELAY: whole(5_000, 1, 600_000),
   WHARF_SAMPLES: oneOf('on', 'on', 'off'),
   WHARF_DOCS: oneOf('on', 'on', 'off'),
   WHARF_LEASE_SECONDS: whole(30, 1, 3_600),

@@ -2,6 +2,7 @@ import {
   type AppError,
   background,
   type Clock,
+  currentTraceparent,
   DutyLoop,
   type Log,
   metrics,
@@ -238,7 +239,8 @@ export class Engine implements Part {
 
   /** Enqueues in a transaction that it shares with others of this process. Committed when it resolves. */
   submit<P>(job: NewJob<P>): Promise<Enqueued> {
-    return this.#submits.add(job)
+    // The others in the transaction belong to traces of their own.
+    return this.#submits.add({ trace: currentTraceparent(), ...job })
   }
 
   async cancelTask(tx: Tx, taskId: string): Promise<void> {

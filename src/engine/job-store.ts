@@ -1,5 +1,5 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import { AppError, type Clock, ERRORS, systemClock } from '../kernel/index.ts'
+import { AppError, type Clock, currentTraceparent, ERRORS, systemClock } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
 import { type Telling, telling } from './events/telling.ts'
 import { newId } from './id.ts'
@@ -31,6 +31,8 @@ export interface NewJob<P = unknown> {
   shareKey?: string
   /** Ledger time; now when missing. */
   dueAt?: number
+  /** A `traceparent`; that of whatever runs now when missing. */
+  trace?: string | undefined
 }
 
 export interface Enqueued {
@@ -247,6 +249,7 @@ export class JobStore {
       payload: JSON.stringify(job.payload ?? null),
       due_at: job.dueAt ?? null,
       live_tasks: live,
+      trace: job.trace ?? currentTraceparent() ?? null,
     }
   }
 
@@ -356,6 +359,7 @@ const JOB_COLUMNS = {
   payload: 'text',
   due_at: 'bigint',
   live_tasks: 'integer',
+  trace: 'text',
 } as const
 
 const TASK_COLUMNS = {
@@ -373,9 +377,9 @@ const TASK_COLUMNS = {
 
 /** In the order of keys: two transactions with the same ones must not wait for each other in a circle. */
 const INSERT_JOBS = (rows: RawBuilder<unknown>) => sql<{ id: string; delay: number }>`insert into jobs
-    (id, kind, lane, owner, share_key, state, payload, due_at, wake_at, live_tasks, created_at)
+    (id, kind, lane, owner, share_key, state, payload, due_at, wake_at, live_tasks, trace, created_at)
   select id, kind, lane, owner, share_key, state, payload, coalesce(due_at, wharf_now()),
-    coalesce(due_at, wharf_now()) + ${WAKE_GRACE_MS}, live_tasks, wharf_now()
+    coalesce(due_at, wharf_now()) + ${WAKE_GRACE_MS}, live_tasks, trace, wharf_now()
   from ${rows} where true order by share_key, id
   on conflict do nothing returning id, due_at - wharf_now() as delay`
 

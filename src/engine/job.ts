@@ -33,6 +33,8 @@ export interface Job<P = unknown> {
   createdAt: number
   startedAt: number | null
   finishedAt: number | null
+  /** Where in a caller's trace it was made, as `traceparent`. */
+  trace: string | null
 }
 
 /**
@@ -67,6 +69,7 @@ export function toJob<P>(row: Selectable<JobsTable>): Job<P> {
     createdAt: row.created_at,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
+    trace: row.trace,
   }
 }
 

@@ -10,6 +10,7 @@ import {
   messageOf,
   orAborted,
   outageOf,
+  Span,
   unforeseen,
 } from '../kernel/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
@@ -182,7 +183,7 @@ export class Worker implements Duty {
   #work(job: Job): Running {
     const kind = this.#deps.kinds.get(job.kind)
     const abort = new AbortController()
-    const running: Running = { job, abort, done: this.#runAndSettle(kind, job, abort) }
+    const running: Running = { job, abort, done: this.#traced(kind, job, abort) }
     this.#running.add(running)
     running.done = running.done.finally(() => this.#running.delete(running))
     if (this.#cancelledEarly.delete(job.id)) abort.abort(cancelled(job))
@@ -190,7 +191,18 @@ export class Worker implements Duty {
     return running
   }
 
-  async #runAndSettle(kind: DefinedKind, job: Job, abort: AbortController): Promise<void> {
+  /** Below the request that made the job, whichever instance took that; what the end makes is below the job. */
+  async #traced(kind: DefinedKind, job: Job, abort: AbortController): Promise<void> {
+    const span = new Span(`job ${job.kind}`, {
+      kind: 'consumer',
+      parent: job.trace,
+      attributes: { 'wharf.job.id': job.id, 'wharf.job.kind': job.kind, 'wharf.job.attempt': job.attempts },
+    })
+    await span.run(() => this.#runAndSettle(kind, job, abort, span))
+    span.end()
+  }
+
+  async #runAndSettle(kind: DefinedKind, job: Job, abort: AbortController, span: Span): Promise<void> {
     const log = this.#deps.log.child({ jobId: job.id, kind: job.kind, attempt: job.attempts })
     const progress = new ProgressThrottle(this.#deps.clock, (value) =>
       this.#deps.leases.progress(job, value).then(
@@ -207,11 +219,13 @@ export class Worker implements Duty {
     )
     const outcome = await this.#run(kind, job, abort, progress, log)
     const rest = await progress.close()
+    span.set({ 'wharf.job.outcome': outcome === 'lost' ? outcome : outcome.what })
     if (outcome === 'lost') return jobMeter.leaseLost(kind)
     if (outcome.what === 'failed') log.warn({ err: outcome.error, final: outcome.final }, 'job failed')
     if (outcome.what === 'waiting')
       log.warn({ err: outcome.error }, `job waits for the ${outcome.error.kind.outage}`)
     await this.#settle(job, outcome, rest, log)
+    if (outcome.what === 'failed' || outcome.what === 'waiting') span.end(outcome.error)
   }
 
   async #run(

@@ -12,7 +12,7 @@ import {
   type Tx,
   type WaitingFor,
 } from '../engine/index.ts'
-import { AppError, ERRORS, isAppError, outageOf } from '../kernel/index.ts'
+import { AppError, ERRORS, isAppError, outageOf, traced } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import type { SqlConnections } from './connections.ts'
 import { exportKey } from './export-artifacts.ts'
@@ -268,13 +268,15 @@ async function upload(
   const { projectId, request } = job.payload
   const reservations = new DiskReservations({ ledger, quotas })
   await reservations.reserve(job.id, projectId, (await stat(path)).size)
-  const stored = await store
-    .put(artifactKey, { path }, { contentType, fileName, signal, move: true })
-    .catch(async (error) => {
-      // Without a ledger, the next attempt has the same reservation.
-      await reservations.release(job.id).catch(() => undefined)
-      throw error
-    })
+  const stored = await traced('upload', {}, async (span) => {
+    const put = await store.put(artifactKey, { path }, { contentType, fileName, signal, move: true })
+    span.set({ 'wharf.file.bytes': put.size })
+    return put
+  }).catch(async (error) => {
+    // Without a ledger, the next attempt has the same reservation.
+    await reservations.release(job.id).catch(() => undefined)
+    throw error
+  })
   const link = linkOf(request)
   const result = { ...stored, name: fileName, contentType, rows, parts, artifactKey, warnings, ...link }
   return new Completed(result, async (tx) => {

@@ -35,6 +35,7 @@ import { registerOpenApi } from './openapi.ts'
 import { requirePlain } from './plain-input.ts'
 import { PROBLEM_TYPE, sendProblem, toAppError, toProblem } from './problem.ts'
 import { callerOf, type RateLimit, RequestLimiter, type SharedCounts } from './rate-limit.ts'
+import { traceRequests } from './request-trace.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { consoleRoutes } from './routes/console.ts'
@@ -272,6 +273,7 @@ export class HttpServer implements Part {
     })
     app.decorateRequest('principal', null)
     app.decorateRequest('audited', false)
+    traceRequests(app)
     app.addHook('onRequest', async (request, reply) => {
       this.#connections.answering(reply, { endless: request.routeOptions.config.endless ?? false })
       reply.headers({

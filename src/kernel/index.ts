@@ -51,4 +51,14 @@ export {
 export { MetricSet } from './metrics/prometheus.ts'
 export { outageOf, toDiskError } from './outage.ts'
 export { SCOPES, type Scope } from './scopes.ts'
+export {
+  type Attributes,
+  currentTraceparent,
+  type FinishedSpan,
+  Span,
+  type SpanKind,
+  type SpanSink,
+  sendSpansTo,
+  traced,
+} from './trace/span.ts'
 export { tellUnforeseenTo, unforeseen, unforeseenErrors } from './unforeseen.ts'

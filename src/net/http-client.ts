@@ -1,6 +1,16 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { AppError, type Clock, ERRORS, metrics, statusLabel, systemClock } from '../kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  currentTraceparent,
+  ERRORS,
+  metrics,
+  type Span,
+  statusLabel,
+  systemClock,
+  traced,
+} from '../kernel/index.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { Agents } from './agents.ts'
 import { AnswerBody } from './answer-body.ts'
@@ -109,17 +119,27 @@ export class HttpClient {
     const answered = metrics.sourceDuration.startTimer({ domain })
     let status: number | undefined
     try {
-      const response = await this.#request(request)
-      status = response.status
-      return response
+      const method = (request.method ?? 'GET').toUpperCase()
+      return await traced(
+        method,
+        { kind: 'client', attributes: { 'http.request.method': method } },
+        async (span) => {
+          const response = await this.#request(request, span)
+          status = response.status
+          return response
+        },
+      )
     } finally {
       answered()
       metrics.sourceRequests.inc({ domain, status: statusLabel(status) })
     }
   }
 
-  async #request(request: HttpRequest): Promise<HttpResponse> {
+  async #request(request: HttpRequest, span: Span): Promise<HttpResponse> {
     let hop = firstHop(request, this.#options.userAgent, ACCEPT_ENCODING)
+    const trace = currentTraceparent()
+    if (trace !== undefined && !hop.headers.has('traceparent')) hop.headers.set('traceparent', trace)
+    span.set({ 'server.address': hop.url.hostname, 'server.port': hop.url.port || undefined })
     const timeouts = { ...this.#timeouts, ...request.timeouts }
     const deadline = startDeadline(this.#clock, timeouts.totalMs, hop.url.host, request.signal)
     try {
@@ -128,7 +148,10 @@ export class HttpClient {
         const answer = await this.#send(hop, request.sign, timeouts, deadline.signal)
         const headers = toHeaders(answer.headers)
         const next = nextHop(hop, answer.statusCode, headers.get('location'))
-        if (!next) return this.#finish(hop, answer, headers, deadline)
+        if (!next) {
+          span.set({ 'http.response.status_code': answer.statusCode })
+          return this.#finish(hop, answer, headers, deadline)
+        }
         // Reads a short rest so that the connection can be used again; cuts a long one.
         await answer.body.dump({ limit: 16_384, signal: deadline.signal })
         if (next.strayed && request.mayStray === false)

@@ -10,6 +10,7 @@ export {
   type HttpTimeouts,
 } from './http-client.ts'
 export { expectOk } from './http-error.ts'
+export { openOtlpExporter } from './open-otlp.ts'
 export { ownSamples } from './request-check.ts'
 export type { ResolvedAddress, Resolver } from './resolver.ts'
 export { type RetryOptions, withRetry } from './retry.ts'

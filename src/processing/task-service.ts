@@ -1,5 +1,5 @@
 import { newId } from '../engine/index.ts'
-import { AppError, ERRORS, type Log } from '../kernel/index.ts'
+import { AppError, currentTraceparent, ERRORS, type Log } from '../kernel/index.ts'
 import type { HandOff } from './files/hand-off.ts'
 import type { TaskStore } from './stores/task-store.ts'
 import { type TaskDetails, type TaskRecord, TEXT } from './task.ts'
@@ -47,6 +47,7 @@ export class TaskService {
         fileName: originalFilename,
         size: file.size,
         originalFilePath: file.path,
+        trace: currentTraceparent() ?? null,
       })
       if (!made) throw new AppError(ERRORS.HANDOFF_FAILED, TEXT.handOffFailed)
     } catch (error) {

@@ -56,6 +56,8 @@ export interface NewTask {
   fileName: string
   size: number
   originalFilePath: string
+  /** Where in a caller's trace it was made, as `traceparent`. */
+  trace?: string | null
 }
 
 /** Words that callers and operators compare with: they are part of the contract. */

@@ -137,6 +137,8 @@ export interface JobsTable {
   started_at: number | null
   finished_at: number | null
   delete_after: number | null
+  /** Where in a caller's trace it was made, as `traceparent`. */
+  trace: Generated<string | null>
   event_type: string | null
   event_data: string | null
 }
@@ -421,6 +423,7 @@ export interface ProcessingTasksTable {
   seen: Generated<string>
   seen_at: number
   slot: Generated<string>
+  trace: Generated<string | null>
   expires_at: number
 }
 

@@ -1,4 +1,4 @@
-import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, traced } from '../../kernel/index.ts'
 import { parseRetryAfter } from '../../net/index.ts'
 import { withDeadline } from './deadline.ts'
 import { inUtf8 } from './decode-charset.ts'
@@ -43,7 +43,12 @@ export class PageGetter {
     return this.#bytes
   }
 
-  async get(page: number, pageSize: number, body: PageBody, signal: AbortSignal): Promise<void> {
+  get(page: number, pageSize: number, body: PageBody, signal: AbortSignal): Promise<void> {
+    const attributes = { 'wharf.page': page, 'wharf.page_size': pageSize }
+    return traced('page', { attributes }, () => this.#get(page, pageSize, body, signal))
+  }
+
+  async #get(page: number, pageSize: number, body: PageBody, signal: AbortSignal): Promise<void> {
     const { source, clock } = this.#deps
     const { pageTimeoutMs, maxPageBytes } = this.#options
     for (let wait = this.#notBefore - clock.now(); wait > 0; wait = this.#notBefore - clock.now())

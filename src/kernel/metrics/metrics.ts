@@ -69,6 +69,10 @@ export const metrics = {
     'Bytes of files that arrived at targets, wherever the target had them from',
   ),
 
+  spans: set.counter('wharf_trace_spans_total', 'Spans of traces: sent to the collector, or dropped', [
+    'outcome',
+  ]),
+
   ledgerStatements: set.histogram(
     'wharf_ledger_statement_duration_seconds',
     'Time of one message to the ledger, as this process sees it',

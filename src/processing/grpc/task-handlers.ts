@@ -5,7 +5,7 @@ import {
   type StatusObject,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { AppError, ERRORS, isAppError, unforeseen } from '../../kernel/index.ts'
+import { AppError, ERRORS, isAppError, traced, unforeseen } from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
 import type { TaskService } from '../task-service.ts'
 import type { OpenCalls } from './open-calls.ts'
@@ -29,7 +29,7 @@ export function taskHandlers({
     (call, callback) => {
       const { signal, settle } = cancelSignal(call)
       calls.begin()
-      work(call.request, signal)
+      traceOf(call, () => work(call.request, signal))
         .finally(settle)
         .then(
           (response) => callback(null, response),
@@ -54,6 +54,16 @@ export function taskHandlers({
       }
     }),
   }
+}
+
+/** One span per call, below the caller's `traceparent` where its metadata has one. */
+function traceOf<R>(call: ServerUnaryCall<unknown, unknown>, work: () => Promise<R>): Promise<R> {
+  const parent = call.metadata.get('traceparent')[0]?.toString() ?? null
+  return traced(
+    call.getPath().slice(1),
+    { kind: 'server', parent, attributes: { 'rpc.system': 'grpc' } },
+    work,
+  )
 }
 
 /**

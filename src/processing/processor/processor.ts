@@ -10,6 +10,7 @@ import {
   type Log,
   messageOf,
   type Part,
+  traced,
   within,
 } from '../../kernel/index.ts'
 import type { Claim, TaskQueue } from '../stores/task-queue.ts'
@@ -98,7 +99,14 @@ export class Processor implements Part {
     }
   }
 
-  async #work(claim: Claim): Promise<void> {
+  #work(claim: Claim): Promise<void> {
+    const attributes = { 'wharf.task.id': claim.taskId }
+    return traced('task', { kind: 'consumer', parent: claim.trace ?? null, attributes }, () =>
+      this.#workOn(claim),
+    )
+  }
+
+  async #workOn(claim: Claim): Promise<void> {
     const { queue, clock } = this.#deps
     const log = this.#deps.log.child({ taskId: claim.taskId })
     const lost = new AbortController()

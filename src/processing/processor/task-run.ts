@@ -6,6 +6,7 @@ import {
   AppError,
   backoffDelay,
   type Clock,
+  currentTraceparent,
   ERRORS,
   type FileAccess,
   type Log,
@@ -93,7 +94,9 @@ async function runOnce(context: TaskRunContext, options: TaskRunOptions): Promis
   const result = join(folder, options.resultName)
   try {
     const command = options.command.fill({ input, output, task_id: taskId })
-    const { timeoutMs, environment } = options
+    const { timeoutMs } = options
+    const trace = currentTraceparent()
+    const environment = { ...options.environment, ...(trace !== undefined && { TRACEPARENT: trace }) }
     await runCommand({ command, environment, cwd: folder, timeoutMs, signal, log, onProgress })
     await syncOutput(output, options.access)
     if (!(await context.stillMine()))

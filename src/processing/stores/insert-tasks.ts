@@ -5,9 +5,9 @@ import type { NewTask } from '../task.ts'
 /** One parameter, a JSON list, read as a table: the statement is the same text for any number of tasks. */
 const ITEMS = {
   postgres: sql`json_to_recordset(${''}::json)
-    as item (id text, project_id text, file_name text, size bigint, path text)`,
+    as item (id text, project_id text, file_name text, size bigint, path text, trace text)`,
   sqlite: sql`(select value ->> 'id' as id, value ->> 'project_id' as project_id, value ->> 'file_name' as file_name,
-    value ->> 'size' as size, value ->> 'path' as path
+    value ->> 'size' as size, value ->> 'path' as path, value ->> 'trace' as trace
     from json_each(${''})) as item`,
 }
 
@@ -24,9 +24,9 @@ export class InsertTasks {
     this.#db = db
     this.#compiled = sql`insert into processing_tasks
       (id, project_id, file_name, size, original_file_path, status,
-        queued_at, seen_at, expires_at, created_at, updated_at, seen)
+        queued_at, seen_at, expires_at, created_at, updated_at, seen, trace)
       select id, project_id, file_name, size, path, 'PENDING',
-        wharf_now(), wharf_now(), wharf_now() + ${sql.lit(ttlMs)}, wharf_now(), wharf_now(), cast(wharf_now() / 1000 as text)
+        wharf_now(), wharf_now(), wharf_now() + ${sql.lit(ttlMs)}, wharf_now(), wharf_now(), cast(wharf_now() / 1000 as text), trace
       from ${ITEMS[dialect]} where true order by id
       on conflict do nothing returning id, created_at`.compile(db)
   }
@@ -39,6 +39,7 @@ export class InsertTasks {
       file_name: task.fileName,
       size: task.size,
       path: task.originalFilePath,
+      trace: task.trace ?? null,
     }))
     const query = { ...this.#compiled, parameters: [JSON.stringify(items)] }
     const { rows } = await this.#db.executeQuery<{ id: string; created_at: number }>(query)

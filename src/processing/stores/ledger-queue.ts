@@ -86,7 +86,7 @@ export class LedgerTaskQueue implements TaskQueue {
       const claimed = await rows.ledger.transaction(async (tx) => {
         const next = await tx.db
           .selectFrom('processing_tasks')
-          .select(['id', 'original_file_path', 'fence'])
+          .select(['id', 'original_file_path', 'fence', 'trace'])
           // A literal, so that SQLite finds the index over what is queued.
           .where(sql<boolean>`status = 'PENDING'`)
           .where('expires_at', '>', now)
@@ -103,8 +103,8 @@ export class LedgerTaskQueue implements TaskQueue {
       if (claimed === 'none') return undefined
       if (claimed === 'taken') continue
       rows.notify()
-      const { id: taskId, original_file_path: originalFilePath, fence } = claimed
-      const claim: LedgerClaim = { taskId, originalFilePath, slot, fence: fence + 1 }
+      const { id: taskId, original_file_path: originalFilePath, fence, trace } = claimed
+      const claim: LedgerClaim = { taskId, originalFilePath, slot, fence: fence + 1, ...(trace && { trace }) }
       return claim
     }
   }

@@ -148,10 +148,10 @@ export class RedisTaskQueue implements TaskQueue {
     for (;;) {
       const args = [seconds(clock), left ? '1' : '']
       const answer = await link.run('begin', [this.#slot(slot), link.memoryKey], args)
-      const [verdict, message, mark] = answer as [string, string, string]
+      const [verdict, message, mark, trace] = answer as [string, string, string, string]
       if (verdict === 'empty') return undefined
       const task = decodeMessage(message)
-      if (verdict === 'claimed' && task) return { ...task, slot, message, mark }
+      if (verdict === 'claimed' && task) return { ...task, slot, message, mark, ...(trace && { trace }) }
       log.info({ message }, 'a queue entry without a waiting task was dropped')
     }
   }

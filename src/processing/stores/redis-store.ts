@@ -161,6 +161,7 @@ export class RedisTaskStore implements TaskStore {
     })
     const message = encodeMessage(task.id, task.originalFilePath)
     const keys = [link.taskKey(task.id), link.options.queueKey]
+    if (task.trace) fields.push('traceparent', task.trace)
     const args = [message, link.options.ttlSeconds, TEXT.enqueueFailed, seconds, ...fields]
     return link.run('create', keys, args)
   }

@@ -5,6 +5,8 @@ export interface Claim {
   readonly taskId: string
   readonly originalFilePath: string
   readonly slot: number
+  /** Where in a caller's trace the task was made, as `traceparent`. */
+  readonly trace?: string
 }
 
 export type TaskEnd = { status: 'COMPLETED'; resultPath: string } | { status: 'FAILED'; errorMessage: string }
