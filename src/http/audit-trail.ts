@@ -149,21 +149,10 @@ function routeOf({ method, routeOptions }: FastifyRequest): string {
   return `${method} ${routeOptions.url ?? ''}`
 }
 
-function actionOf(request: FastifyRequest): string | undefined {
-  const route = routeOf(request)
-  return route === 'POST /api/transfers' && sentExport(request) !== undefined ? 'export.sent' : ACTIONS[route]
-}
-
-/** An export that leaves Wharf as a delivery. */
-function sentExport({ body }: FastifyRequest): string | undefined {
-  const id = (body as { export_task_id?: unknown } | null | undefined)?.export_task_id
-  return typeof id === 'string' ? id : undefined
-}
-
 function isDeed(request: FastifyRequest): boolean {
   if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return false
   const { access } = request.routeOptions.config
-  return access === 'admin' || access === 'runs' || actionOf(request) !== undefined
+  return access === 'admin' || access === 'runs' || ACTIONS[routeOf(request)] !== undefined
 }
 
 function deedOf(request: FastifyRequest, target?: string): Deed {
@@ -176,9 +165,9 @@ function deedOf(request: FastifyRequest, target?: string): Deed {
   const detail = { ...Object.fromEntries(shown), ...(person && { subject: person.subject }) }
   return {
     actor: actorOf(request.principal),
-    action: actionOf(request) ?? routeOf(request),
+    action: ACTIONS[routeOf(request)] ?? routeOf(request),
     projectId: params.project_id ?? own,
-    target: target ?? sentExport(request) ?? Object.values(params).join(' '),
+    target: target ?? Object.values(params).join(' '),
     address: request.ip,
     ...(Object.keys(detail).length > 0 && { detail }),
   }
