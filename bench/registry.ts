@@ -7,6 +7,7 @@ export const benchmarks: Record<string, () => Promise<Benchmark>> = {
   history: () => import('./history/index.ts'),
   footprint: () => import('./footprint/index.ts'),
   exports: () => import('./exports/index.ts'),
+  sql: () => import('./sql/index.ts'),
   runs: () => import('./runs/index.ts'),
   transfers: () => import('./transfers/index.ts'),
   processing: () => import('./processing/index.ts'),

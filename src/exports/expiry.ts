@@ -1,11 +1,13 @@
 import { type Ledger, now, type Quotas } from '../engine/index.ts'
 import type { Duty } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
+import { KeptRowsStore } from './kept-rows.ts'
 
-/** Deletes files past their keep-until. Safe to repeat: removal precedes the mark. */
+/** Deletes files, and rows that were kept, past their keep-until. Safe to repeat: removal precedes the mark. */
 export class ExpirySweeper implements Duty {
   readonly name = 'export-expiry'
   readonly #deps: { ledger: Ledger; store: ArtifactStore; quotas: Quotas }
+  readonly #kept: KeptRowsStore
   readonly #batch: number
 
   constructor(
@@ -13,6 +15,7 @@ export class ExpirySweeper implements Duty {
     { batch = 100 }: { batch?: number } = {},
   ) {
     this.#deps = deps
+    this.#kept = new KeptRowsStore(deps)
     this.#batch = batch
   }
 
@@ -45,6 +48,8 @@ export class ExpirySweeper implements Duty {
       }
       if (due.length < this.#batch) break
     }
+    for (let found = this.#batch; found === this.#batch && !signal.aborted; swept += found)
+      found = await this.#kept.sweep(at, this.#batch)
     return { swept }
   }
 }

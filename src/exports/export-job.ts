@@ -15,12 +15,13 @@ import {
 import { AppError, ERRORS, isAppError, outageOf, traced } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import type { SqlConnections } from './connections.ts'
-import { exportKey } from './export-artifacts.ts'
+import { exportKey, keptKey } from './export-artifacts.ts'
 import { countRead, countWritten } from './export-meter.ts'
 import type { ExportRequest } from './export-request.ts'
+import { KeptRowsStore, type KeptTable } from './kept-rows.ts'
 import type { MaskRules } from './masks/index.ts'
 import { orShortage } from './or-shortage.ts'
-import { type ProduceDeps, type Produced, produce, type Stage } from './produce.ts'
+import { type KeptFile, type ProduceDeps, type Produced, produce, type Stage } from './produce.ts'
 import { keepReport, reportOf } from './report/index.ts'
 import { openTable, type SealedTable } from './sealed-table.ts'
 import type { Trouble } from './source/index.ts'
@@ -166,6 +167,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
   const { job, signal, progress } = context
   const { projectId } = job.payload
   const { quotas } = deps
+  const kept = new KeptRowsStore(deps)
   const last = { fetched: 0, total: 0 as number | null, bytes: 0 }
   try {
     // What it waited for may have been changed on another instance a moment ago.
@@ -186,6 +188,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
               : (JSON.parse(deps.sealer.open(sourceHeaders)) as Record<string, string>),
           secrets: await deps.projects.webhookSecrets(projectId),
           masks: await deps.masksOf(projectId),
+          openKept: (rows, signal) => kept.open(rows, signal),
           openSql: (source, signal) => deps.connections.open(projectId, source, signal),
           directory,
           limits: await quotas.within(projectId, options.limits),
@@ -249,6 +252,26 @@ function shown({ fetched, total }: { fetched: number; total: number | null }) {
   return { fetched, total }
 }
 
+async function storeRows(
+  store: ArtifactStore,
+  { job, signal }: Pick<JobContext<ExportPayload>, 'job' | 'signal'>,
+  kept: readonly KeptFile[],
+): Promise<KeptTable[]> {
+  const tables: KeptTable[] = []
+  for (const [index, { path, table, rows }] of kept.entries()) {
+    const key = keptKey(job, index)
+    const options = {
+      contentType: 'application/zstd',
+      fileName: `rows-${index}.jsonl.zst`,
+      signal,
+      move: true,
+    }
+    await store.put(key, { path }, options)
+    tables.push({ ...table, kept: { jobId: job.id, key, ...rows } })
+  }
+  return tables
+}
+
 function linkOf({
   linkHours: hours,
   linkUses: uses,
@@ -267,8 +290,12 @@ async function upload(
   const artifactKey = exportKey(job)
   const { projectId, request } = job.payload
   const reservations = new DiskReservations({ ledger, quotas })
-  await reservations.reserve(job.id, projectId, (await stat(path)).size)
+  let keptSize = 0
+  for (const kept of produced.kept ?? []) keptSize += (await stat(kept.path)).size
+  await reservations.reserve(job.id, projectId, (await stat(path)).size + keptSize)
+  let tables: KeptTable[] = []
   const stored = await traced('upload', {}, async (span) => {
+    tables = await storeRows(store, { job, signal }, produced.kept ?? [])
     const put = await store.put(artifactKey, { path }, { contentType, fileName, signal, move: true })
     span.set({ 'wharf.file.bytes': put.size })
     return put
@@ -293,8 +320,19 @@ async function upload(
       })
       .execute()
     await keepReport(tx, job.id, reportOf(produced, stored))
+    if (request.keepRowsHours !== undefined)
+      await tx.db
+        .insertInto('export_rows')
+        .values({
+          job_id: job.id,
+          project_id: projectId,
+          tables: JSON.stringify(tables),
+          size: keptSize,
+          expires_at: (await tx.now()) + request.keepRowsHours * HOUR_MS,
+        })
+        .execute()
     const reserved = (await reservations.settle(tx, job.id))?.size ?? 0
-    quotas.add(tx, projectId, { rows, bytes: produced.bytesRead, disk: stored.size - reserved })
+    quotas.add(tx, projectId, { rows, bytes: produced.bytesRead, disk: stored.size + keptSize - reserved })
     tx.afterCommit(() => countWritten({ rows, bytes: stored.size }))
   })
 }

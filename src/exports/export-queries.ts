@@ -11,7 +11,7 @@ import {
   writeCursor,
 } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
-import { EXPORT_KIND } from './export-job.ts'
+import { EXPORT_KIND, type ExportPayload } from './export-job.ts'
 import type { ExportType } from './export-type.ts'
 import type { ExportRow, ExportStatus } from './export-view.ts'
 
@@ -46,6 +46,11 @@ export class ExportQueries {
     const row = await this.#rows(tx?.db).where('tasks.id', '=', taskId).executeTakeFirst()
     if (!row) throw noExport(taskId)
     return row
+  }
+
+  async payload(tx: Tx, jobId: string): Promise<ExportPayload> {
+    const query = tx.db.selectFrom('jobs').select('payload').where('id', '=', jobId)
+    return JSON.parse((await query.executeTakeFirstOrThrow()).payload) as ExportPayload
   }
 
   /** Newest first. The cursor names the last row of the page before, so that rows which come meanwhile shift nothing. */

@@ -3,6 +3,7 @@ import { COMPRESSIONS, type Compression } from './compress.ts'
 import { type CsvDialect, type CsvWishes, readDialect } from './csv/index.ts'
 import type { ExportType } from './export-type.ts'
 import { fileNameFor } from './file-name.ts'
+import type { KeptRows } from './kept-rows.ts'
 import type { UsedTemplate } from './saved/use-templates.ts'
 import { type HttpPlan, type HttpSource, readHttpSource, type SqlSource } from './source/index.ts'
 import { parseHeader, parseTemplate, type TemplateFrom, type ThemeName } from './template/index.ts'
@@ -32,6 +33,7 @@ export interface ExportBody {
   csv?: CsvWishes
   fresh?: boolean
   keep_hours?: number
+  keep_rows_hours?: number
   link_hours?: number
   link_uses?: number
   template_from?: TemplateFrom
@@ -49,6 +51,8 @@ export interface Table {
   sourceUrl: string
   sql?: SqlSource
   http?: HttpPlan
+  /** Rows of an earlier export, in place of a source. */
+  kept?: KeptRows
   title?: string | undefined
   summary?: string | undefined
   template?: unknown
@@ -75,6 +79,8 @@ export interface ExportRequest {
   csv: CsvDialect
   /** How long the file is kept, in place of the installation's time. */
   keepHours?: number
+  /** How long the rows are kept, to make another file of them. */
+  keepRowsHours?: number
   /** How long a link to the file is good, in place of minutes. */
   linkHours?: number
   /** How often the file may be fetched without a key. */
@@ -126,6 +132,7 @@ export function readRequest(
     theme: body.theme ?? 'business',
     csv: readDialect(body.csv, body.bom),
     ...(body.keep_hours !== undefined && { keepHours: body.keep_hours }),
+    ...(body.keep_rows_hours !== undefined && { keepRowsHours: body.keep_rows_hours }),
     ...(body.link_hours !== undefined && { linkHours: body.link_hours }),
     ...(body.link_uses !== undefined && { linkUses: body.link_uses }),
   }

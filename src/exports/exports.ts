@@ -25,10 +25,12 @@ import { countRead } from './export-meter.ts'
 import { type Download, ExportQueries, type ListOptions } from './export-queries.ts'
 import { type ExportBody, type ExportRequest, readRequest } from './export-request.ts'
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
+import { KeptRowsStore } from './kept-rows.ts'
 import type { MaskRules } from './masks/index.ts'
 import { orShortage } from './or-shortage.ts'
 import { type Preview, previewExport } from './preview.ts'
 import { type Produced, produce } from './produce.ts'
+import { type RenderWish, renderRequest } from './render-request.ts'
 import {
   ExportReports,
   type FileReport,
@@ -119,12 +121,14 @@ export class Exports {
   readonly #options: ExportsOptions
   readonly #queries: ExportQueries
   readonly #reports: ExportReports
+  readonly #kept: KeptRowsStore
 
   constructor(deps: ExportsDeps, options: ExportsOptions) {
     this.#deps = deps
     this.#options = options
     this.#queries = new ExportQueries(deps.ledger)
     this.#reports = new ExportReports(deps)
+    this.#kept = new KeptRowsStore(deps)
   }
 
   /** Why a project may ask for no export now, if it may not. Read before the transaction of a request. */
@@ -139,7 +143,35 @@ export class Exports {
 
   /** Accepts a request, in the caller's transaction. Equal requests of a project share a job that is not done yet. */
   async submit(tx: Tx, projectId: string, body: ExportBody, issuer: LinkIssuer = {}): Promise<ExportView> {
-    const { asked, project } = await this.#accept(tx, projectId, body)
+    return this.#enqueue(tx, await this.#accept(tx, projectId, body), body, issuer)
+  }
+
+  /** Asks for another file of the rows that an export has kept. */
+  async render(tx: Tx, taskId: string, wish: RenderWish, issuer: LinkIssuer = {}): Promise<ExportView> {
+    const row = await this.#queries.find(taskId, tx)
+    const status = statusOf(row)
+    if (status !== 'succeeded')
+      throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so it has kept no rows`)
+    const tables = await this.#kept.require(row.job_id, tx.db)
+    const { request } = await this.#queries.payload(tx, row.job_id)
+    const now = this.#deps.clock.now()
+    const asked = renderRequest(request, { wish, tables, now })
+    const body = {
+      ...(wish.file_name !== undefined && { file_name: wish.file_name }),
+      ...(row.label !== null && { operator_id: row.label }),
+      ...(request.watermark && { watermark: true }),
+    }
+    const project = await this.#deps.projects.require(tx, row.project_id ?? '')
+    return this.#enqueue(tx, { project, asked }, body, issuer)
+  }
+
+  async #enqueue(
+    tx: Tx,
+    { project, asked }: { project: Project; asked: ExportRequest },
+    body: ExportBody,
+    issuer: LinkIssuer,
+  ): Promise<ExportView> {
+    const { id: projectId } = project
     const taskId = newId()
     const request = { ...asked, ...(await this.#watermark(tx, project, body, { id: taskId, ...issuer })) }
     // Counted twice: here to refuse a flood cheaply, and at the end, in turn, so that no two requests take the last place.
@@ -228,7 +260,7 @@ export class Exports {
     issuer: LinkIssuer = {},
   ): Promise<Preview> {
     const { ledger, projects, connections } = this.#deps
-    const asked = await this.#read(ledger, projectId, body)
+    const { keepRowsHours: _, ...asked } = await this.#read(ledger, projectId, body)
     return this.#counted(projectId, async (spent) => {
       const project = await projects.require(ledger, projectId)
       const mark = await this.#watermark(ledger, project, body, { id: 'preview', ...issuer })
@@ -262,7 +294,8 @@ export class Exports {
     const asked = await this.#read(ledger, projectId, body)
     const project = await projects.require(ledger, projectId)
     const mark = await this.#watermark(ledger, project, body, { id: newId(), ...issuer })
-    const request = { ...asked, ...mark }
+    // Nothing of it is stored.
+    const { keepRowsHours: _, ...request } = { ...asked, ...mark }
     return this.#counted(projectId, async (spent) => {
       try {
         return await this.#inFolder(async (directory) => {
@@ -425,7 +458,7 @@ export class Exports {
     throw new AppError(ERRORS.LINK_USED_UP, `the file could be fetched by link ${times}, and has been`)
   }
 
-  /** Deletes the file for all tasks that share it; the tasks stay. Safe to repeat: what a failed call left is deleted again. */
+  /** Deletes the file, and the rows that were kept, for all tasks that share it; the tasks stay. Safe to repeat: what a failed call left is deleted again. */
   async deleteFile(taskId: string): Promise<void> {
     const { job_id, project_id, artifact_key, result, ...row } = await this.#queries.find(taskId)
     const status = statusOf(row)
@@ -439,6 +472,7 @@ export class Exports {
         quotas.add(tx, project_id, { disk: -size })
     })
     await store.delete(artifact_key)
+    await this.#kept.remove(job_id)
   }
 
   async recordDownload(taskId: string, download: Omit<Download, 'at'>): Promise<void> {

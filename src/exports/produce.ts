@@ -17,6 +17,7 @@ import type { ExportRequest, Table } from './export-request.ts'
 import type { ExportType } from './export-type.ts'
 import { HttpPageSource } from './http-page-source.ts'
 import { jsonLines } from './jsonl/index.ts'
+import { type KeptRows, readKeptRows } from './kept-rows.ts'
 import { type MaskRules, maskingOf } from './masks/index.ts'
 import { numericFields } from './numeric-fields.ts'
 import { writeParquet } from './parquet/index.ts'
@@ -78,6 +79,8 @@ export interface ProduceDeps {
 export interface ProduceOptions {
   request: ExportRequest
   sourceHeaders: Record<string, string>
+  /** Opens rows that an earlier export has kept. */
+  openKept?(kept: KeptRows, signal: AbortSignal): Promise<OpenRows>
   /** Runs a query on one of the caller's connections. */
   openSql?(source: SqlSource, signal: AbortSignal): Promise<SqlRows>
   /** To sign pulls with. */
@@ -123,17 +126,27 @@ export interface Produced {
   facts: TableFacts[]
   /** The files of an archive; null: there is but one. */
   archived: PartReport[] | null
+  /** By table, where the rows are to be kept. */
+  kept: KeptFile[] | null
   watermark: Watermark | null
   /** Of a workbook: its sheets, and by sheet the first row below data and totals. */
   sheets: { plan: SheetPlan; endRow: number }[]
 }
 
-type Built = Omit<Produced, 'facts' | 'watermark' | 'sheets'> & { sheets?: Produced['sheets'] } & {
+/** Rows that are to be kept, still on this disk. */
+export interface KeptFile {
+  path: string
+  table: Table
+  rows: Pick<KeptRows, 'rows' | 'columns' | 'masked'>
+}
+
+type Built = Omit<Produced, 'facts' | 'watermark' | 'sheets' | 'kept'> & { sheets?: Produced['sheets'] } & {
   counts: ColumnCounts[][]
 }
 
 interface FetchedTable {
   table: Table
+  kept?: KeptFile
   spool: Spool
   template: Template
   content: Required<SheetContent>
@@ -155,10 +168,11 @@ const CONTENT_TYPES = {
 /** The whole way from a request to its file. Called again with the same directory, it goes on where it was broken off. */
 export async function produce(deps: ProduceDeps, options: ProduceOptions): Promise<Produced> {
   const tables: FetchedTable[] = []
+  const keepsRows = options.request.keepRowsHours !== undefined
   const totals = { fetched: 0, total: 0 as number | null, bytes: 0 }
   for (const [index, table] of options.request.tables.entries()) {
     const before = { ...totals }
-    const fetched = await fetchTable(
+    const fetched = await (keepsRows ? fetchAndKeep : fetchTable)(
       deps,
       { ...options, limits: rest(options.limits, totals) },
       table,
@@ -188,6 +202,7 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
     ...file,
     watermark: options.request.watermark ?? null,
     sheets: built.sheets ?? [],
+    kept: keepsRows ? tables.flatMap(({ kept }) => kept ?? []) : null,
     warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings],
     facts: tables.map((table, index) => factsOf(table, options.request, counts[index] ?? [])),
   }
@@ -350,8 +365,10 @@ function pageSourceOf(
 function openerOf(
   deps: ProduceDeps,
   options: ProduceOptions,
-  { sql, http }: Table,
+  { sql, http, kept }: Table,
 ): Pick<FeedDeps, 'open' | 'bytes'> | undefined {
+  const { openKept } = options
+  if (kept && openKept) return { open: (_, signal) => openKept(kept, signal) }
   if (sql) {
     const { openSql } = options
     if (!openSql)
@@ -389,7 +406,7 @@ async function feedTable(
   const columnsOf = (feed: RowFeed): SpoolColumns => {
     template = queryTemplate(table.template, feed)
     const except = template.rows.length > 0 ? [...ROW_HEAD_NAMES] : []
-    const masking = maskingOf(template, masks)
+    const masking = maskingOf(template, masks, table.kept?.masked)
     const more = {
       ...(feed.grows && template.fromKeys && { growExcept: except }),
       ...(masking && { masks: masking }),
@@ -414,6 +431,61 @@ async function feedTable(
     spooledHead: (csv as CsvLayout | null)?.spool.csv?.head ?? '',
   }
   return withAllColumns(fetched, request)
+}
+
+/**
+ * Reads the rows and keeps them as JSON lines, then reads these for the file: the file is made the way in which any other one of the
+ * same rows is.
+ */
+async function fetchAndKeep(
+  deps: ProduceDeps,
+  options: ProduceOptions,
+  table: Table,
+  directory: string,
+  onProgress: (progress: FetchProgress) => void,
+): Promise<FetchedTable> {
+  const { key: _, onDuplicates: __, ...request } = options.request
+  const lines: ExportRequest = { ...options.request, type: 'jsonl' }
+  const read = await fetchTable(
+    deps,
+    { ...options, request: lines },
+    table,
+    join(directory, 'read'),
+    onProgress,
+  )
+  const { content, template, spool } = read
+  const path = join(directory, 'rows.jsonl.zst')
+  const segments = await inOneOrder(deps, spool, directory, options.signal)
+  const { fields } = template
+  const texts = jsonLines(deps, { segments, fields, signal: options.signal })
+  await writeCompressed(texts, { path, compress: 'zstd', signal: options.signal })
+  const columns = fields.map((name) => {
+    const type = template.leaves.find((leaf) => leaf.name === name)?.type ?? 'auto'
+    return { name, type: type === 'auto' ? null : type }
+  })
+  const masked = Object.keys(maskingOf(template, options.masks)?.byName ?? {})
+  const rows = { rows: spool.rows, columns, masked: [...new Set([...masked, ...(table.kept?.masked ?? [])])] }
+  const laidOut = { ...table, ...content } as Table
+  const { stall: ___, ...others } = options
+  const made = await feedTable(
+    deps,
+    { ...others, request, limits: {} },
+    {
+      table: { ...laidOut, kept: { jobId: '', key: '', ...rows } },
+      directory: join(directory, 'made'),
+      open: async () => readKeptRows(async () => createReadStream(path), rows),
+    },
+    () => undefined,
+  )
+  const { probe, checks, unwanted, warnings, resumed } = spool
+  const { sourceUrl: ____, sql: _____, http: ______, ...shown } = laidOut
+  return {
+    ...made,
+    table,
+    content,
+    spool: { ...made.spool, probe, checks, unwanted, warnings, resumed },
+    kept: { path, table: { ...shown, sourceUrl: '' }, rows },
+  }
 }
 
 /** Where the data decides on the columns, all of it does, not only the first row. */

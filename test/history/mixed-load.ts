@@ -129,6 +129,14 @@ export class MixedLoad {
     const quick = { source_url: business.source({ total: 3 }).url }
     await (await this.#ask('POST', '/api/exports?mode=sync', { body: quick })).arrayBuffer()
     await this.#json('POST', '/api/exports/preview', { body: quick })
+    const kept = await this.#json('POST', '/api/exports', {
+      body: { ...quick, keep_rows_hours: 1, link_uses: 9, priority: 'scheduled' },
+    })
+    const done = await this.#until(`/api/exports/${kept.task_id}`, ({ status }) => status === 'succeeded')
+    await (await fetch(String(done.download_url))).arrayBuffer()
+    const other = await this.#json('POST', `/api/exports/${kept.task_id}/render`, { body: { type: 'jsonl' } })
+    await this.#until(`/api/exports/${other.task_id}`, ({ status }) => status === 'succeeded')
+    await this.#ask('DELETE', `/api/exports/${kept.task_id}/file`)
     await (await this.#ask('GET', '/samples/orders?rows=3&page=0&page_size=3')).text()
     await this.#named(quick.source_url)
     const id = first.task_id as string

@@ -24,6 +24,7 @@ export interface Schema {
   export_reports: ExportReportsTable
   export_downloads: ExportDownloadsTable
   export_link_uses: ExportLinkUsesTable
+  export_rows: ExportRowsTable
   deliveries: DeliveriesTable
   accounts: AccountsTable
   connections: ConnectionsTable
@@ -258,6 +259,16 @@ export interface ExportFilesTable {
   /** Whose disk quota it counts towards; null: made before there was one. */
   project_id: string | null
   size: Generated<number>
+}
+
+/** Rows that are kept beyond their file. */
+export interface ExportRowsTable {
+  job_id: string
+  project_id: string
+  tables: string
+  size: number
+  expires_at: number
+  removed_at: number | null
 }
 
 /** Only of tasks whose links are limited. */

@@ -10,8 +10,12 @@ export interface MaskRules {
   key: string | null
 }
 
-/** What is to be hidden while rows are spooled: what the template asks for, and what is demanded, which wins. */
-export function maskingOf(template: Template, { demanded, key }: MaskRules): Masking | null {
+/** What is to be hidden while rows are spooled: what the template asks for, and what is demanded, which wins; not what `masked` names. */
+export function maskingOf(
+  template: Template,
+  { demanded, key }: MaskRules,
+  masked: readonly string[] = [],
+): Masking | null {
   const byName = new Map<string, Mask>()
   for (const { name, mask } of template.leaves) {
     if (name === null || mask === undefined) continue
@@ -21,6 +25,7 @@ export function maskingOf(template: Template, { demanded, key }: MaskRules): Mas
   }
   for (const [name, mask] of Object.entries(demanded)) byName.set(name, mask)
   hideAround(byName, template, demanded)
+  for (const name of masked) byName.delete(name)
   if (byName.size === 0) return null
   if (key === null && [...byName.values()].includes('hash'))
     throw templateError('template', 'the mask hash needs a key (--mask-key)')

@@ -5,17 +5,17 @@ import type { ProjectStore } from '../../engine/index.ts'
 import type { ExportView } from '../../exports/index.ts'
 import { background } from '../../kernel/index.ts'
 import { eventHistory } from '../../notify/index.ts'
-import { actorOf, issuerOf, type Principal } from '../auth.ts'
+import { actorOf, issuerOf, linkIssuerOf, type Principal } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { sendArtifact } from '../send-artifact.ts'
-import { Deliveries, Downloads, Manifest, Place, Report } from './export-schemas.ts'
+import { Deliveries, Downloads, ExportTask, Manifest, Place, RenderBody, Report } from './export-schemas.ts'
 import { OneTask, Ticket } from './schemas.ts'
 
 const tags = ['exports']
 
 /** What belongs to one export: its history, its callbacks, its place, its file. `find` throws for strangers. */
 export function exportDetailRoutes(
-  { exports, callbacks, engine, projects, trail }: HttpDeps,
+  { exports, callbacks, engine, projects, trail, idempotency, proxies }: HttpDeps,
   find: (request: FastifyRequest) => Promise<ExportView>,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -107,6 +107,29 @@ export function exportDetailRoutes(
         },
       },
       async (request) => exports.ticket(await find(request), issuerOf(request.principal)),
+    )
+
+    app.post(
+      '/api/exports/:task_id/render',
+      {
+        schema: {
+          tags,
+          summary: 'Make another file of the rows that the export has kept',
+          params: OneTask,
+          body: RenderBody,
+          response: { 202: ExportTask },
+        },
+      },
+      async (request, reply) => {
+        const { task_id, project_id } = await find(request)
+        const refused = await exports.refusal(project_id)
+        const issuer = linkIssuerOf(request, proxies)
+        await idempotency.answer(request, reply, async (tx) => {
+          if (refused) throw refused
+          const view = await exports.render(tx, task_id, request.body, issuer)
+          return { status: 202, headers: { Location: `/api/exports/${view.task_id}` }, body: view }
+        })
+      },
     )
 
     app.delete(

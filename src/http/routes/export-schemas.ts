@@ -135,6 +135,12 @@ export const ExportRequestBody = Type.Object(
     keep_hours: Type.Optional(
       Type.Integer({ ...HOURS, description: 'How long the file is kept (default WHARF_EXPORT_TTL_HOURS)' }),
     ),
+    keep_rows_hours: Type.Optional(
+      Type.Integer({
+        ...HOURS,
+        description: 'Keep the rows too, so that render can make other files of them',
+      }),
+    ),
     link_hours: Type.Optional(
       Type.Integer({ ...HOURS, description: 'How long download_url is good (default a quarter of an hour)' }),
     ),
@@ -147,6 +153,15 @@ export const ExportRequestBody = Type.Object(
     ),
     notify: Type.Optional(Notify),
     fresh: Type.Optional(Type.Boolean({ description: 'Do not share a running identical job' })),
+  },
+  { additionalProperties: false },
+)
+
+export const RenderBody = Type.Object(
+  {
+    type: Type.Optional(Type.Enum([...EXPORT_TYPES], { description: 'Default: that of the export' })),
+    template: Type.Optional(Anything),
+    file_name: Type.Optional(Type.String({ maxLength: 1_000 })),
   },
   { additionalProperties: false },
 )

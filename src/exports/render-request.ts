@@ -1,0 +1,44 @@
+import { AppError, ERRORS } from '../kernel/index.ts'
+import type { ExportPayload } from './export-job.ts'
+import type { ExportRequest } from './export-request.ts'
+import type { ExportType } from './export-type.ts'
+import { fileNameFor } from './file-name.ts'
+import type { KeptTable } from './kept-rows.ts'
+import { parseTemplate } from './template/index.ts'
+
+/** What is to be different in another file of the same rows. */
+export interface RenderWish {
+  type?: ExportType
+  template?: unknown
+  file_name?: string
+}
+
+/** The request for another file. It asks for nothing that was done when the rows were read: keys are compared, rows kept. */
+export function renderRequest(
+  original: ExportPayload['request'],
+  { wish, tables, now }: { wish: RenderWish; tables: KeptTable[]; now: number },
+): ExportRequest {
+  const {
+    key: _,
+    onDuplicates: __,
+    keepRowsHours: ___,
+    watermark: ____,
+    templateFrom: _____,
+    ...rest
+  } = original
+  const type = wish.type ?? original.type
+  if (tables.length > 1 && type !== 'excel')
+    throw new AppError(
+      ERRORS.REQUEST_INVALID,
+      `type ${type}: the export has several tables, which only 'excel' can hold`,
+    )
+  parseTemplate(wish.template)
+  const name = wish.file_name ?? original.fileName
+  return {
+    ...rest,
+    type,
+    compress: type === 'csv' || type === 'jsonl' ? (original.compress ?? null) : null,
+    fileName: fileNameFor(name, { extension: 'csv', now }).replace(/\.csv$/, ''),
+    tables: tables.map((table) => ({ ...table, ...(wish.template != null && { template: wish.template }) })),
+  }
+}
