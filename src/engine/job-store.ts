@@ -27,6 +27,8 @@ export interface NewJob<P = unknown> {
   tasks?: NewTask[]
   /** Whose turn counts in a fair lane. */
   owner?: string
+  /** Others of its lane go first, until it has waited for a while. */
+  deferred?: boolean
   /** Requests with the same key share one job while it is unfinished. */
   shareKey?: string
   /** Ledger time; now when missing. */
@@ -250,6 +252,7 @@ export class JobStore {
       due_at: job.dueAt ?? null,
       live_tasks: live,
       trace: job.trace ?? currentTraceparent() ?? null,
+      priority: job.deferred ? 1 : 0,
     }
   }
 
@@ -360,6 +363,7 @@ const JOB_COLUMNS = {
   due_at: 'bigint',
   live_tasks: 'integer',
   trace: 'text',
+  priority: 'integer',
 } as const
 
 const TASK_COLUMNS = {
@@ -377,9 +381,9 @@ const TASK_COLUMNS = {
 
 /** In the order of keys: two transactions with the same ones must not wait for each other in a circle. */
 const INSERT_JOBS = (rows: RawBuilder<unknown>) => sql<{ id: string; delay: number }>`insert into jobs
-    (id, kind, lane, owner, share_key, state, payload, due_at, wake_at, live_tasks, trace, created_at)
+    (id, kind, lane, owner, share_key, state, payload, due_at, wake_at, live_tasks, trace, priority, created_at)
   select id, kind, lane, owner, share_key, state, payload, coalesce(due_at, wharf_now()),
-    coalesce(due_at, wharf_now()) + ${WAKE_GRACE_MS}, live_tasks, trace, wharf_now()
+    coalesce(due_at, wharf_now()) + ${WAKE_GRACE_MS}, live_tasks, trace, priority, wharf_now()
   from ${rows} where true order by share_key, id
   on conflict do nothing returning id, due_at - wharf_now() as delay`
 

@@ -18,6 +18,8 @@ interface Admitted {
 
 /** How long after its due time the leader publishes a pending job again. */
 export const WAKE_GRACE_MS = 5_000
+/** How long a deferred job lets others go first: after that it is one of them, so it never starves. */
+export const DEFERRED_MS = 10 * 60_000
 
 /**
  * Lanes: how many jobs may be under way at once, over all instances, and who is next.
@@ -127,8 +129,8 @@ export class Lanes {
       over_share: number | null
     }>`
       with ranked as (
-        select id, row_number() over (order by rank, turn, created_at, id) as position from (
-          select id, created_at, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn
+        select id, row_number() over (order by later, rank, turn, created_at, id) as position from (
+          select id, created_at, ${isLater()} as later, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn
           from jobs where ${inLane(name)} and ${canStart(name)}
         ) as waiting)
       select coalesce((select position from ranked where id = ${jobId}), 0) as position,
@@ -204,8 +206,8 @@ export class Lanes {
   /** Who is next: this is what both ledgers mean by a lane's order and limit. */
   #next(name: string) {
     return sql`select placed.id from (
-        select id, rank, row_number() over (order by rank, turn, created_at, id) + ${admittedIn(name)} as place from (
-          select id, created_at, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn, ${shareOf(name)} as share
+        select id, rank, row_number() over (order by later, rank, turn, created_at, id) + ${admittedIn(name)} as place from (
+          select id, created_at, ${isLater()} as later, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn, ${shareOf(name)} as share
           from jobs where ${inLane(name)} and ${canStart(name)}
         ) as ranked where share is null or rank <= share
       ) as placed join lanes on lanes.name = ${name}
@@ -277,7 +279,12 @@ function shareOf(lane: string) {
 /** Orders waiting jobs: by arrival alone, or first by how many jobs their owner would then have admitted. */
 function rankBy(policy: string, lane: string) {
   if (policy !== 'fair') return sql`0`
-  return sql`row_number() over (partition by coalesce(jobs.owner, '') order by created_at, id) + ${heldBy(lane)}`
+  return sql`row_number() over (partition by coalesce(jobs.owner, '') order by ${isLater()}, created_at, id) + ${heldBy(lane)}`
+}
+
+/** 1 for a job that lets others go first. */
+function isLater() {
+  return sql`(case when jobs.priority > 0 and jobs.created_at > wharf_now() - ${DEFERRED_MS} then 1 else 0 end)`
 }
 
 /** Of owners who are equal otherwise, the one whose last turn is the longest ago is next. */

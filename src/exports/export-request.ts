@@ -32,6 +32,7 @@ export interface ExportBody {
   bom?: boolean
   csv?: CsvWishes
   fresh?: boolean
+  priority?: 'interactive' | 'scheduled'
   keep_hours?: number
   keep_rows_hours?: number
   link_hours?: number

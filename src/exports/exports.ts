@@ -190,13 +190,16 @@ export class Exports {
     }
     // A made-up file name differs each time and must not keep equal requests apart.
     const same = { ...request, fileName: body.file_name === undefined ? null : request.fileName }
+    // Somebody who waits for a file must not join a job that lets others go first.
+    const later = body.priority === 'scheduled' ? ['scheduled'] : []
     await this.#deps.engine.enqueue(tx, {
       kind: EXPORT_KIND,
       payload,
       owner: projectId,
       // A marked file is its caller's own.
       ...(body.fresh !== true &&
-        !body.watermark && { shareKey: fingerprint([projectId, same, sourceHeaders]) }),
+        !body.watermark && { shareKey: fingerprint([projectId, same, sourceHeaders, ...later]) }),
+      ...(later.length > 0 && { deferred: true }),
       tasks: [
         {
           id: taskId,

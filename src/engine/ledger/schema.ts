@@ -133,6 +133,8 @@ export interface JobsTable {
   /** Of a job that waits in its lane: not to be admitted before. */
   paused_until: Generated<number | null>
   live_tasks: Generated<number>
+  /** 0: as usual. 1: others of its lane go first, for a while. */
+  priority: Generated<number>
   cancel_requested: Generated<number>
   created_at: number
   started_at: number | null

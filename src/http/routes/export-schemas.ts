@@ -132,6 +132,11 @@ export const ExportRequestBody = Type.Object(
     watermark: Type.Optional(
       Type.Boolean({ description: 'Mark the file with who asked for it, when and the task id' }),
     ),
+    priority: Type.Optional(
+      Type.Enum(['interactive', 'scheduled'], {
+        description: 'interactive (default) goes first; scheduled waits for at most ten minutes longer',
+      }),
+    ),
     keep_hours: Type.Optional(
       Type.Integer({ ...HOURS, description: 'How long the file is kept (default WHARF_EXPORT_TTL_HOURS)' }),
     ),

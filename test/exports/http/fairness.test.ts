@@ -26,6 +26,37 @@ test.each(availableBackends())(
   },
 )
 
+test.each(availableBackends())(
+  'interactive exports go before scheduled ones of any project, and a scheduled one that has waited long is like them (%s)',
+  async (backend) => {
+    const clock = new FastClock(1)
+    const options = { env: { WHARF_EXPORT_CONCURRENCY: '1' }, ...(backend === 'embedded' && { clock }) }
+    const { wharf, business, client } = await startExports(backend, options)
+    const other = new ExportClient(wharf.ask, await newProject(wharf))
+    const hanging = business.source()
+    hanging.holdFrom(0)
+    // With its reserve the lane has two places.
+    for (const one of [client, other]) await one.start({ source_url: hanging.url })
+    await until('both places are taken', () => hanging.pages.length === 2)
+    const source_url = business.source().url
+    const place = async (one: ExportClient, { task_id }: { task_id: string }) =>
+      ((await (await one.get(task_id, '/position')).json()) as { position: number }).position
+    const scheduled = await other.start({ source_url, priority: 'scheduled', fresh: true })
+    const first = await client.start({ source_url, fresh: true })
+    const second = await client.start({ source_url, fresh: true })
+    expect([await place(client, first), await place(client, second), await place(other, scheduled)]).toEqual([
+      1, 2, 3,
+    ])
+    if (backend === 'embedded') {
+      clock.advance(11 * 60_000)
+      expect(await place(other, scheduled)).toBeLessThan(3)
+    }
+    hanging.release()
+    for (const task of [first, second]) await client.ended(task.task_id)
+    expect((await other.ended(scheduled.task_id)).status).toBe('succeeded')
+  },
+)
+
 test('exports whose sources send nothing give their places away, say so, and lose nothing', async () => {
   const { wharf, business, client } = await startExports('embedded', {
     clock: new FastClock(100),
