@@ -17,7 +17,7 @@ export interface ExportDraft {
 }
 
 /** The template goes in as it was typed: to parse and write it again would sort keys and round long numbers. */
-function bodyOf(projectId: string, { template, ...draft }: ExportDraft): string {
+function bodyOf(projectId: string | undefined, { template, ...draft }: ExportDraft): string {
   const filled = Object.entries(draft).filter(([, value]) => value !== undefined && value !== '')
   const rest = JSON.stringify({ project_id: projectId, ...Object.fromEntries(filled) })
   return template?.trim() ? `${rest.slice(0, -1)},"template":${template}}` : rest
@@ -36,6 +36,17 @@ export async function previewExport(
 ): Promise<Preview> {
   const json = bodyOf(projectId, draft)
   return ask('/api/exports/preview', { method: 'POST', json, signal })
+}
+
+/** The same request for a shell. The key is a variable: a key belongs in no clipboard. */
+export function curlOf(draft: ExportDraft, origin: string): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+  return [
+    `curl ${quoted(`${origin}/api/exports`)}`,
+    '-H "Authorization: Bearer $WHARF_KEY"',
+    "-H 'Content-Type: application/json'",
+    `-d ${quoted(bodyOf(undefined, draft))}`,
+  ].join(' \\\n  ')
 }
 
 /** The same `attempt` makes no second export, however often it is sent. */

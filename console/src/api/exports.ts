@@ -35,6 +35,9 @@ export const getExport = (taskId: string, signal?: AbortSignal): Promise<ExportT
 
 export const cancelExport = (taskId: string): Promise<ExportTask> => ask(pathOf(taskId), { method: 'DELETE' })
 
+export const deleteFile = (taskId: string): Promise<null> =>
+  ask(`${pathOf(taskId)}/file`, { method: 'DELETE' })
+
 export const retryExport = (taskId: string): Promise<ExportTask> =>
   ask(`${pathOf(taskId)}/retry`, { method: 'POST' })
 

@@ -225,14 +225,14 @@ export class Quotas {
   async of(
     projectId: string,
     { exportsAtOnce }: { exportsAtOnce: number },
-  ): Promise<{ quota: Quota; limit: number | null; used: number }[]> {
+  ): Promise<{ quota: Quota; limit: number | null; used: number; left: number | null }[]> {
     this.forget(projectId)
     const standing = await this.#standing(projectId)
-    return QUOTAS.map((quota) => ({
-      quota,
-      limit: standing.quotas[quota],
-      used: quota === 'exports_at_once' ? exportsAtOnce : this.#used(projectId, quota, standing),
-    }))
+    return QUOTAS.map((quota) => {
+      const limit = standing.quotas[quota]
+      const used = quota === 'exports_at_once' ? exportsAtOnce : this.#used(projectId, quota, standing)
+      return { quota, limit, used, left: limit === null ? null : Math.max(0, limit - used) }
+    })
   }
 
   /** When the counts of the day begin anew. */

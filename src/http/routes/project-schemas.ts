@@ -37,6 +37,7 @@ const Standing = Type.Object({
   quota: QuotaName,
   limit: nullable(Limit),
   used: Type.Integer(),
+  left: nullable(Limit),
 })
 
 export const Usage = Type.Object({

@@ -1,4 +1,4 @@
-import { DownloadOutlined, LinkOutlined, RedoOutlined, StopOutlined } from '@ant-design/icons'
+import { DeleteOutlined, DownloadOutlined, LinkOutlined, RedoOutlined, StopOutlined } from '@ant-design/icons'
 import { Button, Popconfirm, Tooltip } from 'antd'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,7 +8,7 @@ import { useExportActions } from './use-export-actions.ts'
 /** What can be done with an export now. */
 export function ExportActions({ task, words = false }: { task: ExportTask; words?: boolean }) {
   const { t } = useTranslation()
-  const { cancel, retry, download, copyLink } = useExportActions(task)
+  const { cancel, retry, remove, download, copyLink } = useExportActions(task)
   const ended = task.finished_at !== null || !['pending', 'processing'].includes(task.status)
   return (
     <span className="exports-actions" data-words={words}>
@@ -27,6 +27,19 @@ export function ExportActions({ task, words = false }: { task: ExportTask; words
             words={words}
             onClick={copyLink}
           />
+          {words && (
+            <Popconfirm
+              title={t('exports.delete_question')}
+              okText={t('exports.action.delete_file')}
+              cancelText={t('exports.keep_file')}
+              okButtonProps={{ danger: true }}
+              onConfirm={() => remove.mutate()}
+            >
+              <Button danger icon={<DeleteOutlined />} loading={remove.isPending}>
+                {t('exports.action.delete_file')}
+              </Button>
+            </Popconfirm>
+          )}
         </>
       )}
       {(task.status === 'failed' || task.status === 'cancelled') && (

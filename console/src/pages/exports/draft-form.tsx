@@ -1,8 +1,10 @@
 import { Button, Form, Input, Segmented } from 'antd'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { ExportDraft } from '../../api/export-drafts.ts'
+import { curlOf, type ExportDraft } from '../../api/export-drafts.ts'
+import { copyText } from '../../parts/copy-text.ts'
 import { ProblemNote } from '../../parts/problem-note.tsx'
+import { useToasts } from '../../parts/toasts.tsx'
 import './draft-form.css'
 import { MoreFields } from './more-fields.tsx'
 import type { Draft } from './use-draft.ts'
@@ -11,6 +13,7 @@ const TemplateEditor = lazy(async () => ({ default: (await import('./template-ed
 
 export function DraftForm({ draft }: { draft: Draft }) {
   const { t } = useTranslation()
+  const toasts = useToasts()
   const [form] = Form.useForm<ExportDraft>()
   const { first, template, setTemplate, shown, sent, refused, ready } = draft
   const filled = (): ExportDraft => ({ ...form.getFieldsValue(), template })
@@ -18,6 +21,11 @@ export function DraftForm({ draft }: { draft: Draft }) {
     form.validateFields().then(
       () => shown.mutate(filled()),
       () => undefined,
+    )
+  const copyCurl = () =>
+    void copyText(curlOf(filled(), window.location.origin)).then(
+      () => toasts.success(t('exports.form.curl_copied')),
+      toasts.problem,
     )
   const error = sent.error ?? shown.error
   return (
@@ -65,6 +73,7 @@ export function DraftForm({ draft }: { draft: Draft }) {
       </div>
       {error && <ProblemNote error={error} />}
       <div className="draft-form-buttons">
+        <Button onClick={copyCurl}>{t('exports.form.copy_curl')}</Button>
         <Button onClick={preview} loading={shown.isPending} disabled={!ready}>
           {t('exports.form.preview')}
         </Button>

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { cancelExport, type ExportTask, getExport, retryExport } from '../../api/exports.ts'
+import { cancelExport, deleteFile, type ExportTask, getExport, retryExport } from '../../api/exports.ts'
 import { copyText } from '../../parts/copy-text.ts'
 import { useToasts } from '../../parts/toasts.tsx'
 import { patchTask } from './patch.ts'
 
-/** Cancel, retry, download, copy the link. What the server answers is shown at once; events bring the rest. */
+/** Cancel, retry, download, copy the link, delete the file. What the server answers is shown at once; events bring the rest. */
 export function useExportActions({ task_id: taskId }: ExportTask) {
   const { t } = useTranslation()
   const toasts = useToasts()
@@ -14,6 +14,11 @@ export function useExportActions({ task_id: taskId }: ExportTask) {
   const onSuccess = (answer: ExportTask) => patchTask(client, taskId, () => answer)
   const cancel = useMutation({ mutationFn: () => cancelExport(taskId), onSuccess, onError })
   const retry = useMutation({ mutationFn: () => retryExport(taskId), onSuccess, onError })
+  const remove = useMutation({
+    mutationFn: () => deleteFile(taskId),
+    onSuccess: () => patchTask(client, taskId, (task) => ({ ...task, download_url: null })),
+    onError,
+  })
   /** Asked for anew each time: an address is good for a quarter of an hour only. */
   const freshUrl = async () => {
     const { download_url: url } = await getExport(taskId)
@@ -31,7 +36,7 @@ export function useExportActions({ task_id: taskId }: ExportTask) {
     void freshUrl()
       .then((url) => copyText(url))
       .then(() => toasts.success(t('exports.link_copied')), onError)
-  return { cancel, retry, download, copyLink }
+  return { cancel, retry, remove, download, copyLink }
 }
 
 /** The page may be reached by another name than the server knows of itself. */
