@@ -34,7 +34,7 @@ export async function sampleTable(
   options: SampleOptions,
 ): Promise<Sample & { bytes: number }> {
   const feed = await openFeed(deps, table, options)
-  if (feed) return sampleFeed(table, feed)
+  if (feed) return sampleFeed(table, feed, options.request)
   const { request, sourceHeaders, secrets, signal } = options
   const { url = table.sourceUrl, headers = sourceHeaders } = table.http ?? {}
   const credentials = table.http && openCredentials(deps, table.http)
@@ -60,13 +60,17 @@ async function openFeed(
   return openHttpRows({ ...deps, secrets }, plan, { size: SAMPLE_ROWS, retries: 0, signal })
 }
 
-async function sampleFeed(table: Table, feed: OpenRows): Promise<Sample & { bytes: number }> {
+async function sampleFeed(
+  table: Table,
+  feed: OpenRows,
+  request: ExportRequest,
+): Promise<Sample & { bytes: number }> {
   try {
     const first = await feed.pages()[Symbol.asyncIterator]().next()
     const found = first.done ? '{"data":[]}' : first.value.text
     const body = typeof found === 'string' ? PageBody.ofText(found) : found
     const page = cutPage(body.bytes, body.length, { wrapped: false, most: SAMPLE_ROWS })
-    const template = queryTemplate(table.template, feed)
+    const template = queryTemplate(table.template, feed, request)
     const content = chooseContent(table, {})
     return { page, template, content, total: feed.total ?? null, bytes: body.length }
   } finally {

@@ -404,7 +404,7 @@ async function feedTable(
   let template: Template | undefined
   let csv: CsvLayout | null = null
   const columnsOf = (feed: RowFeed): SpoolColumns => {
-    template = queryTemplate(table.template, feed)
+    template = queryTemplate(table.template, feed, request)
     const except = template.rows.length > 0 ? [...ROW_HEAD_NAMES] : []
     const masking = maskingOf(template, masks, table.kept?.masked)
     const more = {
