@@ -93,6 +93,12 @@ async function insertAll(
     `${isExport} and ${state} = 'succeeded'`,
   )
   await rows(
+    'export_reports',
+    'job_id, report',
+    `${id('job')}, '{"rows":1000}'`,
+    `${isExport} and ${state} = 'succeeded'`,
+  )
+  await rows(
     'export_downloads',
     'id, task_id, at, who, address, bytes, complete',
     `${id('down')}, ${id('task')}, ${at} + 5000, 'key', '127.0.0.1', 48213, 1`,

@@ -1,9 +1,9 @@
-import type { Selectable } from 'kysely'
+import type { Selectable, UpdateObject } from 'kysely'
 import { AppError, ERRORS, type Scope } from '../../kernel/index.ts'
 import { newId } from '../id.ts'
 import { activeIn } from '../job.ts'
 import { type Ledger, now, type Tx } from '../ledger/ledger.ts'
-import type { ProjectsTable } from '../ledger/schema.ts'
+import type { ProjectsTable, Schema } from '../ledger/schema.ts'
 import type { Sealer } from '../sealer.ts'
 import type { Signal } from '../signal/signal.ts'
 import { type FoundKey, ProjectKeys } from './project-keys.ts'
@@ -149,12 +149,8 @@ export class ProjectStore {
     return row.masks === null ? {} : (JSON.parse(row.masks) as Record<string, string>)
   }
 
-  async setMasks(tx: Tx, id: string, masks: Readonly<Record<string, string>>): Promise<void> {
-    await tx.db
-      .updateTable('projects')
-      .set({ masks: JSON.stringify(masks) })
-      .where('id', '=', id)
-      .execute()
+  setMasks(tx: Tx, id: string, masks: Readonly<Record<string, string>>): void {
+    changeProject(tx, id, { masks: JSON.stringify(masks) })
   }
 
   /** The old one stays good for `graceMs`, so that callers can change over; 0 ends it at once. */
@@ -177,15 +173,11 @@ export class ProjectStore {
       return { secret: key.secret, keyId: key.id, oldUntil: key.hadOne ? oldUntil : null }
     }
     const secret = newWebhookSecret()
-    await tx.db
-      .updateTable('projects')
-      .set({
-        webhook_secret: this.#deps.sealer.seal(secret),
-        webhook_secret_old: graceMs > 0 ? row.webhook_secret : null,
-        webhook_secret_old_until: oldUntil,
-      })
-      .where('id', '=', id)
-      .execute()
+    changeProject(tx, id, {
+      webhook_secret: this.#deps.sealer.seal(secret),
+      webhook_secret_old: graceMs > 0 ? row.webhook_secret : null,
+      webhook_secret_old_until: oldUntil,
+    })
     return { secret, keyId: null, oldUntil }
   }
 
@@ -217,14 +209,15 @@ export class ProjectStore {
         `project ${id} still has unfinished tasks: wait for them or cancel them`,
       )
     }
-    const result = await tx.db
-      .updateTable('projects')
-      .set({ deleted_at: now })
+    const found = await tx.db
+      .selectFrom('projects')
+      .select('id')
       .where('id', '=', id)
       .where('deleted_at', 'is', null)
       .executeTakeFirst()
-    if (result.numUpdatedRows === 0n) throw notFound(id)
+    if (!found) throw notFound(id)
     await this.keys.endAll(tx, id)
+    changeProject(tx, id, { deleted_at: now })
     this.#tell(tx)
   }
 }
@@ -233,6 +226,20 @@ function holderOf(key: FoundKey | undefined): KeyHolder | undefined {
   if (!key) return undefined
   const project = { id: key.projectId, name: key.projectName, createdAt: key.projectCreatedAt }
   return { project, keyId: key.id, scopes: key.scopes }
+}
+
+/** With the commit alone: every request of the project waits for its row. */
+function changeProject(tx: Tx, id: string, change: UpdateObject<Schema, 'projects'>): void {
+  const update = tx.db
+    .updateTable('projects')
+    .set(change)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+  tx.atCommit({
+    name: `project ${id}: ${newId()}`,
+    statements: () => [update.compile()],
+    inTurn: () => update.execute(),
+  })
 }
 
 function toProject(row: Selectable<ProjectsTable>): Project {

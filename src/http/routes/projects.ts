@@ -106,7 +106,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           if (given !== undefined) await engine.resumeInLane(tx, EXPORT_LANE, project_id, 'quota')
           if (given?.exports_at_once !== undefined)
             await engine.setLaneShare(tx, EXPORT_LANE, project_id, given.exports_at_once)
-          if (masks !== undefined) await projects.setMasks(tx, project_id, masks)
+          if (masks !== undefined) projects.setMasks(tx, project_id, masks)
           trail.record(tx, request)
           if (biz_ids !== undefined) await transfers.setBusinesses(tx, project_id, biz_ids)
         })
