@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts'
 import { messageOf } from './errors.ts'
 import type { Log } from './log.ts'
+import { outageOf } from './outage.ts'
 
 /**
  * A background duty: one pass, safe to repeat. Something else decides when, but a pass that returns `nextInMs` knows
@@ -41,12 +42,14 @@ export class DutyLoop {
     await this.#running
   }
 
-  /** What fails in the same way again and again is said once: an outage must not fill the log. */
+  /** What fails in the same way again and again is said once, and an outage without a stack: it must not fill the log. */
   #failed(error: unknown): void {
     const { log } = this.#deps
-    const reason = messageOf(error)
+    const away = outageOf(error)?.kind.outage
+    const reason = away ?? messageOf(error)
     const about = { duty: this.#duty.name, err: error }
     if (reason === this.#failure) log.debug(about, 'duty failed again')
+    else if (away) log.warn({ duty: this.#duty.name }, `duty waits for the ${away}`)
     else log.warn(about, 'duty failed, will try again')
     this.#failure = reason
   }

@@ -1,5 +1,5 @@
 import type { Engine, Quotas } from '../engine/index.ts'
-import type { Clock, Log } from '../kernel/index.ts'
+import type { AppError, Clock, Log } from '../kernel/index.ts'
 import { PutBackDuty } from './duties/put-back.ts'
 import { RestingDuty } from './duties/resting.ts'
 import type { ProcessingOptions } from './processing-options.ts'
@@ -72,11 +72,18 @@ async function onRedis(
   const { FollowRedisDuty } = await import('./duties/follow-redis.ts')
   const { RedisTaskQueue } = await import('./stores/redis-queue.ts')
   const { RedisTaskStore } = await import('./stores/redis-store.ts')
+  const { storeUnavailable } = await import('./stores/redis-link.ts')
   const link = await openLink(log, options)
   const parts = { link, rows, clock, log }
   const { maxReturns, stalledMs, aliveMs } = options
-  const follow = new RestingDuty(new FollowRedisDuty(parts), clock, REST_MS)
-  const putBack = new RestingDuty(new PutBackDuty(parts, { maxReturns, stalledMs, aliveMs }), clock, REST_MS)
+  const rests = (duty: ConstructorParameters<typeof RestingDuty>[0]) =>
+    new RestingDuty(
+      orOutage(duty, () => link.redis.status !== 'ready', storeUnavailable),
+      clock,
+      REST_MS,
+    )
+  const follow = rests(new FollowRedisDuty(parts))
+  const putBack = rests(new PutBackDuty(parts, { maxReturns, stalledMs, aliveMs }))
   engine.addLeaderDuty(follow, FOLLOW_EVERY_MS)
   engine.addLeaderDuty(putBack, PUT_BACK_EVERY_MS)
   const wake = () => {
@@ -95,6 +102,21 @@ async function onRedis(
       unsubscribe()
       link.close()
     },
+  }
+}
+
+/** What fails while Redis is away is its outage. */
+function orOutage<T>(
+  duty: { name: string; runOnce(signal: AbortSignal): Promise<T> },
+  isAway: () => boolean,
+  outage: (cause: unknown) => AppError,
+) {
+  return {
+    name: duty.name,
+    runOnce: (signal: AbortSignal) =>
+      duty.runOnce(signal).catch((error: unknown) => {
+        throw isAway() ? outage(error) : error
+      }),
   }
 }
 

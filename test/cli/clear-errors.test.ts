@@ -145,6 +145,19 @@ test('a processor whose Redis is away says so with its address, and waits for it
   expect(command.printed.text).not.toContain('secret')
 })
 
+test('a server whose Redis is away says so in one line with its address, and serves', async () => {
+  const port = await takenPort()
+  const REDIS_URL = `redis://:secret@127.0.0.1:${port}`
+  const { output, address } = await serveWharf({ REDIS_URL })
+  await until('its duties wait', () => output.out.includes('duty waits for the redis'))
+  expect((await fetch(`${address}/readyz`)).status).toBe(200)
+  const said = output.out.split('\n').filter((line) => line.includes(`127.0.0.1:${port}`))
+  expect(said.map((line) => JSON.parse(line).msg)).toEqual([
+    expect.stringMatching(`^Redis at 127.0.0.1:${port} cannot be reached \\(\\w+\\); will keep trying$`),
+  ])
+  expect(output.out + output.err).not.toMatch(/ {4}at |secret/)
+})
+
 test.each([['serve'], [...AGENT, '--server', 'http://127.0.0.1:1', '--root', '/', '--state', '/tmp/none']])(
   'a start with the token of earlier versions says how to enrol (%s)',
   async (...args) => {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { DutyLoop } from '../../src/kernel/index.ts'
+import { AppError, createLog, DutyLoop, ERRORS, systemClock } from '../../src/kernel/index.ts'
 import { silentLog } from '../support/backends.ts'
 import { gate } from '../support/engines.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -105,4 +105,26 @@ test('a loop that was never started stops as well', async () => {
   loop.start()
   await loop.stop()
   expect(times()).toEqual([])
+})
+
+test('an outage is said once and without a stack, and a fault of ours with one', async () => {
+  const lines: { level: number; msg: string; err?: unknown }[] = []
+  const log = createLog({ level: 'warn', destination: { write: (line) => lines.push(JSON.parse(line)) } })
+  let passes = 0
+  const duty = {
+    name: 'test',
+    runOnce: async () => {
+      if (++passes <= 3) throw new AppError(ERRORS.STORAGE_UNAVAILABLE, `try ${passes}`)
+      if (passes <= 5) throw new TypeError('wrong')
+    },
+  }
+  const loop = new DutyLoop(duty, { clock: systemClock, log }, { everyMs: 1, jitter: 0 })
+  loop.start()
+  await until('it has worked', () => passes > 5)
+  await loop.stop()
+  expect(lines).toMatchObject([
+    { msg: 'duty waits for the store', duty: 'test' },
+    { msg: 'duty failed, will try again', err: { stack: expect.stringContaining('TypeError: wrong') } },
+  ])
+  expect(lines[0]).not.toHaveProperty('err')
 })

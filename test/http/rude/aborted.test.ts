@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { startPostgres } from '../../support/postgres-server.ts'
 import {
   firstBytes,
   nextTurn,
@@ -9,22 +10,33 @@ import {
 } from '../../support/raw-connection.ts'
 import { startSource } from '../../support/source-server.ts'
 import { until } from '../../support/until.ts'
-import { startRudeServer } from './rude-server.ts'
+import { type RudeServer, startRudeServer } from './rude-server.ts'
 
 const ROWS = 200_000
 
-test('a download that is broken off ends neither the server nor its record', async () => {
-  const { address, client, isWell } = await startRudeServer('embedded')
+/** A file that is larger than what is under way, and clients that begin to fetch it. */
+async function makeFile({ address, client }: Pick<RudeServer, 'address' | 'client'>) {
   const { task_id: id } = await client.run({ source_url: `${address}/samples/orders?rows=${ROWS}` })
   const head = requestHead({
     method: 'GET',
     path: `/api/exports/${id}/file`,
     headers: { Authorization: `Bearer ${client.project.key}` },
   })
-  for (let round = 0; round < 20; round++) {
+  const fetchSome = async () => {
     const socket = await openConnection(address)
     socket.write(head)
     expect(await firstBytes(socket)).toMatch(/^HTTP\/1.1 200/)
+    return socket
+  }
+  return { id, fetchSome }
+}
+
+test('a download that is broken off ends neither the server nor its record', async () => {
+  const server = await startRudeServer('embedded')
+  const { client, isWell } = server
+  const { id, fetchSome } = await makeFile(server)
+  for (let round = 0; round < 20; round++) {
+    const socket = await fetchSome()
     if (round % 2 === 0) socket.resetAndDestroy()
     else socket.destroy()
     await isWell()
@@ -35,6 +47,21 @@ test('a download that is broken off ends neither the server nor its record', asy
   })
   expect(new Set(downloads.map(({ address }) => address))).toEqual(new Set(['127.0.0.1']))
   expect(downloads.filter(({ complete }) => complete)).toEqual([])
+})
+
+test('a download that is broken off while the ledger is away ends nothing either', async ({ skip }) => {
+  const postgres = await startPostgres({ fsync: false })
+  if (!postgres) return skip('needs the program postgres')
+  onTestFinished(() => postgres.remove())
+  const server = await startRudeServer('embedded', { DATABASE_URL: postgres.url })
+  const { fetchSome } = await makeFile(server)
+  const socket = await fetchSome()
+  await postgres.stop()
+  socket.resetAndDestroy()
+  await until('its record could not be written', () => server.said('recording a download: '))
+  await postgres.start()
+  await until('it is ready again', async () => (await fetch(`${server.address}/readyz`)).ok)
+  await server.isWell()
 })
 
 test('a WebSocket that is reset while it is let in ends nothing', async () => {

@@ -96,6 +96,7 @@ export async function startRudeServer(name: BackendName, env: Record<string, str
       expect(broken).toEqual([])
       expect(text).toMatch(/^wharf_unforeseen_errors_total 0$/m)
     },
+    said: (text: string) => output.out.includes(text),
     /** What its log calls an error. */
     errors: () => output.out.split('\n').filter((line) => /"level":[56]0/.test(line)),
     async stop() {
