@@ -125,6 +125,11 @@ export async function furnish(server: RudeServer) {
   }
 
   const finished = await client.run({ source_url: `${address}/samples/orders?rows=${FILE_ROWS}` })
+  // Made now: while the source is held there is no place for others.
+  const small = { source_url: `${address}/samples/orders?rows=10`, fresh: true }
+  const files = (await Promise.all(Array.from({ length: 30 }, () => client.run(small)))).map(
+    (one) => one.task_id,
+  )
   const processed = await task('x')
   const { run_id } = await ask<{ run_id: string }>('POST', '/api/runs', {
     body: { handle: await account(), kind: 'start' },
@@ -170,6 +175,7 @@ export async function furnish(server: RudeServer) {
       container_id: () => 'rude',
     },
     'DELETE /api/exports/{task_id}': { task_id: exported },
+    'DELETE /api/exports/{task_id}/file': { task_id: () => files.pop() ?? tasks.exports },
     'POST /api/exports/{task_id}/retry': { task_id: cancelled },
     'DELETE /api/tasks/{task_id}': { task_id: () => task('h') },
     'DELETE /api/connections/{name}': { name: connection },
