@@ -3,7 +3,6 @@ import { COMPRESSIONS, type Compression } from './compress.ts'
 import { type CsvDialect, type CsvWishes, readDialect } from './csv/index.ts'
 import type { ExportType } from './export-type.ts'
 import { fileNameFor } from './file-name.ts'
-import type { KeptRows } from './kept-rows.ts'
 import type { UsedTemplate } from './saved/use-templates.ts'
 import { type HttpPlan, type HttpSource, readHttpSource, type SqlSource } from './source/index.ts'
 import { parseHeader, parseTemplate, type TemplateFrom, type ThemeName } from './template/index.ts'
@@ -43,6 +42,18 @@ export interface ExportBody {
   watermark?: boolean
   /** Whom to tell; checked and used by whoever tells. */
   notify?: object
+}
+
+/** Rows of one table, kept as JSON lines (zstd). They are masked already. */
+export interface KeptRows {
+  /** The export that keeps them. */
+  jobId: string
+  /** In the store. */
+  key: string
+  rows: number
+  columns: { name: string; type: string | null }[]
+  /** Columns that must not be masked a second time. */
+  masked: string[]
 }
 
 export interface Table {

@@ -4,20 +4,8 @@ import type { Selectable } from 'kysely'
 import { type Ledger, now, type Quotas, type Schema, type Tx } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
-import type { Table } from './export-request.ts'
+import type { KeptRows, Table } from './export-request.ts'
 import type { FeedPage, OpenRows } from './source/index.ts'
-
-/** Rows of one table, kept as JSON lines (zstd). They are masked already. */
-export interface KeptRows {
-  /** The export that keeps them. */
-  jobId: string
-  /** In the store. */
-  key: string
-  rows: number
-  columns: { name: string; type: string | null }[]
-  /** Columns that must not be masked a second time. */
-  masked: string[]
-}
 
 /** What another file can be made of: a table whose source is what was kept. */
 export type KeptTable = Table & { kept: KeptRows }

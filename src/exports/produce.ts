@@ -13,11 +13,11 @@ import {
   layOutCsv,
   writeCsv,
 } from './csv/index.ts'
-import type { ExportRequest, Table } from './export-request.ts'
+import type { ExportRequest, KeptRows, Table } from './export-request.ts'
 import type { ExportType } from './export-type.ts'
 import { HttpPageSource } from './http-page-source.ts'
 import { jsonLines } from './jsonl/index.ts'
-import { type KeptRows, readKeptRows } from './kept-rows.ts'
+import { readKeptRows } from './kept-rows.ts'
 import { type MaskRules, maskingOf } from './masks/index.ts'
 import { numericFields } from './numeric-fields.ts'
 import { writeParquet } from './parquet/index.ts'
