@@ -17,6 +17,8 @@ export interface LinkIssuer {
   ticket?: string
   keyId?: string
   sessionId?: string
+  /** Whether the caller may see everything. */
+  isAdmin?: boolean
   /** The address that the caller used, like `https://wharf.example.com`. */
   origin?: string | undefined
 }

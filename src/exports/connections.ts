@@ -1,6 +1,7 @@
-import { type Ledger, now, type Sealer, type Tx } from '../engine/index.ts'
+import { AuditLog, type Ledger, now, type Sealer, type Tx } from '../engine/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
+import { AUDIT_CONNECTION, openAuditRows } from './audit-rows.ts'
 import {
   type Driver,
   openSqlRows,
@@ -76,10 +77,13 @@ export class SqlConnections {
 
   /** One that another project has looks like one that is not there. */
   async requireGrant(tx: Tx, projectId: string, name: string): Promise<void> {
+    // Who may ask for it was decided when the request was read.
+    if (name === AUDIT_CONNECTION) return
     await this.#granted(projectId, name, tx.db)
   }
 
   async open(projectId: string, source: SqlSource, signal: AbortSignal): Promise<SqlRows> {
+    if (source.connection === AUDIT_CONNECTION) return openAuditRows(new AuditLog(this.#deps.ledger), source)
     const row = await this.#granted(projectId, source.connection)
     return openSqlRows(source, this.#target(row), this.#access(signal))
   }

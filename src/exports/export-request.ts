@@ -1,4 +1,5 @@
 import { AppError, ERRORS } from '../kernel/index.ts'
+import { AUDIT_CONNECTION, type AuditSource, auditQuery } from './audit-rows.ts'
 import { COMPRESSIONS, type Compression } from './compress.ts'
 import { type CsvDialect, type CsvWishes, readDialect } from './csv/index.ts'
 import type { ExportType } from './export-type.ts'
@@ -12,7 +13,7 @@ import type { Watermark } from './watermark.ts'
 export interface ExportBody {
   project_id?: string
   source_url?: string
-  source?: ({ kind: 'sql' } & SqlSource) | ({ kind: 'http' } & HttpSource)
+  source?: ({ kind: 'sql' } & SqlSource) | ({ kind: 'http' } & HttpSource) | AuditSource
   file_name?: string
   title?: string
   summary?: string
@@ -178,7 +179,9 @@ function readSource({ source_url, source }: ExportBody): Pick<Table, 'sourceUrl'
   if (source_url !== undefined) return { sourceUrl: source_url }
   if (!source) throw invalid('source_url', 'is missing')
   if (source.kind === 'http') return { sourceUrl: '', http: readHttpSource(source) }
+  if (source.kind === 'audit') return { sourceUrl: '', sql: auditQuery(source) }
   const { connection, query, params = [] } = source
+  if (connection === AUDIT_CONNECTION) throw invalid('source/connection', 'is no name of a connection')
   return { sourceUrl: '', sql: { connection, query, params } }
 }
 

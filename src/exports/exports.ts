@@ -19,6 +19,7 @@ import {
 import { AppError, type Clock, ERRORS, isAppError, type Log, makeFolder } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
+import { requireAdminForAudit } from './audit-rows.ts'
 import type { SqlConnections } from './connections.ts'
 import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from './export-job.ts'
 import { countRead } from './export-meter.ts'
@@ -143,7 +144,7 @@ export class Exports {
 
   /** Accepts a request, in the caller's transaction. Equal requests of a project share a job that is not done yet. */
   async submit(tx: Tx, projectId: string, body: ExportBody, issuer: LinkIssuer = {}): Promise<ExportView> {
-    return this.#enqueue(tx, await this.#accept(tx, projectId, body), body, issuer)
+    return this.#enqueue(tx, await this.#accept(tx, projectId, body, issuer), body, issuer)
   }
 
   /** Asks for another file of the rows that an export has kept. */
@@ -263,7 +264,7 @@ export class Exports {
     issuer: LinkIssuer = {},
   ): Promise<Preview> {
     const { ledger, projects, connections } = this.#deps
-    const { keepRowsHours: _, ...asked } = await this.#read(ledger, projectId, body)
+    const { keepRowsHours: _, ...asked } = await this.#read(ledger, projectId, body, issuer)
     return this.#counted(projectId, async (spent) => {
       const project = await projects.require(ledger, projectId)
       const mark = await this.#watermark(ledger, project, body, { id: 'preview', ...issuer })
@@ -294,7 +295,7 @@ export class Exports {
     issuer: LinkIssuer = {},
   ): Promise<T> {
     const { ledger, projects } = this.#deps
-    const asked = await this.#read(ledger, projectId, body)
+    const asked = await this.#read(ledger, projectId, body, issuer)
     const project = await projects.require(ledger, projectId)
     const mark = await this.#watermark(ledger, project, body, { id: newId(), ...issuer })
     // Nothing of it is stored.
@@ -482,22 +483,28 @@ export class Exports {
     await this.#queries.recordDownload(taskId, download)
   }
 
-  async #accept(tx: Tx, projectId: string, body: ExportBody) {
+  async #accept(tx: Tx, projectId: string, body: ExportBody, issuer: LinkIssuer = {}) {
     const project = await this.#deps.projects.require(tx, projectId)
-    const asked = await this.#read(tx, projectId, body)
+    const asked = await this.#read(tx, projectId, body, issuer)
     if (body.notify) this.#deps.checkNotify(body.notify)
     for (const { sql } of asked.tables)
       if (sql) await this.#deps.connections.requireGrant(tx, projectId, sql.connection)
     return { asked, project }
   }
 
-  async #read(db: Pick<Ledger, 'db'>, projectId: string, asked: ExportBody): Promise<ExportRequest> {
+  async #read(
+    db: Pick<Ledger, 'db'>,
+    projectId: string,
+    asked: ExportBody,
+    { isAdmin = false }: LinkIssuer,
+  ): Promise<ExportRequest> {
     const { clock, http, templates } = this.#deps
     const { body, used } = await useTemplates(asked, (name) => templates.get(projectId, name, { db }))
     const request = readRequest(body, {
       now: clock.now(),
       checkUrl: (url, headers) => http.check(url, headers),
     })
+    for (const { sql } of request.tables) requireAdminForAudit(sql, isAdmin)
     return used.length === 0 ? request : { ...request, templates: used }
   }
 

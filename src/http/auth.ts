@@ -246,7 +246,11 @@ export function linkIssuerOf(request: FastifyRequest, proxies: TrustedProxies): 
 export function issuerOf(principal: Principal | null): LinkIssuer {
   if (principal?.role === 'ticket') return { ticket: principal.ticket }
   const { keyId = null, session = null } = principal ?? {}
-  return { ...(keyId !== null && { keyId }), ...(session && { sessionId: session.id }) }
+  return {
+    ...(keyId !== null && { keyId }),
+    ...(session && { sessionId: session.id }),
+    isAdmin: principal?.role === 'admin',
+  }
 }
 
 /** What has to stay good for as long as the caller is served; null: it has no end. */

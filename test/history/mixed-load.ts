@@ -164,6 +164,10 @@ export class MixedLoad {
       )
     }
     await this.#firstEvent('/api/events?after=0', ADMIN_TOKEN)
+    await this.#ask('DELETE', `/api/exports/${waiting}/file`)
+    const audit = { project_id: this.#project.id, source: { kind: 'audit', action: 'project.created' } }
+    const file = await this.#ask('POST', '/api/exports?mode=sync', { key: ADMIN_TOKEN, body: audit })
+    await file.arrayBuffer()
   }
 
   /** What is kept under a name, and asked for by it. */

@@ -104,3 +104,32 @@ test('a command that works on the ledger itself is recorded too', async () => {
     { actor: 'command', action: 'project.created', target: project_id },
   ])
 })
+
+test('becomes a file by an export of Wharf itself, for an admin alone', async () => {
+  const { wharf, client } = await startExports()
+  const { id, key } = client.project
+  for (let value = 1; value <= 3; value++)
+    await wharf.ask('PUT', '/api/settings/max_concurrent', { key: ADMIN_TOKEN, body: { value } })
+  const body = { project_id: id, type: 'jsonl', source: { kind: 'audit', action: 'setting.changed' } }
+  const started = await wharf.ask('POST', '/api/exports', { key: ADMIN_TOKEN, body })
+  expect(started.status).toBe(202)
+  const { task_id } = (await started.json()) as { task_id: string }
+  await until('it is done', async () => (await client.task(task_id)).status === 'succeeded')
+  const text = Buffer.from(await client.bytes(task_id)).toString()
+  const rows = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as AuditEntry)
+  expect(rows.map(({ actor, detail }) => [actor, detail])).toEqual(
+    [1, 2, 3].map((value) => ['admin', JSON.stringify({ value })]),
+  )
+  const sync = await wharf.ask('POST', '/api/exports?mode=sync', { key: ADMIN_TOKEN, body })
+  expect((await sync.text()).trim().split('\n')).toHaveLength(3)
+  // Neither a key nor a connection of that name leads to it.
+  for (const path of ['/api/exports', '/api/exports?mode=sync', '/api/exports/preview']) {
+    expect([path, (await wharf.ask('POST', path, { key, body })).status]).toEqual([path, 403])
+    const source = { kind: 'sql', connection: 'wharf:audit', query: 'select 1', params: [0, null, null] }
+    const hidden = await wharf.ask('POST', path, { key, body: { ...body, source } })
+    expect([path, hidden.status]).toEqual([path, 400])
+  }
+})

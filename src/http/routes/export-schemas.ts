@@ -58,6 +58,16 @@ const SqlSource = Type.Object(
   { additionalProperties: false, description: 'Rows of a database, in place of source_url' },
 )
 
+const AuditSource = Type.Object(
+  {
+    kind: Type.Literal('audit'),
+    after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+    actor: Type.Optional(Type.String({ maxLength: 500 })),
+    action: Type.Optional(Type.String({ maxLength: 200 })),
+  },
+  { additionalProperties: false, description: 'The audit log, for an admin; the file is the project’s' },
+)
+
 /** A task is remembered longer than its file can be kept. */
 const HOURS = { minimum: 1, maximum: 720 }
 
@@ -92,7 +102,7 @@ export const ExportRequestBody = Type.Object(
     source_url: Type.Optional(
       Type.String({ minLength: 1, maxLength: 16_384, description: 'Paged with page and page_size' }),
     ),
-    source: Type.Optional(byKind([SqlSource, HttpSource])),
+    source: Type.Optional(byKind([SqlSource, HttpSource, AuditSource])),
     file_name: Type.Optional(Type.String({ maxLength: 1_000 })),
     title: Type.Optional(Type.String({ maxLength: 1_000 })),
     summary: Type.Optional(

@@ -216,7 +216,8 @@ async function answerWithFile(
     await reply.send(stream)
   }
   const issuer = linkIssuerOf(request, proxies)
-  await exports.sync(projectId, request.body as ExportBody, abortedWith(reply), send, issuer)
+  const body = inTheirName(request.body as ExportBody, personOf(request.principal))
+  await exports.sync(projectId, body, abortedWith(reply), send, issuer)
 }
 
 /** A caller that has gone wants nothing any more. */
