@@ -8,6 +8,7 @@ import { openBackend, openSealer, readSecret, SettingsStore } from './engine/ind
 import { AppError, createLog, ERRORS, isAppError, readAddress, systemClock } from './kernel/index.ts'
 
 export type { KeyWish, ProjectAdmin, RotationWish } from './compose/project-admin.ts'
+export { askServer } from './compose/server-admin.ts'
 
 /**
  * For commands about projects and keys: the server at `server`, else the ledger of the settings. A ledger that a server

@@ -3,6 +3,7 @@ import { addDoctorCommand } from './cli/doctor.ts'
 import { addExportCommand } from './cli/export.ts'
 import { Interrupted } from './cli/interrupt.ts'
 import { addKeyCommands, addProjectCommands } from './cli/project.ts'
+import { addSavedCommands } from './cli/saved.ts'
 import { addVerifyCommand } from './cli/verify.ts'
 import { loadSettingFiles, type SettingFiles } from './config.ts'
 import { isAppError } from './kernel/index.ts'
@@ -23,6 +24,7 @@ addDoctorCommand(program)
 addProjectCommands(program)
 addKeyCommands(program)
 addVerifyCommand(program)
+addSavedCommands(program)
 
 program
   .command('health')

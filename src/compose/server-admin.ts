@@ -5,22 +5,7 @@ const ANSWER_MS = 60_000
 
 /** Asks a running server, with its admin token. */
 export function serverAdmin(server: string, token: string): ProjectAdmin {
-  const base = server.replace(/\/+$/, '')
-  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
-    const answer = await reach(`${base}${path}`, {
-      method,
-      headers: {
-        Authorization: `Bearer ${token}`,
-        ...(body && { 'Content-Type': 'application/json' }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-      redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS),
-    })
-    const text = await answer.text()
-    if (!answer.ok) throw refusal(base, answer.status, text)
-    return (answer.status === 204 ? undefined : read(base, text)) as T
-  }
+  const ask = askServer(server, token)
   const project = (id: string) => `/api/projects/${encodeURIComponent(id)}`
   return {
     createProject: (name) => ask('POST', '/api/projects', { name }),
@@ -31,6 +16,26 @@ export function serverAdmin(server: string, token: string): ProjectAdmin {
     keys: async (id) => (await ask<{ items: [] }>('GET', `${project(id)}/keys`)).items,
     revokeKey: (id, keyId) => ask('DELETE', `${project(id)}/keys/${encodeURIComponent(keyId)}`),
     close: async () => undefined,
+  }
+}
+
+/** With a key or the admin token; a body that is a text is JSON already. */
+export function askServer(server: string, token: string, what = 'admin token; check WHARF_ADMIN_TOKEN') {
+  const base = server.replace(/\/+$/, '')
+  return async <T>(method: string, path: string, body?: object | string): Promise<T> => {
+    const answer = await reach(`${base}${path}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${token}`,
+        ...(body && { 'Content-Type': 'application/json' }),
+      },
+      ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw refusal({ base, what }, answer.status, text)
+    return (answer.status === 204 ? undefined : read(base, text)) as T
   }
 }
 
@@ -48,11 +53,10 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
 }
 
 /** The problem document's own code and sentence, where there is one. */
-function refusal(base: string, status: number, text: string): AppError {
+function refusal({ base, what }: { base: string; what: string }, status: number, text: string): AppError {
   const problem = parsed(text) as { code?: string; detail?: string } | undefined
   const kind = Object.values(ERRORS).find(({ code }) => code === problem?.code)
-  if (kind === ERRORS.UNAUTHENTICATED)
-    return new AppError(kind, `${base} does not know this admin token; check WHARF_ADMIN_TOKEN`)
+  if (kind === ERRORS.UNAUTHENTICATED) return new AppError(kind, `${base} does not know this ${what}`)
   if (kind !== undefined) return new AppError(kind, problem?.detail ?? kind.title)
   return new AppError(ERRORS.SERVER_UNREACHABLE, `${base} answers ${status}, which is not an answer of Wharf`)
 }

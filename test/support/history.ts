@@ -116,6 +116,32 @@ async function insertAll(
     `${id('told')}, ${id('task')}, 'export.succeeded', 'http://127.0.0.1:9/told', 1, ${at} + 950, 204, 1`,
     `${isExport} and i % 2 = 0`,
   )
+  // Of a project that nobody lists: their requests are sealed with nobody's key.
+  const lender = `'${projects.at(-1)}'`
+  await rows(
+    'saved_exports',
+    'id, project_id, name, request, parameters, created_at, updated_at',
+    `${id('save')}, ${lender}, ${id('save')}, 'sealed', '{}', ${at}, ${at}`,
+    `i <= ${from + 50}`,
+  )
+  await rows(
+    'saved_export_runs',
+    'id, saved_id, due_at, task_id, parameters, created_at',
+    `${id('runs')}, ${id('save', `${from + 1} + i % 50`)}, ${at}, ${id('task')}, '{}', ${at}`,
+    `${isExport} and i % 3 = 0`,
+  )
+  await rows(
+    'template_versions',
+    'project_id, name, version, template, created_at',
+    `${lender}, 'template-' || cast(i % 50 as text), i, '{"id":"No."}', ${at}`,
+    'i % 20 = 0',
+  )
+  await rows(
+    'export_reports',
+    'job_id, report',
+    `${id('job')}, '{"columns":[]}'`,
+    `${isExport} and ${state} = 'succeeded'`,
+  )
   await rows(
     'idempotency',
     'scope, key, fingerprint, status, headers, body, created_at',
