@@ -173,6 +173,7 @@ export class SavedExports {
       .executeTakeFirstOrThrow()
     if (numInsertedOrUpdatedRows === 0n) return undefined
     const filled = fillRequest(request, wordsAt(values, when))
+    if (dueAt !== undefined) filled.priority ??= 'scheduled'
     const view = await this.#deps.exports.submit(tx, saved.project_id, filled, issuer)
     await tx.db
       .updateTable('saved_export_runs')

@@ -9,7 +9,7 @@ import { actorOf, issuerOf, linkIssuerOf, type Principal } from '../auth.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { sendArtifact } from '../send-artifact.ts'
 import { Deliveries, Downloads, ExportTask, Manifest, Place, RenderBody, Report } from './export-schemas.ts'
-import { OneTask, Ticket } from './schemas.ts'
+import { nullable, OneTask, Ticket } from './schemas.ts'
 
 const tags = ['exports']
 
@@ -116,7 +116,7 @@ export function exportDetailRoutes(
           tags,
           summary: 'Make another file of the rows that the export has kept',
           params: OneTask,
-          body: RenderBody,
+          body: nullable(RenderBody),
           response: { 202: ExportTask },
         },
       },
@@ -126,7 +126,7 @@ export function exportDetailRoutes(
         const issuer = linkIssuerOf(request, proxies)
         await idempotency.answer(request, reply, async (tx) => {
           if (refused) throw refused
-          const view = await exports.render(tx, task_id, request.body, issuer)
+          const view = await exports.render(tx, task_id, request.body ?? {}, issuer)
           return { status: 202, headers: { Location: `/api/exports/${view.task_id}` }, body: view }
         })
       },

@@ -76,6 +76,9 @@ describe.each(availableBackends())('schedules on %s', (name) => {
     expect((await view()).next_run_at).toBe(new Date(due + DAY).toISOString())
     await client.ended(run?.task_id ?? '')
     expect(source.pulls[0]?.target).toContain(`day=${dayBefore(due)}`)
+    // People who wait go first.
+    const jobs = all.ledger.db.selectFrom('jobs').where('kind', '=', 'export')
+    expect(await jobs.select('priority').execute()).toEqual([{ priority: 1 }])
   })
 
   test('an old leader that comes back cannot start the same due time again', async () => {
