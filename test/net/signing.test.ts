@@ -48,4 +48,6 @@ test('each pull gets an id of its own', () => {
 test('an id that would blur id, time and content is refused', () => {
   expect(() => signCallback([SECRET], { id: 'a.1', now: 0, body: '' })).toThrow(/webhook-id/)
   expect(() => signCallback([], { id: 'a', now: 0, body: '' })).toThrow(/no webhook secret/)
+  for (const secret of ['', 'whsec_', 'whsec_?', 'whsec_a b'])
+    expect(() => signCallback([secret], { id: 'a', now: 0, body: '' })).toThrow(/must be base64/)
 })
