@@ -76,6 +76,12 @@ test('a key can ask whose it is, and where the event log stands', async () => {
     project_name: 'test',
     scopes: ['all'],
     seq: expect.any(Number),
+    // What only a signed-in browser has.
+    session_id: null,
+    expires_at: null,
+    person: null,
+    projects: [],
+    looks_only: false,
   })
   expect(await session(ADMIN_TOKEN)).toMatchObject({ role: 'admin', project_id: null })
   expect(await problemOf(wharf.ask('GET', '/api/session'))).toMatchObject({ code: 'UNAUTHENTICATED' })
