@@ -89,7 +89,8 @@ export function like(schema: Schema, known: Known, name = ''): fc.Arbitrary<unkn
 function goodFor(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
-  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => goodFor(one, known)))
+  const either = schema.anyOf ?? schema.oneOf
+  if (either) return fc.oneof(...either.map((one) => goodFor(one, known)))
   switch (schema.type) {
     case 'object':
       return fc

@@ -99,6 +99,12 @@ async function insertAll(
     `${isExport} and ${state} = 'succeeded'`,
   )
   await rows(
+    'export_rows',
+    'job_id, project_id, tables, size, expires_at',
+    `${id('job')}, ${owner}, '[]', 1000, ${now} + 86400000 + i`,
+    `${isExport} and ${state} = 'succeeded'`,
+  )
+  await rows(
     'export_downloads',
     'id, task_id, at, who, address, bytes, complete',
     `${id('down')}, ${id('task')}, ${at} + 5000, 'key', '127.0.0.1', 48213, 1`,
@@ -135,12 +141,6 @@ async function insertAll(
     'project_id, name, version, template, created_at',
     `${lender}, 'template-' || cast(i % 50 as text), i, '{"id":"No."}', ${at}`,
     'i % 20 = 0',
-  )
-  await rows(
-    'export_reports',
-    'job_id, report',
-    `${id('job')}, '{"columns":[]}'`,
-    `${isExport} and ${state} = 'succeeded'`,
   )
   await rows(
     'idempotency',

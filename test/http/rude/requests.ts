@@ -3,6 +3,7 @@ export interface Schema {
   enum?: unknown[]
   const?: unknown
   anyOf?: Schema[]
+  oneOf?: Schema[]
   required?: string[]
   properties?: Record<string, Schema>
   items?: Schema
@@ -99,7 +100,8 @@ function contentOf(
 export function sample(schema: Schema, fill: (name: string) => unknown): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return schema.enum[0]
-  if (schema.anyOf) return sample(schema.anyOf[0] as Schema, fill)
+  const either = schema.anyOf ?? schema.oneOf
+  if (either) return sample(either[0] as Schema, fill)
   if (schema.type === 'object') {
     const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
       const known = fill(name)
