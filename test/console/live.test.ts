@@ -52,8 +52,7 @@ describeConsole('what a page shows', (bench) => {
     }
     const page = await bench.visit({ key: made.api_key })
     expect((await admin('DELETE', `/api/projects/${made.project_id}`)).status).toBe(204)
-    await page.reload()
-    await page.getByText('The key is no longer good. Sign in again.').waitFor()
+    await page.getByText('You are no longer signed in. Sign in again.').waitFor()
     await signIn(page, bench.wharf.demoKey)
   })
 })
