@@ -18,18 +18,15 @@ export class UploadRoom {
     const { ledger, quotas } = this.#deps
     await quotas.require(projectId, 'disk_bytes')
     const limit = await quotas.limitOf(projectId, 'disk_bytes')
-    const taken = await ledger.transaction(async (tx) => {
-      if (!(await quotas.take(tx, projectId, size, limit))) return false
+    await ledger.transaction(async (tx) => {
       const made = await tx.db
         .insertInto('processing_uploads')
         .values({ id, project_id: projectId, size, created_at: now })
         .onConflict((conflict) => conflict.doNothing())
         .returning('id')
         .executeTakeFirst()
-      if (!made) quotas.add(tx, projectId, { disk: -size })
-      return true
+      if (made) quotas.take(tx, projectId, size, limit)
     })
-    if (!taken) throw await quotas.exceeded(projectId, 'disk_bytes')
   }
 
   /** Harmless when repeated, and for what was never reserved. */

@@ -220,15 +220,16 @@ export class MixedLoad {
     const source_url = business.source({ total: 1 }).url
     await this.#json('POST', '/api/exports', { body: { source_url, callback: busy.url } })
     await busy.call()
+    // Its next try is far away, so that nobody claims it before it was looked at.
     const { id } = await until('the callback waits for its next try', () =>
       db
-        .selectFrom('jobs')
-        .select('id')
+        .updateTable('jobs')
+        .set({ wake_at: 0, due_at: sql<number>`wharf_now() + 3600000` })
         .where('kind', '=', 'callback')
         .where(sql<boolean>`state = 'pending'`)
+        .returning('id')
         .executeTakeFirst(),
     )
-    await db.updateTable('jobs').set({ wake_at: 0 }).where('id', '=', id).execute()
     await until('the wake-up is repeated', () =>
       db.selectFrom('jobs').select('id').where('id', '=', id).where('wakes', '>', 0).executeTakeFirst(),
     )

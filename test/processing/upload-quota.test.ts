@@ -35,7 +35,9 @@ test.each(availableBackends())(
       507,
       { code: 'QUOTA_DISK', quota: 'disk_bytes', limit: 250, used: 250 },
     ])
-    expect((await begin(1, other.key)).status).toBe(201)
+    const large = { disk_bytes: 8e9 }
+    await wharf.ask('PUT', `/api/projects/${other.id}`, { key: ADMIN_TOKEN, body: { quotas: large } })
+    expect([(await begin(5e9, other.key)).status, (await begin(5e9, other.key)).status]).toEqual([201, 507])
 
     expect((await wharf.ask('DELETE', second, { key, headers: tus })).status).toBe(204)
     await until('the room of the deleted upload is free', used, (bytes) => bytes === 100)

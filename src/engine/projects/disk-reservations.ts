@@ -22,21 +22,19 @@ export class DiskReservations {
     const { ledger, quotas } = this.#deps
     const limit = await quotas.limitOf(projectId, 'disk_bytes')
     if (limit === null) return
-    const taken = await ledger.transaction(async (tx) => {
+    await ledger.transaction(async (tx) => {
       const before = await tx.db
         .selectFrom('disk_reservations')
         .select('size')
         .where('id', '=', id)
         .executeTakeFirst()
-      if (!(await quotas.take(tx, projectId, size - Number(before?.size ?? 0), limit))) return false
       await tx.db
         .insertInto('disk_reservations')
         .values({ id, project_id: projectId, size, created_at: now })
         .onConflict((conflict) => conflict.column('id').doUpdateSet({ size, created_at: now }))
         .execute()
-      return true
+      quotas.take(tx, projectId, size - Number(before?.size ?? 0), limit)
     })
-    if (!taken) throw await quotas.exceeded(projectId, 'disk_bytes')
   }
 
   /** Ends a reservation with the commit. Returns what it held, which is still counted. */

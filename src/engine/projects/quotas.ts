@@ -156,26 +156,45 @@ export class Quotas {
   }
 
   /**
-   * Counts room on disk that is about to be used, in one statement, so that no two take the same room. False: there is
-   * too little. `limit` is asked for before the transaction, which has a connection already.
+   * Counts room on disk that is about to be used, with the commit, so that no two take the same room; the transaction
+   * fails if there is too little. `limit` is asked for before the transaction, which has a connection already.
    */
-  async take(tx: Tx, projectId: string, bytes: number, limit: number | null): Promise<boolean> {
-    await tx.db
+  take(tx: Tx, projectId: string, bytes: number, limit: number | null): void {
+    if (limit === null || bytes <= 0) {
+      this.add(tx, projectId, { disk: bytes })
+      return
+    }
+    const name = `usage of project ${projectId}: ${newId()}`
+    const refused = (used: number) =>
+      exceeded('disk_bytes', { limit, used, freeAt: null, now: this.#deps.clock.now() })
+    const begin = tx.db
       .insertInto('project_usage')
       .values({ project_id: projectId, day: 0, rows_read: 0, bytes_read: 0, disk_bytes: 0 })
       .onConflict((conflict) => conflict.doNothing())
-      .execute()
-    const taken = await tx.db
-      .updateTable('project_usage')
-      .set({ disk_bytes: sql<number>`disk_bytes + ${bytes}` })
-      .where('project_id', '=', projectId)
-      .$if(limit !== null && bytes > 0, (query) =>
-        query.where(sql<boolean>`disk_bytes + ${bytes} <= ${limit}`),
-      )
-      .returning('project_id')
-      .executeTakeFirst()
-    tx.afterCommit(() => this.forget(projectId))
-    return taken !== undefined
+    const count = tx.db.updateTable('project_usage').where('project_id', '=', projectId)
+    tx.atCommit({
+      name,
+      statements: () => [
+        begin.compile(),
+        count
+          .set({
+            disk_bytes: sql<number>`disk_bytes + case when disk_bytes + ${bytes}::bigint > ${limit}::bigint
+              then wharf_refuse(${name}, disk_bytes::text)::bigint else ${bytes}::bigint end`,
+          })
+          .compile(),
+      ],
+      inTurn: async () => {
+        await begin.execute()
+        const { disk_bytes } = await count
+          .set({ disk_bytes: sql<number>`disk_bytes + ${bytes}` })
+          .returning('disk_bytes')
+          .executeTakeFirstOrThrow()
+        if (Number(disk_bytes) > limit) throw refused(Number(disk_bytes) - bytes)
+        return []
+      },
+      done: () => this.forget(projectId),
+      refused: (used) => refused(Number(used)),
+    })
   }
 
   /** Counts what a project has used, with the commit. */

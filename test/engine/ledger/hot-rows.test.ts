@@ -1,16 +1,15 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { startFeed } from '../../runs/feed-server.ts'
+import { MixedLoad, processorCommand } from '../../history/mixed-load.ts'
 import { openBackend } from '../../support/backends.ts'
-import { startExports } from '../../support/export-client.ts'
-import { ADMIN_TOKEN } from '../../support/http.ts'
-import { until } from '../../support/until.ts'
+import { newProject, startHttp } from '../../support/http.ts'
 
 /** Waits for what others are writing at this moment, but not for one that is itself held up until this has ended. */
 const PROBE = `do $$ begin
   perform 1 from lanes order by name for no key update;
   perform 1 from projects order by id for no key update;
+  perform 1 from project_usage order by project_id for no key update;
 end $$`
 
 /**
@@ -49,51 +48,24 @@ async function setup(env: Record<string, string> = {}) {
   const backend = await openBackend('postgres + redis')
   const url = String(backend.env.DATABASE_URL)
   const patient = `${url}?idle_in_transaction_session_timeout=600000&lock_timeout=600000`
-  const wharf = await startExports('postgres + redis', { backend, env: { ...env, DATABASE_URL: patient } })
+  const wharf = await startHttp('postgres + redis', { backend, env: { ...env, DATABASE_URL: patient } })
   onTestFinished(() => backend.remove())
   return { ...wharf, url }
 }
 
 describe.runIf(inject('postgresUrl') && inject('redisUrl'))('rows that many wait for', () => {
   test('are held by no client between two messages, whatever is asked of the server', async () => {
-    const { client, business, ask, url, engine } = await setup({ WHARF_EXPORT_CONCURRENCY: '1' })
-    const hotRows = await watchHotRows(url, 20_000)
-    const admin = async (method: string, path: string, body?: unknown) => {
-      const answer = await ask(method, path, { key: ADMIN_TOKEN, ...(body !== undefined && { body }) })
-      return (await answer.json()) as Record<string, unknown>
-    }
-
-    const source = business.source({ total: 50 })
-    source.holdFrom(0)
-    const body = { source_url: source.url, callback: business.receiver().url }
-    const first = await client.start(body, { 'idempotency-key': 'once' })
-    await source.untilHeld()
-    const waiting = await client.start({ ...body, fresh: true })
-    const joined = await client.start({ ...body, source_url: business.source().url })
-    await client.start({ ...body, source_url: business.source().url })
-    expect((await ask('DELETE', `/api/exports/${waiting.task_id}`, { key: client.project.key })).ok).toBe(
-      true,
-    )
-    source.release()
-    for (const { task_id } of [first, joined])
-      expect(await client.ended(task_id)).toMatchObject({ status: 'succeeded' })
-    expect((await ask('POST', `/api/exports/${waiting.task_id}/retry`, { key: client.project.key })).ok).toBe(
-      true,
-    )
-    expect(await client.ended(waiting.task_id)).toMatchObject({ status: 'succeeded' })
-
-    const feed = await startFeed([{ id: 'a', body: Buffer.from('a') }])
-    await admin('PUT', '/api/accounts/ann', { url: feed.url })
-    const { run_id } = await admin('POST', '/api/runs', { handle: 'ann', kind: 'start' })
-    await admin('PUT', '/api/settings/max_concurrent', { value: 2 })
-    await until('the run has ended', async () => (await admin('GET', `/api/runs/${run_id}`)).state === 'Done')
-    await until('nothing is left to do', async () => {
-      const { rows } = await sql<{ left: number }>`select count(*) as left from jobs
-        where state in ('waiting', 'pending', 'running')`.execute(engine.ledger.db)
-      return Number(rows[0]?.left) === 0
+    const wharf = await setup({
+      COLLECT_WINDOW_SECONDS: '1',
+      PROCESSOR_COMMAND: processorCommand(),
+      WHARF_LEASE_SECONDS: '5',
     })
+    const load = new MixedLoad(wharf, await newProject(wharf))
+    const hotRows = await watchHotRows(wharf.url, 20_000)
+    await load.run()
+    expect(await load.unasked(), 'routes that the mixed load leaves out').toEqual([])
     expect(hotRows.held).toEqual([])
-    expect(hotRows.checks()).toBeGreaterThan(20)
+    expect(hotRows.checks()).toBeGreaterThan(50)
   })
 
   test('a client that did hold one would be seen', async () => {
