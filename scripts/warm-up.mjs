@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const { startWharf } = await import('../src/compose.ts')
+const { startWharf } = await import('../src/app/serve.ts')
 const { loadConfig } = await import('../src/config.ts')
 const folder = mkdtempSync(join(tmpdir(), 'wharf-warm-up-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))

@@ -20,7 +20,7 @@ const RULES: Rule[] = [
     except: {
       'support/until.ts': 'the one place that waits',
       'support/kill-worker.ts': 'its steps take a random time, and nothing is asserted of it',
-      'engine/kill.test.ts': 'a kill at a random moment',
+      'jobs/kill.test.ts': 'a kill at a random moment',
     },
   },
   {

@@ -5,7 +5,7 @@ import { mkdir, rename } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js'
 import { Redis } from 'ioredis'
-import { loadTaskProto } from '../../src/processing/index.ts'
+import { loadTaskProto } from '../../src/processing/grpc/task-proto.ts'
 
 const { REDIS_URL = '', WHARF_DATA_DIR = '' } = process.env
 const storage = join(WHARF_DATA_DIR, 'videos')

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { credentials } from '@grpc/grpc-js'
-import { loadTaskProto } from '../../src/processing/index.ts'
+import { loadTaskProto } from '../../src/processing/grpc/task-proto.ts'
 
 export interface Measured {
   callsPerSecond: number

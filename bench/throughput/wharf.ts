@@ -2,14 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import {
-  type Backend,
-  type Consumer,
-  type Dispatcher,
-  Engine,
-  openBackend,
-  type Wake,
-} from '../../src/engine/index.ts'
+import { type Backend, openBackend } from '../../src/app/ground/open-backend.ts'
+import type { Consumer, Wake } from '../../src/jobs/dispatch/dispatcher.ts'
+import { type Dispatcher, Engine } from '../../src/jobs/index.ts'
 import { createLog, systemClock } from '../../src/kernel/index.ts'
 import { CONCURRENCY, type Contestant, type Opened } from './contestant.ts'
 

@@ -1,5 +1,5 @@
-import { RelayPlan, SOURCE } from '../../src/transfers/engines/swarm/relay-plan.ts'
-import { BLOCK_BYTES } from '../../src/transfers/engines/swarm/wire/manifest.ts'
+import { RelayPlan, SOURCE } from '../../src/carriers/swarm/coordinator/relay/relay-plan.ts'
+import { BLOCK_BYTES } from '../../src/carriers/swarm/wire/manifest.ts'
 
 export interface SimulationOptions {
   agents: number

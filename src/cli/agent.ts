@@ -1,9 +1,9 @@
-import { composeAgent } from '../compose-agent.ts'
+import { composeAgent } from '../app/agent.ts'
 import { loadConfig } from '../config.ts'
 import { AppError, createLog, ERRORS } from '../kernel/index.ts'
-import { parseListen, parseRate } from './agent-options.ts'
-import { guardProcess } from './guard-process.ts'
-import { untilSignal } from './until-signal.ts'
+import { parseListen, parseRate } from './options/agent-options.ts'
+import { guardProcess } from './terminal/guard-process.ts'
+import { untilSignal } from './terminal/until-signal.ts'
 
 export interface AgentCommand {
   server: string

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { loadConfig } from '../config.ts'
-import { interruptible } from './interrupt.ts'
-import { addSourceOptions, type SourceOptions, sourceAccess } from './source-options.ts'
+import { addSourceOptions, type SourceOptions, sourceAccess } from './options/source-options.ts'
+import { interruptible } from './terminal/interrupt.ts'
 
 interface DoctorOptions extends SourceOptions {
   json?: boolean
@@ -35,7 +35,7 @@ export function addDoctorCommand(program: Command): void {
 }
 
 async function examine({ json }: DoctorOptions): Promise<void> {
-  const { examineInstallation } = await import('../compose-doctor.ts')
+  const { examineInstallation } = await import('../app/doctor.ts')
   const findings = await examineInstallation(loadConfig(process.env))
   tell(findings)
   if (json) console.log(JSON.stringify({ findings }, null, 2))
@@ -43,7 +43,7 @@ async function examine({ json }: DoctorOptions): Promise<void> {
 }
 
 async function runDoctor(url: string, options: DoctorOptions): Promise<void> {
-  const { diagnoseSource } = await import('../compose-export.ts')
+  const { diagnoseSource } = await import('../app/export.ts')
   const { signal, done } = interruptible(() => console.error('wharf: stopped'))
   const diagnosis = await diagnoseSource(sourceAccess(url, options), signal).finally(done)
   const { findings, recommendation, source } = diagnosis

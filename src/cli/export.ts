@@ -2,14 +2,14 @@ import { readFile, stat } from 'node:fs/promises'
 import { hostname, userInfo } from 'node:os'
 import { basename, extname, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import type { ExportWishes, LocalQuery } from '../compose-export.ts'
+import type { ExportWishes, LocalQuery } from '../app/export.ts'
 import { loadConfig } from '../config.ts'
 import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
-import { httpSourceOf, PRESET_NAMES } from './http-source.ts'
-import { interruptible } from './interrupt.ts'
-import { fileError, PartFolder } from './part-folder.ts'
-import type { Progress } from './progress.ts'
-import { addSourceOptions, type SourceOptions, sourceAccess, wholeNumber } from './source-options.ts'
+import { httpSourceOf, PRESET_NAMES } from './options/http-source.ts'
+import { addSourceOptions, type SourceOptions, sourceAccess, wholeNumber } from './options/source-options.ts'
+import { interruptible } from './terminal/interrupt.ts'
+import { fileError, PartFolder } from './terminal/part-folder.ts'
+import type { Progress } from './terminal/progress.ts'
 
 type CsvWishes = NonNullable<ExportWishes['csv']>
 
@@ -186,8 +186,8 @@ function targetOf(connection: string): Pick<LocalQuery, 'driver' | 'url'> {
 
 async function runExport(asked: string | undefined, options: ExportOptions): Promise<void> {
   // Only now: `wharf --help` and `wharf serve` have no use for it.
-  const { excelLimits, exportToFolder, readTemplate } = await import('../compose-export.ts')
-  const { openProgress } = await import('./progress.ts')
+  const { excelLimits, exportToFolder, readTemplate } = await import('../app/export.ts')
+  const { openProgress } = await import('./terminal/progress.ts')
   const file = resolve(options.output)
   const { type, compress } = typeOf(options)
   const template = options.template && readTemplate(await templateText(options.template), options.template)

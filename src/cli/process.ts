@@ -1,8 +1,8 @@
-import { startProcessor } from '../compose-processor.ts'
+import { startProcessor } from '../app/processor.ts'
 import { loadConfig } from '../config.ts'
 import { createLog } from '../kernel/index.ts'
-import { guardProcess } from './guard-process.ts'
-import { untilSignal } from './until-signal.ts'
+import { guardProcess } from './terminal/guard-process.ts'
+import { untilSignal } from './terminal/until-signal.ts'
 
 /** Runs PROCESSOR_COMMAND on tasks until a signal: the first one lets running commands finish, a second one ends at once. */
 export async function runProcessor(): Promise<void> {

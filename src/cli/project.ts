@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { KeyWish, ProjectAdmin, RotationWish } from '../compose-admin.ts'
+import type { KeyWish, ProjectAdmin, RotationWish } from '../app/admin.ts'
 import { loadConfig } from '../config.ts'
 import { AppError, ERRORS, SCOPES, type Scope } from '../kernel/index.ts'
-import { wholeNumber } from './source-options.ts'
+import { wholeNumber } from './options/source-options.ts'
 
 interface AdminOptions {
   server?: string
@@ -148,7 +148,7 @@ async function run(
   options: AdminOptions,
   deed: (admin: ProjectAdmin) => Promise<[answer: object, text: string]>,
 ): Promise<void> {
-  const { openProjectAdmin } = await import('../compose-admin.ts')
+  const { openProjectAdmin } = await import('../app/admin.ts')
   if (options.server !== undefined && !/^https?:\/\/[^/]/.test(options.server))
     throw new AppError(
       ERRORS.CONFIG_INVALID,

@@ -26,8 +26,8 @@ export async function applySaved(
   options: ApplyOptions,
   print: (line: string) => void,
 ): Promise<void> {
-  const { readSavedFile } = await import('./read-saved-file.ts')
-  const { askServer } = await import('../compose-admin.ts')
+  const { readSavedFile } = await import('./options/read-saved-file.ts')
+  const { askServer } = await import('../app/admin.ts')
   const ask = askServer(options.server, options.key, 'key; check --key or WHARF_KEY')
   const documents = readSavedFile(file)
   const made = new Set<string>()

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { startWharf, type Wharf } from '../compose.ts'
+import { startWharf, type Wharf } from '../app/serve.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { createLog } from '../kernel/index.ts'
-import { guardProcess } from './guard-process.ts'
-import { untilSignal } from './until-signal.ts'
+import { guardProcess } from './terminal/guard-process.ts'
+import { untilSignal } from './terminal/until-signal.ts'
 
 export interface ServeOptions {
   demo?: boolean

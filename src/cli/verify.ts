@@ -23,7 +23,7 @@ export function addVerifyCommand(program: Command): void {
 }
 
 async function runVerify(files: string[], options: VerifyOptions): Promise<void> {
-  const { verifyFiles } = await import('../compose-export.ts')
+  const { verifyFiles } = await import('../app/export.ts')
   const findings = await verifyFiles(files, options)
   for (const { good, what, message } of findings) console.log(`${good ? '✓' : '✗'} ${what}: ${message}`)
   if (findings.some(({ good }) => !good)) process.exitCode = 1

@@ -1,7 +1,8 @@
-import { type Ledger, now, type Quotas } from '../engine/index.ts'
 import type { Duty } from '../kernel/index.ts'
+import { type Ledger, now } from '../ledger/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
-import { KeptRowsStore } from './kept-rows.ts'
+import type { Quotas } from '../tenancy/index.ts'
+import { KeptRowsStore } from './pipeline/index.ts'
 
 /** Deletes files, and rows that were kept, past their keep-until. Safe to repeat: removal precedes the mark. */
 export class ExpirySweeper implements Duty {

@@ -1,31 +1,28 @@
 import { stat } from 'node:fs/promises'
-import {
-  Completed,
-  DiskReservations,
-  type Ended,
-  type JobContext,
-  type JobKind,
-  type Ledger,
-  type ProjectStore,
-  type Quotas,
-  type Sealer,
-  type Tx,
-  type WaitingFor,
-} from '../engine/index.ts'
+import { Completed, type Ended, type JobContext, type JobKind, type WaitingFor } from '../jobs/index.ts'
 import { AppError, ERRORS, isAppError, outageOf, traced } from '../kernel/index.ts'
+import type { Ledger, Tx } from '../ledger/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
-import type { SqlConnections } from './connections.ts'
-import { exportKey, keptKey } from './export-artifacts.ts'
+import { DiskReservations, type ProjectStore, type Quotas, type Sealer } from '../tenancy/index.ts'
 import { countRead, countWritten } from './export-meter.ts'
-import type { ExportRequest } from './export-request.ts'
-import { KeptRowsStore, type KeptTable } from './kept-rows.ts'
-import type { MaskRules } from './masks/index.ts'
-import { orShortage } from './or-shortage.ts'
-import { type KeptFile, type ProduceDeps, type Produced, produce, type Stage } from './produce.ts'
+import {
+  exportKey,
+  type KeptFile,
+  KeptRowsStore,
+  type KeptTable,
+  keptKey,
+  openTable,
+  type ProduceDeps,
+  type Produced,
+  produce,
+  type SealedTable,
+  type SpoolFolders,
+  type Stage,
+} from './pipeline/index.ts'
 import { keepReport, reportOf } from './report/index.ts'
-import { openTable, type SealedTable } from './sealed-table.ts'
-import type { Trouble } from './source/index.ts'
-import type { SpoolFolders } from './spool-folders.ts'
+import { type ExportRequest, orShortage } from './request/index.ts'
+import type { SqlConnections, Trouble } from './sources/index.ts'
+import type { MaskRules } from './template/index.ts'
 
 export const EXPORT_KIND = 'export'
 export const EXPORT_LANE = 'exports'

@@ -1,19 +1,10 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
-import {
-  activeIn,
-  type Ledger,
-  newId,
-  now,
-  readCursor,
-  type Schema,
-  type Tx,
-  WAITING_COLUMNS,
-  writeCursor,
-} from '../engine/index.ts'
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { activeIn, WAITING_COLUMNS } from '../jobs/index.ts'
+import { AppError, ERRORS, newId } from '../kernel/index.ts'
+import { type Ledger, now, readCursor, type Schema, type Tx, writeCursor } from '../ledger/index.ts'
 import { EXPORT_KIND, type ExportPayload } from './export-job.ts'
-import type { ExportType } from './export-type.ts'
 import type { ExportRow, ExportStatus } from './export-view.ts'
+import type { ExportType } from './request/index.ts'
 
 export interface ListOptions {
   projectId: string

@@ -1,9 +1,8 @@
 import type { Selectable } from 'kysely'
-import { type JobState, type Schema, type WaitingFor, waitingFor } from '../engine/index.ts'
-import type { ExportProgress, ExportResult } from './export-job.ts'
-import { fileOf, troubleOf } from './export-job.ts'
-import type { ExportType } from './export-type.ts'
-import type { UsedTemplate } from './saved/use-templates.ts'
+import { type WaitingFor, waitingFor } from '../jobs/index.ts'
+import type { JobState, Schema } from '../ledger/index.ts'
+import { type ExportProgress, type ExportResult, fileOf, troubleOf } from './export-job.ts'
+import type { ExportType, UsedTemplate } from './request/index.ts'
 
 export type ExportStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'cancelled'
 export type ExportStage = 'queued' | 'fetching' | 'building' | 'uploading' | 'notifying' | 'done'

@@ -1,11 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Engine, waitingFor } from '../jobs/index.ts'
+import { AppError, type Clock, ERRORS, isAppError, type Log, makeFolder, newId } from '../kernel/index.ts'
+import type { Ledger, Tx } from '../ledger/index.ts'
+import type { HttpClient } from '../net/index.ts'
+import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
 import {
-  type Engine,
-  type Ledger,
   type LinkIssuer,
-  newId,
   type Project,
   type ProjectStore,
   type Quota,
@@ -13,24 +15,13 @@ import {
   type Sealer,
   sealUrl,
   type Tickets,
-  type Tx,
-  waitingFor,
-} from '../engine/index.ts'
-import { AppError, type Clock, ERRORS, isAppError, type Log, makeFolder } from '../kernel/index.ts'
-import type { HttpClient } from '../net/index.ts'
-import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
-import { requireAdminForAudit } from './audit-rows.ts'
-import type { SqlConnections } from './connections.ts'
+} from '../tenancy/index.ts'
 import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from './export-job.ts'
 import { countRead } from './export-meter.ts'
 import { type Download, ExportQueries, type ListOptions } from './export-queries.ts'
-import { type ExportBody, type ExportRequest, readRequest } from './export-request.ts'
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
-import { KeptRowsStore } from './kept-rows.ts'
-import type { MaskRules } from './masks/index.ts'
-import { orShortage } from './or-shortage.ts'
-import { type Preview, previewExport } from './preview.ts'
-import { type Produced, produce } from './produce.ts'
+import { KeptRowsStore, type Produced, produce, sealTable } from './pipeline/index.ts'
+import { type Preview, previewExport } from './preview/preview.ts'
 import { type RenderWish, renderRequest } from './render-request.ts'
 import {
   ExportReports,
@@ -39,10 +30,17 @@ import {
   type ManifestSigner,
   type Signed,
 } from './report/index.ts'
+import {
+  type ExportBody,
+  type ExportRequest,
+  orShortage,
+  readRequest,
+  type Watermark,
+} from './request/index.ts'
 import { type TemplateStore, useTemplates } from './saved/index.ts'
-import { sealTable } from './sealed-table.ts'
+import { requireAdminForAudit, type SqlConnections } from './sources/index.ts'
+import type { MaskRules } from './template/index.ts'
 import type { ThreadPool } from './threads/index.ts'
-import type { Watermark } from './watermark.ts'
 
 export interface ExportsDeps {
   engine: Engine

@@ -1,9 +1,7 @@
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { ExportPayload } from './export-job.ts'
-import type { ExportRequest } from './export-request.ts'
-import type { ExportType } from './export-type.ts'
-import { fileNameFor } from './file-name.ts'
-import type { KeptTable } from './kept-rows.ts'
+import type { KeptTable } from './pipeline/index.ts'
+import { type ExportRequest, type ExportType, fileNameFor } from './request/index.ts'
 import { parseTemplate } from './template/index.ts'
 
 /** What is to be different in another file of the same rows. */

@@ -1,35 +1,35 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Exports, SavedExports, SqlConnections, TemplateStore } from '../exports/index.ts'
+import type { Engine, Overview, Signal } from '../jobs/index.ts'
+import type { AppError, Log } from '../kernel/index.ts'
+import type { Ledger } from '../ledger/index.ts'
+import type { Callbacks, TaskViews } from '../notify/index.ts'
+import type { Processing } from '../processing/index.ts'
+import type { Runs } from '../runs/index.ts'
 import type {
   AuditLog,
-  Engine,
-  Ledger,
-  Overview,
   ProjectStore,
   Quotas,
   Sealer,
   Sessions,
   SettingsStore,
-  Signal,
   Tickets,
-} from '../engine/index.ts'
-import type { Exports, SavedExports, SqlConnections, TemplateStore } from '../exports/index.ts'
-import type { AppError, Log } from '../kernel/index.ts'
-import type { Callbacks, TaskViews } from '../notify/index.ts'
-import type { Processing } from '../processing/index.ts'
-import type { Runs } from '../runs/index.ts'
+} from '../tenancy/index.ts'
 import type { Transfers } from '../transfers/index.ts'
-import type { AuditTrail } from './audit-trail.ts'
-import type { Authenticator } from './auth.ts'
-import type { DiskRoom } from './disk-room.ts'
-import type { Idempotency } from './idempotency.ts'
-import type { Metrics } from './metrics/metrics.ts'
-import type { Cookies } from './sign-in/cookies.ts'
+import type {
+  AuditTrail,
+  Authenticator,
+  Cookies,
+  Idempotency,
+  OwnOrigin,
+  TrustedProxies,
+} from './auth/index.ts'
+import type { DiskRoom } from './limits/index.ts'
+import type { Metrics } from './metrics/index.ts'
 import type { IdentityProvider } from './sign-in/identity-provider.ts'
-import type { OwnOrigin } from './sign-in/own-origin.ts'
 import type { SignInDesk } from './sign-in/sign-in-desk.ts'
-import type { TrustedProxies } from './trusted-proxies.ts'
-import type { Watchers } from './watchers.ts'
+import type { Watchers } from './watch/watchers.ts'
 
 /** What the server is given. */
 export interface HttpServerDeps {

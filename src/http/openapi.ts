@@ -1,8 +1,8 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import { PROBLEM_TYPE } from './answers/index.ts'
 import { apiReferenceRoutes } from './api-reference.ts'
-import { PROBLEM_TYPE } from './problem.ts'
 
 const PROBLEM = {
   description: 'A problem (RFC 9457); its codes stand in docs/errors.md',

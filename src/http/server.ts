@@ -18,47 +18,63 @@ import {
   systemClock,
   unforeseen,
 } from '../kernel/index.ts'
-import { AuditTrail } from './audit-trail.ts'
-import { type Access, Authenticator, allow, credentialsOf, type Principal } from './auth.ts'
-import { refuseBytes } from './bad-request.ts'
-import { type BodyLimits, watchBody } from './body-watch.ts'
-import { Connections } from './connections.ts'
+import {
+  PROBLEM_TYPE,
+  refuseBytes,
+  registerErrorsPage,
+  sendLinkPage,
+  sendProblem,
+  toAppError,
+  toProblem,
+  wantsLinkPage,
+} from './answers/index.ts'
+import {
+  type Access,
+  AuditTrail,
+  Authenticator,
+  allow,
+  Cookies,
+  credentialsOf,
+  Idempotency,
+  OwnOrigin,
+  type Principal,
+  TrustedProxies,
+} from './auth/index.ts'
 import { sendConsolePage, wantsPage } from './console/index.ts'
-import { CrossOrigin } from './cross-origin.ts'
-import { registerErrorsPage } from './errors-page.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
-import { Idempotency } from './idempotency.ts'
-import { sendLinkPage, wantsLinkPage } from './link-page.ts'
-import { Metrics } from './metrics/metrics.ts'
-import { type MetricsAccess, MetricsServer } from './metrics/metrics-server.ts'
+import {
+  type BodyLimits,
+  Connections,
+  CrossOrigin,
+  callerOf,
+  type RateLimit,
+  RequestLimiter,
+  requirePlain,
+  type SharedCounts,
+  watchBody,
+} from './limits/index.ts'
+import { Metrics, type MetricsAccess, MetricsServer } from './metrics/index.ts'
 import { registerOpenApi } from './openapi.ts'
-import { requirePlain } from './plain-input.ts'
-import { PROBLEM_TYPE, sendProblem, toAppError, toProblem } from './problem.ts'
-import { callerOf, type RateLimit, RequestLimiter, type SharedCounts } from './rate-limit.ts'
 import { traceRequests } from './request-trace.ts'
-import { auditRoutes } from './routes/audit.ts'
-import { connectionRoutes } from './routes/connections.ts'
-import { consoleRoutes } from './routes/console.ts'
-import { eventRoutes } from './routes/events.ts'
-import { exportRoutes } from './routes/exports.ts'
-import { healthRoutes } from './routes/health.ts'
-import { overviewRoutes } from './routes/overview.ts'
-import { processingRoutes } from './routes/processing.ts'
-import { projectRoutes } from './routes/projects.ts'
-import { runRoutes } from './routes/runs.ts'
-import { sampleRoutes } from './routes/samples.ts'
-import { savedExportRoutes } from './routes/saved-exports.ts'
-import { sessionRoutes } from './routes/session.ts'
-import { signInRoutes } from './routes/sign-in.ts'
-import { templateRoutes } from './routes/templates.ts'
-import { transferRoutes } from './routes/transfers.ts'
-import { Cookies } from './sign-in/cookies.ts'
-import { OwnOrigin } from './sign-in/own-origin.ts'
+import {
+  connectionRoutes,
+  exportRoutes,
+  sampleRoutes,
+  savedExportRoutes,
+  templateRoutes,
+} from './routes/exports/index.ts'
+import { consoleRoutes } from './routes/installation/console.ts'
+import { healthRoutes } from './routes/installation/health.ts'
+import { overviewRoutes } from './routes/installation/overview.ts'
+import { processingRoutes } from './routes/processing/processing.ts'
+import { runRoutes } from './routes/runs/runs.ts'
+import { auditRoutes, projectRoutes, sessionRoutes, signInRoutes } from './routes/tenancy/index.ts'
+import { transferRoutes } from './routes/transfers/transfers.ts'
 import { SignInDesk } from './sign-in/sign-in-desk.ts'
-import { TrustedProxies } from './trusted-proxies.ts'
 import { validators } from './validators.ts'
-import { Watchers } from './watchers.ts'
-import { EventSockets } from './web-socket.ts'
+import { eventRoutes } from './watch/events.ts'
+import { Watchers } from './watch/watchers.ts'
+import { EventSockets } from './watch/web-socket.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -3,14 +3,14 @@
 import type { Static } from 'typebox'
 import type { Preview, TablePreview } from '../exports/index.ts'
 import type { EventMessage } from '../notify/index.ts'
-import type * as exported from './routes/export-schemas.ts'
-import type * as overview from './routes/overview-schemas.ts'
-import type * as processing from './routes/processing-schemas.ts'
-import type * as projects from './routes/project-schemas.ts'
-import type * as runs from './routes/run-schemas.ts'
+import type * as exported from './routes/exports/export-schemas.ts'
+import type * as overview from './routes/installation/overview-schemas.ts'
+import type * as processing from './routes/processing/processing-schemas.ts'
+import type * as runs from './routes/runs/run-schemas.ts'
 import type * as shared from './routes/schemas.ts'
-import type * as sessions from './routes/session-schemas.ts'
-import type * as transfers from './routes/transfer-schemas.ts'
+import type * as projects from './routes/tenancy/project-schemas.ts'
+import type * as sessions from './routes/tenancy/session-schemas.ts'
+import type * as transfers from './routes/transfers/transfer-schemas.ts'
 
 export type { EventMessage, Preview, TablePreview }
 

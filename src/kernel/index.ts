@@ -1,24 +1,16 @@
 export { endsBefore, endsWithin, follow, orAborted, within } from './abort.ts'
-export { forgetAddress, keepAddress, loopbackOf, readAddress } from './address-file.ts'
 export { background } from './background.ts'
 export { type Backoff, backoffDelay, DEFAULT_BACKOFF } from './backoff.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { closest } from './closest.ts'
 export { CommandLine } from './command/command-line.ts'
-export { FileScanner, type FileScannerOptions } from './command/file-scanner.ts'
-export { type ProcessEnd, runProcess } from './command/run-process.ts'
+export { FileScanner } from './command/file-scanner.ts'
+export { runProcess } from './command/run-process.ts'
 export { startNode } from './command/start-node.ts'
-export { type Duty, DutyLoop, type DutyLoopOptions } from './duty.ts'
-export { isErrno } from './errno.ts'
-export {
-  AppError,
-  type AppErrorOptions,
-  ERRORS,
-  type ErrorKind,
-  isAppError,
-  messageOf,
-  type WaitsOn,
-} from './errors.ts'
+export { type Duty, DutyLoop } from './duty.ts'
+export { AppError, ERRORS, type ErrorKind, isAppError, messageOf, type WaitsOn } from './errors.ts'
+export { forgetAddress, keepAddress, loopbackOf, readAddress } from './files/address-file.ts'
+export { isErrno } from './files/errno.ts'
 export {
   accessOf,
   copyFile,
@@ -31,18 +23,17 @@ export {
   openFile,
   openFileSync,
   openShared,
-  PRIVATE,
   takeFolder,
   touchFileSync,
   writeFile,
-  writeFileSync,
-} from './files.ts'
+} from './files/files.ts'
+export { keepSecret, readSecret } from './files/secret-file.ts'
+export { newId } from './id.ts'
 export { Lifecycle, type Part } from './lifecycle.ts'
 export { createLog, type Log } from './log.ts'
 export {
   ledgerPools,
   metrics,
-  type PoolState,
   processMetrics,
   redisConnections,
   statusLabel,
@@ -61,4 +52,4 @@ export {
   sendSpansTo,
   traced,
 } from './trace/span.ts'
-export { tellUnforeseenTo, unforeseen, unforeseenErrors } from './unforeseen.ts'
+export { tellUnforeseenTo, unforeseen } from './unforeseen.ts'

@@ -1,5 +1,5 @@
-import { isErrno } from './errno.ts'
 import { AppError, ERRORS, messageOf } from './errors.ts'
+import { isErrno } from './files/errno.ts'
 
 const FULL = ['ENOSPC', 'EDQUOT']
 /** The disk fails, is gone or was mounted read-only, or the process has no file descriptor left. */

@@ -1,6 +1,5 @@
 import type { Agent } from 'undici'
-import { type ConnectGuard, guardedConnect } from './guarded-connect.ts'
-import type { Resolver } from './resolver.ts'
+import { type ConnectGuard, guardedConnect, type Resolver } from './guard/index.ts'
 
 export interface AgentsOptions {
   connectionsPerOrigin: number

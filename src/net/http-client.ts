@@ -11,17 +11,21 @@ import {
   systemClock,
   traced,
 } from '../kernel/index.ts'
-import type { AddressGuard } from './address-guard.ts'
 import { Agents } from './agents.ts'
-import { AnswerBody } from './answer-body.ts'
+import { AnswerBody } from './body/answer-body.ts'
+import { ACCEPT_ENCODING, decodeBody } from './body/decode-body.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
-import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
-import { judged } from './guarded-connect.ts'
-import { bareHost } from './host-name.ts'
+import {
+  type AddressGuard,
+  bareHost,
+  firstHop,
+  judged,
+  type Resolver,
+  refuseLiteral,
+  systemResolver,
+} from './guard/index.ts'
 import { toHttpError } from './http-error.ts'
 import { type Hop, nextHop } from './redirect.ts'
-import { firstHop, refuseLiteral } from './request-check.ts'
-import { type Resolver, systemResolver } from './resolver.ts'
 
 export interface HttpRequest {
   url: string | URL

@@ -1,17 +1,17 @@
-import type {
-  Ended,
-  Engine,
-  JobContext,
-  JobKind,
-  Ledger,
-  LinkIssuer,
-  ProjectStore,
-  Sealer,
-  Tx,
-} from '../engine/index.ts'
-import { Completed, maskUrl, newId, now, openUrl } from '../engine/index.ts'
-import { AppError, type Clock, ERRORS, isAppError, messageOf, metrics, outageOf } from '../kernel/index.ts'
+import { Completed, type Ended, type Engine, type JobContext, type JobKind } from '../jobs/index.ts'
+import {
+  AppError,
+  type Clock,
+  ERRORS,
+  isAppError,
+  messageOf,
+  metrics,
+  newId,
+  outageOf,
+} from '../kernel/index.ts'
+import { type Ledger, now, type Tx } from '../ledger/index.ts'
 import { type HttpClient, signCallback } from '../net/index.ts'
+import { type LinkIssuer, maskUrl, openUrl, type ProjectStore, type Sealer } from '../tenancy/index.ts'
 
 /** What a callback carries of a task: the same that a GET would answer to this caller. */
 export type TaskViews = Record<

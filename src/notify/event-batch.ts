@@ -1,5 +1,4 @@
-import type { Event } from '../engine/index.ts'
-import { RESYNC } from '../engine/index.ts'
+import { type Event, RESYNC } from '../jobs/index.ts'
 
 /** An event as it goes over the wire, the same for SSE and WebSocket. */
 export interface EventMessage {

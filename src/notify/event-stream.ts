@@ -1,4 +1,4 @@
-import type { Engine, EventFilter } from '../engine/index.ts'
+import type { Engine, EventFilter } from '../jobs/index.ts'
 import { EventBatch, type EventMessage, toMessages } from './event-batch.ts'
 
 export interface EventStream {

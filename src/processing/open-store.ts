@@ -1,14 +1,16 @@
-import type { Engine, Quotas } from '../engine/index.ts'
+import type { Engine } from '../jobs/index.ts'
 import type { AppError, Clock, Log } from '../kernel/index.ts'
-import { PutBackDuty } from './duties/put-back.ts'
-import { RestingDuty } from './duties/resting.ts'
+import type { Quotas } from '../tenancy/index.ts'
+import { PutBackDuty, RestingDuty } from './duties/index.ts'
 import type { ProcessingOptions } from './processing-options.ts'
-import { LedgerTaskQueue } from './stores/ledger-queue.ts'
-import { LedgerTaskStore } from './stores/ledger-store.ts'
-import type { RedisLink } from './stores/redis-link.ts'
-import type { TaskQueue } from './stores/task-queue.ts'
-import { TaskRows } from './stores/task-rows.ts'
-import type { TaskStore } from './stores/task-store.ts'
+import {
+  LedgerTaskQueue,
+  LedgerTaskStore,
+  type RedisLink,
+  type TaskQueue,
+  TaskRows,
+  type TaskStore,
+} from './stores/index.ts'
 
 const PUT_BACK_EVERY_MS = 10_000
 const FOLLOW_EVERY_MS = 2_000

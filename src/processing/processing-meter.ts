@@ -1,4 +1,4 @@
-import { jobMeter } from '../engine/index.ts'
+import { jobMeter } from '../jobs/index.ts'
 import { metrics } from '../kernel/index.ts'
 import { TEXT } from './task.ts'
 

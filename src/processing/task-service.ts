@@ -1,7 +1,6 @@
-import { newId } from '../engine/index.ts'
-import { AppError, currentTraceparent, ERRORS, type Log } from '../kernel/index.ts'
+import { AppError, currentTraceparent, ERRORS, type Log, newId } from '../kernel/index.ts'
 import type { HandOff } from './files/hand-off.ts'
-import type { TaskStore } from './stores/task-store.ts'
+import type { TaskStore } from './stores/index.ts'
 import { type TaskDetails, type TaskRecord, TEXT } from './task.ts'
 import { uploadOwner } from './upload-owner.ts'
 

@@ -1,4 +1,4 @@
-import type { WaitingFor } from '../engine/index.ts'
+import type { WaitingFor } from '../jobs/index.ts'
 
 /** As in `proto/task/v1/task.proto`; in Redis the same words. */
 export type TaskStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'

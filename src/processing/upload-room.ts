@@ -1,4 +1,5 @@
-import { type Ledger, now, type Quotas } from '../engine/index.ts'
+import { type Ledger, now } from '../ledger/index.ts'
+import type { Quotas } from '../tenancy/index.ts'
 
 const BATCH = 100
 

@@ -4,7 +4,6 @@ import { stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FileStore } from '@tus/file-store'
 import { EVENTS, Server, type ServerOptions, ERRORS as TUS_ERRORS } from '@tus/server'
-import { newId } from '../engine/index.ts'
 import {
   AppError,
   background,
@@ -12,6 +11,7 @@ import {
   type ErrorKind,
   isAppError,
   messageOf,
+  newId,
   outageOf,
 } from '../kernel/index.ts'
 import type { TaskService } from './task-service.ts'

@@ -1,7 +1,7 @@
-import type { Engine, JobContext } from '../engine/index.ts'
+import type { Engine, JobContext } from '../jobs/index.ts'
 import { type Clock, ERRORS, isAppError } from '../kernel/index.ts'
-import type { FileRecord, FileRecords } from './file-records.ts'
-import type { AccountFolder } from './files/account-folder.ts'
+import type { FileRecord, FileRecords } from './accounts/file-records.ts'
+import type { AccountFolder } from './files/index.ts'
 import type { Checkpoint, RunOrder, RunStore } from './run-store.ts'
 
 export interface JournalDeps {

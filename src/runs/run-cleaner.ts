@@ -1,7 +1,6 @@
 import type { Duty } from '../kernel/index.ts'
-import type { FileRecords } from './file-records.ts'
-import { AccountFolder } from './files/account-folder.ts'
-import { markOf, partName } from './files/part-name.ts'
+import type { FileRecords } from './accounts/file-records.ts'
+import { AccountFolder, markOf, partName } from './files/index.ts'
 import type { RunStore, UncleanRun } from './run-store.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Change, Described, JobKind } from '../engine/index.ts'
+import type { Change, Described, JobKind } from '../jobs/index.ts'
 import type { RunProgress } from './run-progress.ts'
 import { type AccountState, isLocked, type RunState } from './run-state.ts'
 import type { RunOrder, RunStore } from './run-store.ts'

@@ -1,4 +1,4 @@
-import type { Job } from '../engine/index.ts'
+import type { Job } from '../jobs/index.ts'
 
 /**
  * The states of a run, as snapshots and events tell of them: `pending` is a place in the lane without a worker yet, so it

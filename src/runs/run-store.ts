@@ -1,4 +1,4 @@
-import type { Ledger, Tx } from '../engine/index.ts'
+import type { Ledger, Tx } from '../ledger/index.ts'
 import type { AccountParams } from './feed/item-filter.ts'
 import { type Counts, progressAfterDelete } from './run-progress.ts'
 

@@ -1,12 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import {
-  activeIn,
-  maskUrl,
-  type Schema,
-  WAITING_COLUMNS,
-  type WaitingFor,
-  waitingFor,
-} from '../engine/index.ts'
+import { activeIn, WAITING_COLUMNS, type WaitingFor, waitingFor } from '../jobs/index.ts'
+import type { Schema } from '../ledger/index.ts'
+import { maskUrl } from '../tenancy/index.ts'
 import type { AccountParams } from './feed/item-filter.ts'
 import { NO_PROGRESS, type RunProgress } from './run-progress.ts'
 import { type AccountState, accountState, isLocked, type RunState, runState } from './run-state.ts'

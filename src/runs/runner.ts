@@ -1,14 +1,14 @@
-import { Completed, type Engine, type JobContext, type Sealer } from '../engine/index.ts'
+import { Completed, type Engine, type JobContext } from '../jobs/index.ts'
 import { type Clock, ERRORS, type FileScanner, isAppError, messageOf } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
+import type { Sealer } from '../tenancy/index.ts'
+import type { FileRecords } from './accounts/file-records.ts'
 import { FeedReader, type FeedReaderOptions } from './feed/feed-reader.ts'
-import type { FileRecords } from './file-records.ts'
-import { AccountFolder } from './files/account-folder.ts'
-import type { FileDownloaderOptions } from './files/file-downloader.ts'
+import { AccountFolder, type FileDownloaderOptions } from './files/index.ts'
 import type { RunCleaner } from './run-cleaner.ts'
 import { progressAfterDelete, type RunProgress } from './run-progress.ts'
 import type { RunOrder, RunStore } from './run-store.ts'
-import { RunWalk } from './run-walk.ts'
+import { RunWalk } from './walk/run-walk.ts'
 
 export interface RunnerDeps {
   engine: Engine

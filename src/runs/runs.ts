@@ -1,10 +1,20 @@
-import { type Engine, type Enqueued, maskUrl, newId, type Sealer, type Tx } from '../engine/index.ts'
-import { AppError, type Clock, ERRORS, type FileScanner, isAppError, type Log } from '../kernel/index.ts'
+import type { Engine, Enqueued } from '../jobs/index.ts'
+import {
+  AppError,
+  type Clock,
+  ERRORS,
+  type FileScanner,
+  isAppError,
+  type Log,
+  newId,
+} from '../kernel/index.ts'
+import type { Tx } from '../ledger/index.ts'
 import type { HttpClient } from '../net/index.ts'
-import { type Account, AccountStore } from './account-store.ts'
+import { maskUrl, type Sealer } from '../tenancy/index.ts'
+import { type Account, AccountStore } from './accounts/account-store.ts'
+import { FileRecords } from './accounts/file-records.ts'
+import { checkHandle } from './accounts/handle.ts'
 import type { AccountParams } from './feed/item-filter.ts'
-import { FileRecords } from './file-records.ts'
-import { checkHandle } from './handle.ts'
 import { checkParams } from './params.ts'
 import { RunCleaner } from './run-cleaner.ts'
 import { RUN_KIND, RUN_LANE, runKind } from './run-kind.ts'

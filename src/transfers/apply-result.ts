@@ -1,7 +1,6 @@
+import type { TargetResult, TransferResult } from '../carriers/index.ts'
 import { DONE, DOWNLOADING } from './target-codes.ts'
-import type { TargetResult, TransferResult } from './transfer-engine.ts'
-import { hasEnded, type WindowTarget } from './transfer-window.ts'
-import type { TargetChange } from './window-store.ts'
+import { hasEnded, type TargetChange, type WindowTarget } from './windows/index.ts'
 
 /** What an engine's answer changes. Rows may be missing, doubled, or speak of targets that nobody asked for. */
 export function changesBy(targets: WindowTarget[], result: TransferResult): TargetChange[] {

@@ -1,4 +1,5 @@
-import type { JobContext, Ledger } from '../engine/index.ts'
+import type { TransferEngine, TransferOrder, TransferResult } from '../carriers/index.ts'
+import type { JobContext } from '../jobs/index.ts'
 import {
   AppError,
   type Backoff,
@@ -10,13 +11,19 @@ import {
   orAborted,
   outageOf,
 } from '../kernel/index.ts'
+import type { Ledger } from '../ledger/index.ts'
 import { withRetry } from '../net/index.ts'
 import { changesBy, ended } from './apply-result.ts'
 import { ENGINE_REFUSED, SIGNATURE_MISMATCH, SOURCE_MISSING, TIMED_OUT } from './target-codes.ts'
-import type { TransferEngine, TransferOrder, TransferResult } from './transfer-engine.ts'
-import { endOf, hasEnded, type TransferWindow, type WindowTarget } from './transfer-window.ts'
-import type { WindowFiles } from './window-files.ts'
-import type { TargetChange, WindowStore } from './window-store.ts'
+import {
+  endOf,
+  hasEnded,
+  type TargetChange,
+  type TransferWindow,
+  type WindowFiles,
+  type WindowStore,
+  type WindowTarget,
+} from './windows/index.ts'
 
 export interface DeliveryDeps {
   ledger: Ledger

@@ -1,7 +1,7 @@
-import type { JobKind } from '../engine/index.ts'
+import type { TransferEngine } from '../carriers/index.ts'
+import type { JobKind } from '../jobs/index.ts'
 import { ENDED_BY_WHARF } from './target-codes.ts'
-import type { TransferEngine } from './transfer-engine.ts'
-import type { WindowStore } from './window-store.ts'
+import type { WindowStore } from './windows/index.ts'
 
 export const TERMINATE_KIND = 'transfer-terminate'
 

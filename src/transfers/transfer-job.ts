@@ -1,11 +1,12 @@
-import type { Ended, Engine, JobKind, Tx } from '../engine/index.ts'
+import type { Ended, Engine, JobKind } from '../jobs/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
+import type { Tx } from '../ledger/index.ts'
 import { ended } from './apply-result.ts'
 import { Delivery, type DeliveryDeps } from './delivery.ts'
 import { GIVEN_UP, TERMINATED } from './target-codes.ts'
 import { TERMINATE_KIND } from './terminate-job.ts'
 import { TRANSFER_KIND } from './transfer-keys.ts'
-import { hasEnded, type TransferWindow } from './transfer-window.ts'
+import { hasEnded, type TransferWindow } from './windows/index.ts'
 
 export interface TransferPayload {
   windowId: string

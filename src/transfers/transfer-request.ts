@@ -1,7 +1,7 @@
-import type { Tx } from '../engine/index.ts'
+import type { TransferTarget } from '../carriers/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
-import { fullPathOf, targetDirectory } from './repository-path.ts'
-import type { TransferTarget } from './transfer-engine.ts'
+import type { Tx } from '../ledger/index.ts'
+import { fullPathOf, targetDirectory } from './repository/repository-path.ts'
 import type { DeliveredFile } from './transfer-keys.ts'
 
 /** A request as it stands on the wire. */

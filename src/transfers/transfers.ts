@@ -1,17 +1,22 @@
-import { type Engine, Gather, type Ledger, type Tx } from '../engine/index.ts'
+import type { AgentName, EnrolledAgent, SwarmAgent } from '../carriers/index.ts'
+import { type Engine, Gather } from '../jobs/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
-import { type AgentView, mergeAgents, toAgentView } from './agent-view.ts'
-import type { AgentName, EnrolledAgent, SwarmAgent } from './engines/swarm/index.ts'
-import type { Permissions } from './permissions.ts'
-import type { FileListOptions, Repository, RepositoryFile } from './repository.ts'
+import type { Ledger, Tx } from '../ledger/index.ts'
+import type { Permissions } from './repository/permissions.ts'
+import type { FileListOptions, Repository, RepositoryFile } from './repository/repository.ts'
 import { hashOf } from './transfer-keys.ts'
-import { type JobListOptions, TransferList } from './transfer-list.ts'
-import { TransferQueries } from './transfer-queries.ts'
 import { type ExportFile, type JoinRequest, readRequest, type TransferBody } from './transfer-request.ts'
-import type { TransferJobView, TransferTaskView } from './transfer-view.ts'
-import { PlacesTaken, WindowJoin, type WindowJoinDeps } from './window-join.ts'
-import type { WindowStore } from './window-store.ts'
-import type { Joined } from './write-joins.ts'
+import { type AgentView, mergeAgents, toAgentView } from './views/agent-view.ts'
+import { type JobListOptions, TransferList } from './views/transfer-list.ts'
+import { TransferQueries } from './views/transfer-queries.ts'
+import type { TransferJobView, TransferTaskView } from './views/transfer-view.ts'
+import {
+  type Joined,
+  PlacesTaken,
+  WindowJoin,
+  type WindowJoinDeps,
+  type WindowStore,
+} from './windows/index.ts'
 
 export interface TransfersDeps extends WindowJoinDeps {
   engine: Engine

@@ -38,7 +38,7 @@ test.each([
   { what: 'a second such exception does not wait for the drain', withinMs: 3_600_000, exceptions: 2 },
   { what: 'a drain that takes too long is not waited for', withinMs: 1, exceptions: 1 },
 ])('$what', async ({ withinMs, exceptions }) => {
-  const guard = new URL('../../src/cli/guard-process.ts', import.meta.url)
+  const guard = new URL('../../src/cli/terminal/guard-process.ts', import.meta.url)
   const kernel = new URL('../../src/kernel/index.ts', import.meta.url)
   const child = spawnBound(process.execPath, [
     '--input-type=module',

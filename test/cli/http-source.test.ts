@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { PRESET_NAMES } from '../../src/cli/http-source.ts'
+import { PRESET_NAMES } from '../../src/cli/options/http-source.ts'
 import { PRESETS } from '../../src/exports/index.ts'
-import { rowsFrom, startApi } from '../exports/sources/api-server.ts'
+import { rowsFrom, startApi } from '../exports/sources/http/api-server.ts'
 import { runWharf, temporaryFolder } from '../support/wharf-process.ts'
 
 async function exported(...args: string[]) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openProgress } from '../../src/cli/progress.ts'
+import { openProgress } from '../../src/cli/terminal/progress.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
 /** As much of a stream as a progress bar looks at. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { documentedErrors } from '../../src/http/errors-page.ts'
-import { toProblem } from '../../src/http/problem.ts'
+import { documentedErrors } from '../../src/http/answers/errors-page.ts'
+import { toProblem } from '../../src/http/answers/index.ts'
 import { AppError, ERRORS } from '../../src/kernel/index.ts'
 import { startHttp } from '../support/http.ts'
 

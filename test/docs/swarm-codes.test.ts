@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { RESULT } from '../../src/transfers/engines/swarm/wire/result-code.ts'
+import { RESULT } from '../../src/carriers/swarm/wire/index.ts'
 
 test('docs/swarm.md explains every result code, and no other', () => {
   const text = readFileSync(new URL('../../docs/swarm.md', import.meta.url), 'utf8')

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { parseCondition } from '../../src/exports/template/condition-parser.ts'
+import { parseCondition } from '../../src/exports/condition/index.ts'
 import { parseTemplate, planSheet } from '../../src/exports/template/index.ts'
 
 const page = readFileSync(new URL('../../docs/templates.md', import.meta.url), 'utf8')

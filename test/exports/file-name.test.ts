@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fileNameFor } from '../../src/exports/file-name.ts'
+import { fileNameFor } from '../../src/exports/request/index.ts'
 
 const NOW = Date.UTC(2026, 3, 8, 15, 30, 12, 345)
 

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { HttpPageSource } from '../../src/exports/index.ts'
 import { systemClock } from '../../src/kernel/index.ts'
-import type { HttpClient, HttpRequest } from '../../src/net/index.ts'
+import type { HttpRequest } from '../../src/net/http-client.ts'
+import type { HttpClient } from '../../src/net/index.ts'
 
 function setup(url: string) {
   const requests: HttpRequest[] = []

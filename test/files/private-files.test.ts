@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, statSync, watch, writeFileSync } from 
 import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openFolders, warnOfLooseFiles } from '../../src/compose/folders.ts'
+import { openFolders, warnOfLooseFiles } from '../../src/app/ground/folders.ts'
 import { loadConfig } from '../../src/config.ts'
 import { findLoose, type Log, makeFolderSync, takeFolder } from '../../src/kernel/index.ts'
 import { MixedLoad, processorCommand } from '../history/mixed-load.ts'

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, w
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { FileScanner, systemClock } from '../../src/kernel/index.ts'
-import { ScanSpool } from '../../src/transfers/scan-spool.ts'
+import { ScanSpool } from '../../src/transfers/repository/scan-spool.ts'
 import { callTask } from '../processing/callers.ts'
 import { startFeed } from '../runs/feed-server.ts'
 import { silentLog } from '../support/backends.ts'

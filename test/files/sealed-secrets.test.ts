@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Sealer } from '../../src/engine/index.ts'
+import { Sealer } from '../../src/tenancy/index.ts'
 import { openBackend } from '../support/backends.ts'
 import { newProject, startHttp } from '../support/http.ts'
 

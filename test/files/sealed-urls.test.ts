@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { maskUrl, openUrl, Sealer, sealUrl } from '../../src/engine/index.ts'
+import { maskUrl, openUrl, Sealer, sealUrl } from '../../src/tenancy/index.ts'
 import { startExports } from '../support/export-client.ts'
 import { ADMIN_TOKEN } from '../support/http.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { ERRORS, systemClock, unforeseenErrors, within } from '../../src/kernel/index.ts'
+import { ERRORS, systemClock, within } from '../../src/kernel/index.ts'
+import { unforeseenErrors } from '../../src/kernel/unforeseen.ts'
 import { LIMIT_MS } from '../support/until.ts'
 
 /** Settings of `npm run fuzz`; without them each part goes on for a few seconds, always from the same seed. */

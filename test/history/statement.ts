@@ -1,4 +1,4 @@
-import { statements } from '../../src/engine/ledger/statements.ts'
+import { statements } from '../../src/ledger/statements.ts'
 
 export interface Statement {
   sql: string

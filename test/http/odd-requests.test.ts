@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { AuditEntry } from '../../src/engine/index.ts'
+import type { AuditEntry } from '../../src/tenancy/audit-log.ts'
 import { startExports } from '../support/export-client.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
 import { openConnection } from '../support/raw-connection.ts'

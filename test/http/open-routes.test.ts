@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { metricsAccess } from '../../src/compose/metrics.ts'
+import { metricsAccess } from '../../src/app/ground/metrics.ts'
 import { loadConfig } from '../../src/config.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
 

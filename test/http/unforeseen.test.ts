@@ -1,6 +1,7 @@
 import { credentials, type ServiceError } from '@grpc/grpc-js'
 import { expect, onTestFinished, test } from 'vitest'
-import { AppError, ERRORS, systemClock, unforeseenErrors } from '../../src/kernel/index.ts'
+import { AppError, ERRORS, systemClock } from '../../src/kernel/index.ts'
+import { unforeseenErrors } from '../../src/kernel/unforeseen.ts'
 import { GrpcServer } from '../../src/processing/grpc/grpc-server.ts'
 import { loadTaskProto } from '../../src/processing/grpc/task-proto.ts'
 import { silentLog } from '../support/backends.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { AppError, background, ERRORS, tellUnforeseenTo, unforeseenErrors } from '../../src/kernel/index.ts'
-import { createLog } from '../../src/kernel/log.ts'
+import { AppError, background, createLog, ERRORS, tellUnforeseenTo } from '../../src/kernel/index.ts'
+import { unforeseenErrors } from '../../src/kernel/unforeseen.ts'
 import { forgive } from '../support/no-unforeseen.ts'
 import { until } from '../support/until.ts'
 

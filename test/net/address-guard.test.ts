@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  AddressGuard,
-  type AllowList,
-  LOOPBACK_ONLY,
-  NOTHING_PRIVATE,
-  parseAllowHosts,
-} from '../../src/net/index.ts'
+import type { AllowList } from '../../src/net/guard/allow-hosts.ts'
+import { AddressGuard, LOOPBACK_ONLY, NOTHING_PRIVATE, parseAllowHosts } from '../../src/net/index.ts'
 
 const closed = new AddressGuard(NOTHING_PRIVATE)
 const decide = (address: string, allow: AllowList | string = NOTHING_PRIVATE, host = address, port = 80) =>

@@ -1,7 +1,8 @@
 import * as zlib from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { ERRORS, isAppError } from '../../src/kernel/index.ts'
-import { AddressGuard, HttpClient, LOOPBACK_ONLY, limitBytes, readAll } from '../../src/net/index.ts'
+import { limitBytes } from '../../src/net/body/body-reader.ts'
+import { AddressGuard, HttpClient, LOOPBACK_ONLY, readAll } from '../../src/net/index.ts'
 import { startLoopback } from './loopback-server.ts'
 
 const PLAIN = Buffer.from('{"data":["下载中心"]}'.repeat(20_000))

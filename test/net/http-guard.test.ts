@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ERRORS } from '../../src/kernel/index.ts'
-import { NOTHING_PRIVATE, ownSamples, type Resolver } from '../../src/net/index.ts'
+import type { Resolver } from '../../src/net/guard/index.ts'
+import { NOTHING_PRIVATE, ownSamples } from '../../src/net/index.ts'
 import { failure, setup, text } from './http-setup.ts'
 import { startLoopback } from './loopback-server.ts'
 

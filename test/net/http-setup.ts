@@ -1,14 +1,9 @@
 import { expect, onTestFinished } from 'vitest'
 import { AppError, type Clock, type ErrorKind, systemClock } from '../../src/kernel/index.ts'
-import {
-  AddressGuard,
-  type AllowList,
-  HttpClient,
-  type HttpClientOptions,
-  LOOPBACK_ONLY,
-  type Resolver,
-  readAll,
-} from '../../src/net/index.ts'
+import type { AllowList } from '../../src/net/guard/allow-hosts.ts'
+import type { Resolver } from '../../src/net/guard/index.ts'
+import type { HttpClientOptions } from '../../src/net/http-client.ts'
+import { AddressGuard, HttpClient, LOOPBACK_ONLY, readAll } from '../../src/net/index.ts'
 
 interface Setup extends HttpClientOptions {
   allow?: AllowList

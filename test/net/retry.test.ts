@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { AppError, ERRORS } from '../../src/kernel/index.ts'
-import { parseRetryAfter, type RetryOptions, withRetry } from '../../src/net/index.ts'
+import { parseRetryAfter, withRetry } from '../../src/net/index.ts'
+import type { RetryOptions } from '../../src/net/retry.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
 const BACKOFF = { base: 1_000, factor: 2, max: 60_000, jitter: 0 }

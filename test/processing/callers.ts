@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { credentials } from '@grpc/grpc-js'
-import { loadTaskProto } from '../../src/processing/index.ts'
+import { loadTaskProto } from '../../src/processing/grpc/task-proto.ts'
 
 const CALLERS = 32
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { processingOptions } from '../../src/compose/processing.ts'
+import { processingOptions } from '../../src/app/domains/processing.ts'
 import { loadConfig } from '../../src/config.ts'
 import { ResultFiles } from '../../src/processing/files/result-files.ts'
 import { temporaryFolder } from '../support/wharf-process.ts'

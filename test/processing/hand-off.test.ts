@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { PRIVATE } from '../../src/kernel/index.ts'
+import { PRIVATE } from '../../src/kernel/files/files.ts'
 import { HandOff } from '../../src/processing/files/hand-off.ts'
 import { HandOffNotes } from '../../src/processing/files/hand-off-notes.ts'
 import { extensionOf } from '../../src/processing/files/temp-path.ts'

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { MendHandOffsDuty } from '../../src/processing/duties/mend-hand-offs.ts'
+import { MendHandOffsDuty } from '../../src/processing/duties/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { until } from '../support/until.ts'
 import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'

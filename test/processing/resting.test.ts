@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RestingDuty } from '../../src/processing/duties/resting.ts'
+import { RestingDuty } from '../../src/processing/duties/index.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
 function setup() {

@@ -3,19 +3,22 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { inject, onTestFinished } from 'vitest'
-import { Engine } from '../../src/engine/index.ts'
-import { type Clock, PRIVATE, systemClock } from '../../src/kernel/index.ts'
+import { Engine } from '../../src/jobs/index.ts'
+import { PRIVATE } from '../../src/kernel/files/files.ts'
+import { type Clock, systemClock } from '../../src/kernel/index.ts'
 import { FollowRedisDuty } from '../../src/processing/duties/follow-redis.ts'
-import { PutBackDuty } from '../../src/processing/duties/put-back.ts'
+import { PutBackDuty } from '../../src/processing/duties/index.ts'
 import { HandOff } from '../../src/processing/files/hand-off.ts'
-import { LedgerTaskQueue } from '../../src/processing/stores/ledger-queue.ts'
-import { LedgerTaskStore } from '../../src/processing/stores/ledger-store.ts'
-import { RedisLink } from '../../src/processing/stores/redis-link.ts'
+import {
+  LedgerTaskQueue,
+  LedgerTaskStore,
+  RedisLink,
+  type TaskQueue,
+  TaskRows,
+  type TaskStore,
+} from '../../src/processing/stores/index.ts'
 import { RedisTaskQueue } from '../../src/processing/stores/redis-queue.ts'
 import { RedisTaskStore } from '../../src/processing/stores/redis-store.ts'
-import type { TaskQueue } from '../../src/processing/stores/task-queue.ts'
-import { TaskRows } from '../../src/processing/stores/task-rows.ts'
-import type { TaskStore } from '../../src/processing/stores/task-store.ts'
 import { TaskService } from '../../src/processing/task-service.ts'
 import { type BackendName, openBackend, silentLog } from '../support/backends.ts'
 import { LIMIT_MS } from '../support/until.ts'

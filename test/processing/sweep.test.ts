@@ -1,10 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { newId } from '../../src/engine/index.ts'
-import { TaskExpiryDuty } from '../../src/processing/duties/expiry.ts'
-import { MendHandOffsDuty } from '../../src/processing/duties/mend-hand-offs.ts'
-import { SweepFilesDuty } from '../../src/processing/duties/sweep-files.ts'
+import { newId } from '../../src/kernel/index.ts'
+import { MendHandOffsDuty, SweepFilesDuty, TaskExpiryDuty } from '../../src/processing/duties/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { never, setup } from './setup.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { credentials } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
-import { loadTaskProto } from '../../src/processing/index.ts'
+import { loadTaskProto } from '../../src/processing/grpc/task-proto.ts'
 import { newProject, startHttp } from '../support/http.ts'
 
 test('[foreign-upload] an upload that becomes a task over gRPC is still its own project’s', async () => {

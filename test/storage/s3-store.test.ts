@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
-import { type S3Options, S3Store } from '../../src/storage/s3/s3-store.ts'
+import type { S3Options } from '../../src/storage/s3/index.ts'
+import { S3Store } from '../../src/storage/s3/s3-store.ts'
 import { S3Server } from '../support/s3-server.ts'
 import { artifactStoreContract, chunks, codeOf, textOf } from './artifact-store.contract.ts'
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, inject } from 'vitest'
-import { migrate } from '../../src/engine/ledger/migrate.ts'
-import { openPostgresLedger } from '../../src/engine/ledger/open-postgres.ts'
 import { createLog } from '../../src/kernel/index.ts'
+import { migrate } from '../../src/ledger/index.ts'
+import { openPostgresLedger } from '../../src/ledger/postgres/open-postgres.ts'
 import { LIMIT_MS } from './until.ts'
 
 interface Database {

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
-import { Engine, type EngineOptions, type JobKind } from '../../src/engine/index.ts'
+import type { EngineOptions } from '../../src/jobs/engine.ts'
+import { Engine, type JobKind } from '../../src/jobs/index.ts'
 import { type Clock, systemClock } from '../../src/kernel/index.ts'
 import { type Backend, type BackendName, openBackend, silentLog } from './backends.ts'
 

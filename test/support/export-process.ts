@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeMeta } from '../../src/exports/source/spool-meta.ts'
+import { decodeMeta } from '../../src/exports/sources/spool/spool-meta.ts'
 import { ExportClient } from './export-client.ts'
 import { ADMIN_TOKEN, type Ask, newProject } from './http.ts'
 import { serveWharf, temporaryFolder } from './wharf-process.ts'

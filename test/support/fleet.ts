@@ -1,5 +1,7 @@
 import { onTestFinished } from 'vitest'
-import { Engine, type EngineOptions, type JobKind, type Ledger } from '../../src/engine/index.ts'
+import type { EngineOptions } from '../../src/jobs/engine.ts'
+import { Engine, type JobKind } from '../../src/jobs/index.ts'
+import type { Ledger } from '../../src/ledger/index.ts'
 import { type Backend, type BackendName, openBackend, silentLog } from './backends.ts'
 import { runSql } from './databases.ts'
 import { ManualClock } from './manual-clock.ts'

@@ -1,4 +1,4 @@
-import type { JobContext } from '../../src/engine/index.ts'
+import type { JobContext } from '../../src/jobs/index.ts'
 import { until } from './until.ts'
 
 /** One run of a job that does what the test tells it to. */

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Ledger, Schema } from '../../src/engine/index.ts'
+import type { Ledger, Schema } from '../../src/ledger/index.ts'
 
 export interface HistoryOptions {
   /** Jobs are numbered: these have been written before. */

@@ -1,5 +1,5 @@
-import { openSqliteLedger } from '../../src/engine/ledger/open-sqlite.ts'
 import { isAppError, systemClock } from '../../src/kernel/index.ts'
+import { openSqliteLedger } from '../../src/ledger/sqlite/open-sqlite.ts'
 
 /** Run as a process of its own: takes the data dir given as argument, says how that went, and keeps it. */
 try {

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { startWharf } from '../../src/compose.ts'
+import { startWharf } from '../../src/app/serve.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/kernel/index.ts'
 import { type Backend, type BackendName, openBackend } from './backends.ts'

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { Engine } from '../../src/engine/engine.ts'
-import type { JobContext } from '../../src/engine/kind.ts'
+import { Engine, type JobContext } from '../../src/jobs/index.ts'
 import { createLog, systemClock } from '../../src/kernel/index.ts'
 
 /**
@@ -17,9 +16,9 @@ const log = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent', destinati
 
 // Only what is needed is loaded, because twenty of these are started in one test.
 async function embedded() {
-  const { openSqliteLedger } = await import('../../src/engine/ledger/open-sqlite.ts')
-  const { InProcessDispatcher } = await import('../../src/engine/dispatch/in-process-dispatcher.ts')
-  const { InProcessSignal } = await import('../../src/engine/signal/in-process-signal.ts')
+  const { openSqliteLedger } = await import('../../src/ledger/sqlite/open-sqlite.ts')
+  const { InProcessDispatcher } = await import('../../src/jobs/dispatch/in-process-dispatcher.ts')
+  const { InProcessSignal } = await import('../../src/jobs/bus/in-process-signal.ts')
   return async () => ({
     ledger: openSqliteLedger(WHARF_DATA_DIR as string, systemClock),
     dispatcher: new InProcessDispatcher(),
@@ -28,9 +27,9 @@ async function embedded() {
 }
 
 async function scaledOut() {
-  const { openPostgresLedger } = await import('../../src/engine/ledger/open-postgres.ts')
-  const { BullMqDispatcher } = await import('../../src/engine/dispatch/bullmq-dispatcher.ts')
-  const { RedisSignal } = await import('../../src/engine/signal/redis-signal.ts')
+  const { openPostgresLedger } = await import('../../src/ledger/postgres/open-postgres.ts')
+  const { BullMqDispatcher } = await import('../../src/jobs/dispatch/bullmq-dispatcher.ts')
+  const { RedisSignal } = await import('../../src/jobs/bus/redis-signal.ts')
   const redis = { url: REDIS_URL as string, prefix: WHARF_REDIS_PREFIX as string }
   return async () => ({
     ledger: await openPostgresLedger(DATABASE_URL as string, log, { connections: 6 }),

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Ledger } from '../../src/engine/index.ts'
+import type { Ledger } from '../../src/ledger/index.ts'
 import { ManualClock } from './manual-clock.ts'
 
 /** Moves the process' clock and the ledger's together. PostgreSQL has its own, so it is given one that reads a table. */

@@ -1,7 +1,7 @@
 // An agent that takes good pieces and gives bad ones: bytes that it has for a child are turned over, from memory and from disk.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { PartFile } from '../../src/transfers/agent/part-file.ts'
-import type { LivePiece } from '../../src/transfers/engines/swarm/wire/holding.ts'
+import { PartFile } from '../../src/carriers/swarm/agent/place/index.ts'
+import type { LivePiece } from '../../src/carriers/swarm/pieces/index.ts'
 
 const { live, read, recheck } = PartFile.prototype
 /** To itself it does not lie. */

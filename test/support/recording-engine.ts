@@ -4,7 +4,7 @@ import type {
   TransferOrder,
   TransferResult,
   TransferTarget,
-} from '../../src/transfers/index.ts'
+} from '../../src/carriers/index.ts'
 
 /** An engine that carries nothing: it keeps what it was told, and answers what the test wants. */
 export class RecordingEngine implements TransferEngine {

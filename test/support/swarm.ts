@@ -6,17 +6,21 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { InProcessSignal } from '../../src/engine/signal/in-process-signal.ts'
-import { systemClock } from '../../src/kernel/index.ts'
-import { Agent, type AgentOptions, type OwnIdentity } from '../../src/transfers/agent/index.ts'
-import type { SwarmEngineDeps, SwarmEngineOptions } from '../../src/transfers/engines/swarm/index.ts'
 import {
   AgentIdentities,
   LedgerSwarmStore,
   SwarmAuthority,
   SwarmEngine,
   type TransferResult,
-} from '../../src/transfers/index.ts'
+} from '../../src/carriers/index.ts'
+import type { OwnIdentity } from '../../src/carriers/swarm/agent/agent-state.ts'
+import { Agent, type AgentOptions } from '../../src/carriers/swarm/agent/index.ts'
+import type {
+  SwarmEngineDeps,
+  SwarmEngineOptions,
+} from '../../src/carriers/swarm/coordinator/swarm-engine.ts'
+import { InProcessSignal } from '../../src/jobs/index.ts'
+import { systemClock } from '../../src/kernel/index.ts'
 import { type AgentProcess, enroll, optionsOf, spawnAgent, stateFolder } from './agents.ts'
 import { type Backend, type BackendName, openBackend, silentLog } from './backends.ts'
 import { Front } from './front.ts'

@@ -1,4 +1,5 @@
-import type { Consumer, Dispatcher, Wake } from '../../src/engine/index.ts'
+import type { Consumer, Wake } from '../../src/jobs/dispatch/dispatcher.ts'
+import type { Dispatcher } from '../../src/jobs/index.ts'
 
 /** Passes on to a real dispatcher, remembers what was published, and can lose it on the way. */
 export class WatchedDispatcher implements Dispatcher {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
 import type { OpenedArtifact } from '../../src/storage/index.ts'
-import { FileCache } from '../../src/transfers/file-cache.ts'
+import { FileCache } from '../../src/transfers/repository/file-cache.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { until } from '../support/until.ts'
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { NO_QUOTAS, Quotas } from '../../src/engine/index.ts'
 import { OrphanSweeper } from '../../src/storage/index.ts'
-import { Repository } from '../../src/transfers/repository.ts'
+import { Quotas } from '../../src/tenancy/index.ts'
+import { NO_QUOTAS } from '../../src/tenancy/quotas.ts'
+import { Repository } from '../../src/transfers/repository/repository.ts'
 import { availableBackends, silentLog } from '../support/backends.ts'
 import { bytes, setupTransfers } from '../support/transfers.ts'
 

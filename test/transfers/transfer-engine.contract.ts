@@ -5,7 +5,7 @@ import type {
   TransferOrder,
   TransferResult,
   TransferTarget,
-} from '../../src/transfers/index.ts'
+} from '../../src/carriers/index.ts'
 import { until } from '../support/until.ts'
 
 /** What an engine brings to its trial. */

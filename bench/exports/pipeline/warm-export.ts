@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { exportToFolder } from '../../../src/compose-export.ts'
+import { exportToFolder } from '../../../src/app/export.ts'
 
 const [url = '', rows = '0', type = 'csv', folder = '', key] = process.argv.slice(2)
 

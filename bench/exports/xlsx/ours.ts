@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { ThreadPool } from '../../../src/exports/threads/index.ts'
+import { ThreadPool } from '../../../src/exports/index.ts'
 import { writeWorkbook } from '../../../src/exports/xlsx/index.ts'
 import { plainPlan, styledPlan } from './plans.ts'
 import type { BenchSpool } from './rows.ts'

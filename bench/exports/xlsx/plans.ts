@@ -4,7 +4,7 @@ import type {
   DataColumn,
   FixedCell,
   SheetPlan,
-} from '../../../src/exports/xlsx/index.ts'
+} from '../../../src/exports/sheet/index.ts'
 import { FIELDS } from './rows.ts'
 
 /** One row of titles, no styles, types as found. */

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Backend, Engine, type Lane, openBackend } from '../../../src/engine/index.ts'
+import { type Backend, openBackend } from '../../../src/app/ground/open-backend.ts'
+import { Engine } from '../../../src/jobs/index.ts'
+import type { Lane } from '../../../src/jobs/kind.ts'
 import { createLog, systemClock } from '../../../src/kernel/index.ts'
 import type { Ground, Instance, Subject } from './subject.ts'
 

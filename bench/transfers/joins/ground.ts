@@ -1,9 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Engine, NO_QUOTAS, newId, openBackend, Quotas } from '../../../src/engine/index.ts'
-import { createLog, systemClock } from '../../../src/kernel/index.ts'
+import { openBackend } from '../../../src/app/ground/open-backend.ts'
+import { Engine } from '../../../src/jobs/index.ts'
+import { createLog, newId, systemClock } from '../../../src/kernel/index.ts'
 import { DiskStore } from '../../../src/storage/index.ts'
+import { Quotas } from '../../../src/tenancy/index.ts'
+import { NO_QUOTAS } from '../../../src/tenancy/quotas.ts'
 import { openTransfers } from '../../../src/transfers/index.ts'
 
 const WINDOW_SECONDS = 3_600

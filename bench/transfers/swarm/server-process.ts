@@ -6,16 +6,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { migrate } from '../../../src/engine/ledger/migrate.ts'
-import { openSqliteLedger } from '../../../src/engine/ledger/open-sqlite.ts'
-import { InProcessSignal } from '../../../src/engine/signal/in-process-signal.ts'
-import { createLog, systemClock } from '../../../src/kernel/index.ts'
 import {
   AgentIdentities,
   LedgerSwarmStore,
   SwarmAuthority,
   SwarmEngine,
-} from '../../../src/transfers/index.ts'
+} from '../../../src/carriers/index.ts'
+import { InProcessSignal } from '../../../src/jobs/index.ts'
+import { createLog, systemClock } from '../../../src/kernel/index.ts'
+import { migrate } from '../../../src/ledger/index.ts'
+import { openSqliteLedger } from '../../../src/ledger/sqlite/open-sqlite.ts'
 
 const [host = '', folder = '', count = '', file = ''] = process.argv.slice(2)
 const ledger = openSqliteLedger(folder, systemClock)

@@ -1,5 +1,6 @@
-import type { SpoolColumns } from '../source/index.ts'
-import { csvHeader, csvRowLabels, type Template, templateError } from '../template/index.ts'
+import { templateError } from '../condition/index.ts'
+import type { SpoolColumns } from '../sources/index.ts'
+import { csvHeader, csvRowLabels, type Template } from '../template/index.ts'
 import type { CsvColumn, CsvRecipe } from './csv-work.ts'
 import { type CsvDialect, isSpooled } from './dialect.ts'
 import { FieldWriter } from './field-writer.ts'

@@ -1,4 +1,4 @@
-import { isFormula } from '../source/index.ts'
+import { isFormula } from '../sheet/index.ts'
 import type { CsvDialect } from './dialect.ts'
 
 /** Values as fields of a CSV file in a dialect. */

@@ -2,7 +2,6 @@ export { type CsvLayout, layOutCsv } from './csv-layout.ts'
 export { csvRecord } from './csv-record.ts'
 export {
   type CsvDialect,
-  type CsvEncoding,
   type CsvWishes,
   DEFAULT_DIALECT,
   ENCODINGS,

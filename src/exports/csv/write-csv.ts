@@ -1,6 +1,6 @@
 import { openFile, orAborted } from '../../kernel/index.ts'
-import { addFacts, type ColumnCounts, countsOf, noFacts } from '../column-facts.ts'
-import type { SpoolSegment } from '../source/index.ts'
+import { addFacts, type ColumnCounts, countsOf, noFacts } from '../sheet/index.ts'
+import type { SpoolSegment } from '../sources/index.ts'
 import { craft, type ThreadPool } from '../threads/index.ts'
 import type { CsvLayout } from './csv-layout.ts'
 import type { CsvRecipe, CsvSlice, RenderedSlice } from './csv-work.ts'

@@ -1,5 +1,5 @@
 import { inOrder, slicesOf } from '../records/index.ts'
-import { ROW_HEAD, type SpoolSegment } from '../source/index.ts'
+import { ROW_HEAD, type SpoolSegment } from '../sources/index.ts'
 import { craft, type ThreadPool } from '../threads/index.ts'
 import type { JsonLinesTask } from './encode-work.ts'
 

@@ -1,4 +1,4 @@
-import type { CellType } from '../xlsx/sheet-plan.ts'
+import type { CellType } from '../sheet/index.ts'
 import { type ColumnScan, NUMERIC } from './column-scan.ts'
 
 /** What a column of the file is. Plain data: it travels to other threads. */

@@ -1,6 +1,5 @@
-import type { RecordReader } from '../records/index.ts'
-import { EMPTY, FALSE, JSON_TEXT, NULL, NUMBER, TEXT, TRUE } from '../records/index.ts'
-import type { CellType } from '../xlsx/sheet-plan.ts'
+import { EMPTY, FALSE, JSON_TEXT, NULL, NUMBER, type RecordReader, TEXT, TRUE } from '../records/index.ts'
+import type { CellType } from '../sheet/index.ts'
 import { readTime } from './read-time.ts'
 
 /** What a column holds, as far as its type in a Parquet file depends on it. */

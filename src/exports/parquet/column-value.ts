@@ -1,5 +1,4 @@
-import type { RecordReader } from '../records/index.ts'
-import { EMPTY, NULL, TRUE } from '../records/index.ts'
+import { EMPTY, NULL, type RecordReader, TRUE } from '../records/index.ts'
 import type { ColumnKind } from './column-kind.ts'
 import { readTime } from './read-time.ts'
 

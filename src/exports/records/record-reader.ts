@@ -1,4 +1,4 @@
-import { NESTED } from '../source/nested-mark.ts'
+import { NESTED } from '../sheet/index.ts'
 
 export const EMPTY = 0
 export const NULL = 1

@@ -1,6 +1,6 @@
 import { closeSync, readSync } from 'node:fs'
 import { AppError, ERRORS, openFileSync } from '../../kernel/index.ts'
-import type { SpoolSegment } from '../source/index.ts'
+import type { SpoolSegment } from '../sources/index.ts'
 
 /** A run of whole records in a file. */
 export interface RecordSlice {

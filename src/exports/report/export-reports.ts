@@ -1,4 +1,4 @@
-import type { Ledger, Tx } from '../../engine/index.ts'
+import type { Ledger, Tx } from '../../ledger/index.ts'
 import type { FileReport } from './file-report.ts'
 
 /** The reports of finished exports. Apart from their results, which every list reads. */

@@ -1,5 +1,5 @@
-import type { TableFacts } from '../table-facts.ts'
-import { type Watermark, watermarkText } from '../watermark.ts'
+import { type Watermark, watermarkText } from '../request/index.ts'
+import type { TableFacts } from './table-facts.ts'
 
 /** One file: a whole export, or a part of an archive. */
 export interface PartReport {

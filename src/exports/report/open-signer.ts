@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import type { Sealer, SettingsStore } from '../../engine/index.ts'
+import type { Sealer, SettingsStore } from '../../tenancy/index.ts'
 import { ManifestSigner } from './manifest.ts'
 
 /** The installation's key, made on first start and shared by its instances; sealed in the ledger. */

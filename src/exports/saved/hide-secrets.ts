@@ -1,4 +1,4 @@
-import { maskUrl } from '../../engine/index.ts'
+import { maskUrl } from '../../tenancy/index.ts'
 
 type Json = Record<string, unknown>
 

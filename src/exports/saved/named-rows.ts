@@ -1,5 +1,5 @@
-import { readCursor, writeCursor } from '../../engine/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
+import { readCursor, writeCursor } from '../../ledger/index.ts'
 
 /** Templates, and saved exports, that one project may have. */
 const MOST_NAMES = 1_000

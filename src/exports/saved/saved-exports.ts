@@ -1,18 +1,9 @@
 import type { Selectable } from 'kysely'
-import {
-  type Ledger,
-  type LinkIssuer,
-  newId,
-  now,
-  readCursor,
-  type Schema,
-  type Sealer,
-  type Tx,
-  writeCursor,
-} from '../../engine/index.ts'
-import { AppError, ERRORS } from '../../kernel/index.ts'
-import type { ExportBody } from '../export-request.ts'
+import { AppError, ERRORS, newId } from '../../kernel/index.ts'
+import { type Ledger, now, readCursor, type Schema, type Tx, writeCursor } from '../../ledger/index.ts'
+import type { LinkIssuer, Sealer } from '../../tenancy/index.ts'
 import type { ExportView } from '../export-view.ts'
+import type { ExportBody } from '../request/index.ts'
 import { fillRequest } from './fill-request.ts'
 import { hideSecrets } from './hide-secrets.ts'
 import { namedPage, requireRoom } from './named-rows.ts'

@@ -1,5 +1,5 @@
-import { type Ledger, newId, now, type Tx } from '../../engine/index.ts'
-import { AppError, type Duty, ERRORS, isAppError, type Log, outageOf } from '../../kernel/index.ts'
+import { AppError, type Duty, ERRORS, isAppError, type Log, newId, outageOf } from '../../kernel/index.ts'
+import { type Ledger, now, type Tx } from '../../ledger/index.ts'
 import { type SavedExports, type SavedRow, scheduleOf } from './saved-exports.ts'
 import { lastDue, nextDue, type Schedule } from './schedule.ts'
 

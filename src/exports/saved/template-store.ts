@@ -1,5 +1,5 @@
-import { type Ledger, now, type Tx } from '../../engine/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
+import { type Ledger, now, type Tx } from '../../ledger/index.ts'
 import { parseTemplate } from '../template/index.ts'
 import { namedPage, requireRoom } from './named-rows.ts'
 

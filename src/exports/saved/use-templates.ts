@@ -1,10 +1,5 @@
+import type { UsedTemplate } from '../request/index.ts'
 import { nameInUse, type TemplateVersion } from './template-store.ts'
-
-/** Which template, in which version, an export was made with. */
-export interface UsedTemplate {
-  name: string
-  version: number
-}
 
 /** The request with the templates themselves in place of their names. */
 export async function useTemplates<B extends { template?: unknown; sheets?: { template?: unknown }[] }>(

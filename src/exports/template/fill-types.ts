@@ -1,5 +1,5 @@
-import type { CellType } from '../xlsx/sheet-plan.ts'
-import { type ColumnNode, DEFAULT_FORMATS } from './column-node.ts'
+import type { CellType } from '../sheet/index.ts'
+import { type ColumnNode, DEFAULT_FORMATS } from './nodes/column-node.ts'
 import { leavesOf, type Template } from './template.ts'
 
 /** The template with a type for each leaf that has none and whose name has one. */

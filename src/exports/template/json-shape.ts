@@ -1,5 +1,5 @@
+import { templateError } from '../condition/index.ts'
 import { plainKey } from './key-order.ts'
-import { templateError } from './template-error.ts'
 
 /** How the loose JSON of many senders is looked at. Its keys may carry the mark of `parseKeepingOrder`. */
 export type JsonObject = Readonly<Record<string, unknown>>

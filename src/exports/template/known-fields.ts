@@ -1,6 +1,6 @@
 import { closest } from '../../kernel/index.ts'
+import { templateError } from '../condition/index.ts'
 import { entriesOf, type JsonObject, memberPath } from './json-shape.ts'
-import { templateError } from './template-error.ts'
 
 const LOOK = ['align', 'v-align', 'bold', 'color', 'bg_color'] as const
 

@@ -1,9 +1,13 @@
-import type { CellStyle, DataColumn, FixedArea, FixedCell, SheetPlan } from '../xlsx/sheet-plan.ts'
-import { layoutColumns } from './column-headers.ts'
-import { type HeaderLayout, layoutPairs, layoutRows } from './header-layout.ts'
-import { parseHeader } from './header-pairs.ts'
-import { htmlToRuns } from './html-runs.ts'
-import { layoutRowHeads } from './row-heads.ts'
+import type { CellStyle, DataColumn, FixedArea, FixedCell, SheetPlan } from '../sheet/index.ts'
+import {
+  type HeaderLayout,
+  htmlToRuns,
+  layoutColumns,
+  layoutPairs,
+  layoutRows,
+  parseHeader,
+} from './header/index.ts'
+import { layoutRowHeads } from './nodes/row-heads.ts'
 import type { Template } from './template.ts'
 import { type Theme, type ThemeName, themeOf } from './themes.ts'
 import { totalsOf } from './totals.ts'

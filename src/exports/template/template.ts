@@ -1,13 +1,12 @@
-import type { CellStyle } from '../xlsx/sheet-plan.ts'
-import { type ColumnNode, columnSettings } from './column-node.ts'
-import { ConditionBudget, tooCostly } from './condition-budget.ts'
+import { ConditionBudget, templateError, tooCostly } from '../condition/index.ts'
+import type { CellStyle } from '../sheet/index.ts'
 import { entriesOf, isJsonObject, isNothing, memberOf } from './json-shape.ts'
 import { plainKey } from './key-order.ts'
 import { refuseUnknown } from './known-fields.ts'
-import { flagOf } from './node-style.ts'
-import { type RawNode, readTrees, requireFewKeys, type TreeLimits } from './node-tree.ts'
-import { type RowNode, readRows, rowDepth, rowLeaves } from './row-node.ts'
-import { templateError } from './template-error.ts'
+import { type ColumnNode, columnSettings } from './nodes/column-node.ts'
+import { flagOf } from './nodes/node-style.ts'
+import { type RawNode, readTrees, requireFewKeys, type TreeLimits } from './nodes/node-tree.ts'
+import { type RowNode, readRows, rowDepth, rowLeaves } from './nodes/row-node.ts'
 
 /** How a sheet's columns and rows are headed. Plain data: it can be stored, and sent to another thread. */
 export interface Template {

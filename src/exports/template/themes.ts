@@ -1,4 +1,4 @@
-import type { CellStyle } from '../xlsx/sheet-plan.ts'
+import type { CellStyle } from '../sheet/index.ts'
 
 export const THEMES = ['business', 'plain'] as const
 export type ThemeName = (typeof THEMES)[number]

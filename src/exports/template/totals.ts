@@ -1,6 +1,6 @@
-import type { TotalsPlan } from '../xlsx/sheet-plan.ts'
-import type { ColumnNode } from './column-node.ts'
-import type { RowNode } from './row-node.ts'
+import type { TotalsPlan } from '../sheet/index.ts'
+import type { ColumnNode } from './nodes/column-node.ts'
+import type { RowNode } from './nodes/row-node.ts'
 import type { Template } from './template.ts'
 import type { Theme } from './themes.ts'
 

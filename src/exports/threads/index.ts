@@ -1,2 +1,2 @@
-export { type Craft, craft, type Made, neighbour } from './craft.ts'
+export { craft, type Made, neighbour } from './craft.ts'
 export { type PinnedThread, ThreadPool } from './thread-pool.ts'

@@ -1,18 +1,19 @@
-import type { DefinedName } from './parts/defined-names.ts'
-import { type CellLink, linkTargets } from './parts/hyperlinks.ts'
 import {
   appProperties,
   type BookProperties,
+  type CellLink,
   contentTypes,
   coreProperties,
+  type DefinedName,
+  linkTargets,
   rootRelationships,
   sheetPath,
   sheetRelationships,
   sheetRelationshipsPath,
+  theme,
   workbook,
   workbookRelationships,
-} from './parts/package-parts.ts'
-import { theme } from './parts/theme.ts'
+} from './parts/index.ts'
 import { combineCrc32 } from './zip/crc32-combine.ts'
 import { DEFLATE_END, type DeflatedBlock, deflateInto, emptyBlock } from './zip/deflate-block.ts'
 import { ZipWriter } from './zip/zip-writer.ts'

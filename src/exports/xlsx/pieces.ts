@@ -1,5 +1,5 @@
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import type { SheetPlan } from './sheet-plan.ts'
+import type { SheetPlan } from '../sheet/index.ts'
 import { type EndedHead, endedHeads } from './subtotal-heads.ts'
 
 /** One file of the spool with its index, see `SPOOL.md`. Segments of a sheet follow one another in the given order. */

@@ -1,6 +1,6 @@
-import { compileCondition } from '../template/compile-condition.ts'
+import { compileCondition } from '../condition/index.ts'
 import type { Made } from '../threads/index.ts'
-import { type EncodedPiece, PieceEncoder, type PieceTask } from './encode/encode-piece.ts'
+import { type EncodedPiece, PieceEncoder, type PieceTask } from './encode/index.ts'
 
 // Loads nothing but what encoding needs: a thread's start is part of every first export's time.
 const encoder = new PieceEncoder(compileCondition)

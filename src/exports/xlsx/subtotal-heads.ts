@@ -1,4 +1,4 @@
-import type { RowHeads } from './sheet-plan.ts'
+import type { RowHeads } from '../sheet/index.ts'
 
 /** A row header that has a row of subtotals below its rows. */
 export interface EndedHead {

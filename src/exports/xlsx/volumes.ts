@@ -1,7 +1,7 @@
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PartFile } from './part-file.ts'
-import type { BookProperties } from './parts/package-parts.ts'
+import type { BookProperties } from './parts/index.ts'
 
 export interface WrittenFile {
   path: string

@@ -1,4 +1,4 @@
-import { type Depth, type Engine, type OpenWork, readLaneLimits, readOpenWork } from '../../engine/index.ts'
+import { type Depth, type Engine, type OpenWork, readLaneLimits, readOpenWork } from '../../jobs/index.ts'
 
 export interface LedgerStateDeps {
   engine: Engine

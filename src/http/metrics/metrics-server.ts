@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { matchesHash } from '../../engine/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
+import { matchesHash } from '../../tenancy/index.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Who may read the metrics: they name routes, projects' work and the state of the installation. */

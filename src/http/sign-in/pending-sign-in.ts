@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { Sealer } from '../../engine/index.ts'
-import type { Cookies } from './cookies.ts'
+import type { Sealer } from '../../tenancy/index.ts'
+import type { Cookies } from '../auth/index.ts'
 import type { Begun } from './identity-provider.ts'
 
 /** A sign-in between its begin and the way back from the issuer. */

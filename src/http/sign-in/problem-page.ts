@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../../kernel/index.ts'
-import { prefersChinese } from '../language.ts'
+import { prefersChinese } from '../answers/index.ts'
 
 interface Words {
   title: string

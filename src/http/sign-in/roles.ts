@@ -1,5 +1,5 @@
-import type { Person, Project, Roles } from '../../engine/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
+import type { Person, Project, Roles } from '../../tenancy/index.ts'
 import { type Claims, claimAt } from './identity-provider.ts'
 
 const ROLE = /^(?:wharf:)?(?:(admin|viewer)|(operator|viewer):(.+))$/

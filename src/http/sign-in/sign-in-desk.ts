@@ -1,10 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Ledger, Session, SessionOwner, Sessions } from '../../engine/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import type { AuditTrail } from '../audit-trail.ts'
-import type { Authenticator, Principal } from '../auth.ts'
-import { type Cookies, SESSION_COOKIE } from './cookies.ts'
-import type { OwnOrigin } from './own-origin.ts'
+import type { Ledger } from '../../ledger/index.ts'
+import type { Session, SessionOwner, Sessions } from '../../tenancy/index.ts'
+import {
+  type AuditTrail,
+  type Authenticator,
+  type Cookies,
+  type OwnOrigin,
+  type Principal,
+  SESSION_COOKIE,
+} from '../auth/index.ts'
 
 export interface SignInDeskDeps {
   ledger: Ledger

@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Duty, Log } from '../../kernel/index.ts'
 import type { HandOff } from '../files/hand-off.ts'
-import type { TaskRows } from '../stores/task-rows.ts'
-import type { TaskStore } from '../stores/task-store.ts'
+import type { TaskRows, TaskStore } from '../stores/index.ts'
 
 const BATCH = 200
 

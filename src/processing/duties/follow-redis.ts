@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Duty, Log } from '../../kernel/index.ts'
-import type { RedisLink } from '../stores/redis-link.ts'
-import { STANDING, saidBy, toFields } from '../stores/redis-store.ts'
-import { type TaskRow, type TaskRows, toRecord } from '../stores/task-rows.ts'
+import {
+  type RedisLink,
+  STANDING,
+  saidBy,
+  type TaskRow,
+  type TaskRows,
+  toFields,
+  toRecord,
+} from '../stores/index.ts'
 import { encodeMessage, hasEnded, isTaskStatus, type TaskRecord, TEXT } from '../task.ts'
 
 const PAGE = 500

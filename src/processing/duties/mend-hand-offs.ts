@@ -1,6 +1,6 @@
 import { type Duty, type Log, messageOf } from '../../kernel/index.ts'
 import type { HandOff } from '../files/hand-off.ts'
-import type { TaskStore } from '../stores/task-store.ts'
+import type { TaskStore } from '../stores/index.ts'
 
 export interface MendDeps {
   store: TaskStore

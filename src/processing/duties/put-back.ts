@@ -1,6 +1,5 @@
 import type { Clock, Duty, Log } from '../../kernel/index.ts'
-import type { RedisLink } from '../stores/redis-link.ts'
-import type { TaskRow, TaskRows } from '../stores/task-rows.ts'
+import type { RedisLink, TaskRow, TaskRows } from '../stores/index.ts'
 import { decodeMessage, encodeMessage, TEXT } from '../task.ts'
 
 const PAGE = 1_000

@@ -4,7 +4,7 @@ import {
   type ServerInterceptor,
   status as Status,
 } from '@grpc/grpc-js'
-import { hashSecret, matchesHash } from '../../engine/index.ts'
+import { hashSecret, matchesHash } from '../../tenancy/index.ts'
 
 /** Load balancers ask for health without a token. */
 const OPEN = '/grpc.health.v1.Health/'

@@ -1,7 +1,7 @@
 import type { Clock, Log, Part } from '../../kernel/index.ts'
 import { openLink } from '../open-store.ts'
 import type { ProcessorSettings } from '../processing-options.ts'
-import type { TaskQueue } from '../stores/task-queue.ts'
+import type { TaskQueue } from '../stores/index.ts'
 import { Processor } from './processor.ts'
 import { processorCommand } from './run-command.ts'
 

@@ -13,7 +13,7 @@ import {
   traced,
   within,
 } from '../../kernel/index.ts'
-import type { Claim, TaskQueue } from '../stores/task-queue.ts'
+import type { Claim, TaskQueue } from '../stores/index.ts'
 import type { TaskReport } from '../task.ts'
 import { runTask, type TaskRunOptions } from './task-run.ts'
 

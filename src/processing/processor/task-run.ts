@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { access, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
-import type { WaitingFor } from '../../engine/index.ts'
+import type { WaitingFor } from '../../jobs/index.ts'
 import {
   AppError,
   backoffDelay,

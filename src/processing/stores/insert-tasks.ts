@@ -1,5 +1,5 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
-import type { Ledger, Schema } from '../../engine/index.ts'
+import type { Ledger, Schema } from '../../ledger/index.ts'
 import type { NewTask } from '../task.ts'
 
 /** One parameter, a JSON list, read as a table: the statement is the same text for any number of tasks. */

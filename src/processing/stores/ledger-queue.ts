@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { now, type Tx } from '../../engine/index.ts'
 import { type Clock, follow } from '../../kernel/index.ts'
+import { now, type Tx } from '../../ledger/index.ts'
 import { type TaskReport, TEXT, writeReport } from '../task.ts'
 import type { Claim, TaskEnd, TaskQueue } from './task-queue.ts'
 import type { TaskRows } from './task-rows.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import { measureRedis, reportOutages } from '../../engine/index.ts'
 import { AppError, ERRORS, type Log } from '../../kernel/index.ts'
+import { measureRedis, reportOutages } from '../../redis/index.ts'
 import { encodeMessage, TEXT } from '../task.ts'
 
 export interface RedisLinkOptions {

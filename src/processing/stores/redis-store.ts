@@ -1,4 +1,4 @@
-import type { WaitingFor } from '../../engine/index.ts'
+import type { WaitingFor } from '../../jobs/index.ts'
 import { AppError, type Clock, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
 import {
   encodeMessage,

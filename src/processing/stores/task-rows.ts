@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { type CompiledQuery, type Selectable, sql } from 'kysely'
-import { type Engine, Gather, type Ledger, now, type Schema, type Tx } from '../../engine/index.ts'
+import { type Engine, Gather } from '../../jobs/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
+import { type Ledger, now, type Schema, type Tx } from '../../ledger/index.ts'
 import { countAccepted, countChange } from '../processing-meter.ts'
 import {
   type NewTask,

@@ -1,7 +1,7 @@
-import type { TransferTarget } from '../transfer-engine.ts'
+import type { TransferTarget } from '../../carriers/index.ts'
 import { hashOf, targetsKeyOf } from '../transfer-keys.ts'
-import { fileOf, iso, targetMaps } from '../transfer-view.ts'
-import type { TransferWindow, WindowTarget } from '../transfer-window.ts'
+import { fileOf, iso, targetMaps } from '../views/transfer-view.ts'
+import type { TransferWindow, WindowTarget } from '../windows/index.ts'
 
 const NEVER = '0001-01-01T00:00:00Z'
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import { type Ledger, measureRedis } from '../../engine/index.ts'
+import type { TransferTarget } from '../../carriers/index.ts'
 import type { Clock, Duty, Log, Part } from '../../kernel/index.ts'
-import type { TransferTarget } from '../transfer-engine.ts'
+import type { Ledger } from '../../ledger/index.ts'
+import { measureRedis } from '../../redis/index.ts'
 import { taskPrefix } from '../transfer-keys.ts'
-import { TransferQueries } from '../transfer-queries.ts'
-import type { TransferWindow, WindowTarget } from '../transfer-window.ts'
-import type { JoinedTask } from '../write-joins.ts'
+import { TransferQueries } from '../views/transfer-queries.ts'
+import type { JoinedTask, TransferWindow, WindowTarget } from '../windows/index.ts'
 import { jobJson, keysOf, targetJson, taskJson } from './mirror-format.ts'
 
 export interface MirrorOptions {

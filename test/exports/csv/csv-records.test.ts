@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_DIALECT, layOutCsv } from '../../../src/exports/csv/index.ts'
-import { isFormula } from '../../../src/exports/source/index.ts'
+import { isFormula } from '../../../src/exports/sheet/index.ts'
 import { parseTemplate, type Template, templateFromKeys } from '../../../src/exports/template/index.ts'
-import { transcodeToCsv } from '../source/transcode-page.ts'
+import { transcodeToCsv } from '../sources/spool/transcode-page.ts'
 
 const columns = (template: Template, { bom }: { bom: boolean }) =>
   layOutCsv(template, { dialect: { ...DEFAULT_DIALECT, bom }, timezone: 'UTC' }).spool

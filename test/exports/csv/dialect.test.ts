@@ -5,12 +5,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { RecordRenderer } from '../../../src/exports/csv/csv-work.ts'
 import { dateText, showsDate } from '../../../src/exports/csv/date-text.ts'
-import { type CsvWishes, readDialect } from '../../../src/exports/csv/dialect.ts'
-import { layOutCsv } from '../../../src/exports/csv/index.ts'
+import { type CsvWishes, layOutCsv, readDialect } from '../../../src/exports/csv/index.ts'
 import { encodeText } from '../../../src/exports/csv/text-encoder.ts'
 import { parseTemplate, type Template, templateFromKeys } from '../../../src/exports/template/index.ts'
 import { temporaryFolder } from '../../support/wharf-process.ts'
-import { transcode } from '../source/transcode-page.ts'
+import { transcode } from '../sources/spool/transcode-page.ts'
 
 /** A file in a dialect, through typed records. */
 function file(template: Template, wishes: CsvWishes, rows: unknown[], timezone = 'UTC'): string {

@@ -3,7 +3,7 @@ import { decideKind } from '../../../src/exports/parquet/column-kind.ts'
 import { addScans, emptyScan, scanField } from '../../../src/exports/parquet/column-scan.ts'
 import { readTime } from '../../../src/exports/parquet/read-time.ts'
 import { RecordReader } from '../../../src/exports/records/index.ts'
-import type { CellType } from '../../../src/exports/xlsx/index.ts'
+import type { CellType } from '../../../src/exports/sheet/index.ts'
 
 function kindOf(type: CellType, ...fields: string[]) {
   const scans = fields.map((field) => {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { Download } from '../../../src/exports/index.ts'
+import type { Download } from '../../../src/exports/export-queries.ts'
 import { problemOf, sha256, startExports } from '../../support/export-client.ts'
 import { FastClock } from '../../support/fast-clock.ts'
 import { S3Server } from '../../support/s3-server.ts'

@@ -1,9 +1,5 @@
-import {
-  parseTemplate,
-  planSheet,
-  type SheetRequest,
-  templateFromKeys,
-} from '../../../src/exports/template/index.ts'
+import { parseTemplate, planSheet, templateFromKeys } from '../../../src/exports/template/index.ts'
+import type { SheetRequest } from '../../../src/exports/template/plan-sheet.ts'
 import type { SheetInput } from '../../../src/exports/xlsx/index.ts'
 import type { Row, setup } from '../xlsx/spool-fixture.ts'
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { type Mask, maskingOf, maskValue, projectMaskKey } from '../../../src/exports/masks/index.ts'
-import { RowTranscoder } from '../../../src/exports/source/row-transcoder.ts'
-import { SegmentBuffer } from '../../../src/exports/source/segment-buffer.ts'
-import { parseTemplate, templateFromKeys } from '../../../src/exports/template/index.ts'
-import { pageBytes } from '../source/transcode-page.ts'
+import { type Mask, projectMaskKey } from '../../../src/exports/index.ts'
+import { maskValue } from '../../../src/exports/sheet/index.ts'
+import { RowTranscoder, SegmentBuffer } from '../../../src/exports/sources/rows/index.ts'
+import { maskingOf, parseTemplate, templateFromKeys } from '../../../src/exports/template/index.ts'
+import { pageBytes } from '../sources/spool/transcode-page.ts'
 
 test.each<[Mask, unknown, string | null]>([
   ['phone', '13800138000', '138****8000'],

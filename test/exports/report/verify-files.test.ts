@@ -1,13 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import {
-  type FileReport,
-  lookAtFile,
-  ManifestSigner,
-  manifestText,
-  verifyFiles,
-} from '../../../src/exports/report/index.ts'
+import { verifyFiles } from '../../../src/exports/index.ts'
+import { lookAtFile } from '../../../src/exports/report/file-check.ts'
+import { type FileReport, ManifestSigner, manifestText } from '../../../src/exports/report/index.ts'
 import { canonicalJson, isGenuine } from '../../../src/exports/report/manifest.ts'
 import { newKey } from '../../../src/exports/report/open-signer.ts'
 import { temporaryFolder } from '../../support/wharf-process.ts'

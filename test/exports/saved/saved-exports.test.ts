@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ExportView, SavedView } from '../../../src/exports/index.ts'
+import type { ExportView } from '../../../src/exports/index.ts'
+import type { SavedView } from '../../../src/exports/saved/saved-exports.ts'
 import { availableBackends } from '../../support/backends.ts'
 import { problemOf, startExports } from '../../support/export-client.ts'
 import { ADMIN_TOKEN, newProject } from '../../support/http.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { SavedView } from '../../../src/exports/index.ts'
 import { Scheduler } from '../../../src/exports/index.ts'
 import type { RunView } from '../../../src/exports/saved/run-view.ts'
+import type { SavedView } from '../../../src/exports/saved/saved-exports.ts'
 import { lastDue, nextDue } from '../../../src/exports/saved/schedule.ts'
 import { AppError, ERRORS } from '../../../src/kernel/index.ts'
 import { availableBackends, silentLog } from '../../support/backends.ts'

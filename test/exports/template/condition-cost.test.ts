@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Condition } from '../../../src/exports/template/condition.ts'
-import { CONDITION_COSTS, costOf } from '../../../src/exports/template/condition-budget.ts'
+import { CONDITION_COSTS, costOf } from '../../../src/exports/condition/condition-budget.ts'
+import type { Condition } from '../../../src/exports/condition/index.ts'
+import { compileLike, likeScans } from '../../../src/exports/condition/like-pattern.ts'
 import { parseTemplate } from '../../../src/exports/template/index.ts'
-import { compileLike, likeScans } from '../../../src/exports/template/like-pattern.ts'
 import { ERRORS, isAppError } from '../../../src/kernel/index.ts'
 
 /** A text that counts how often one of its characters is looked at. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compileCondition, parseCondition } from '../../../src/exports/template/index.ts'
+import { compileCondition, parseCondition } from '../../../src/exports/condition/index.ts'
 import { ERRORS, isAppError } from '../../../src/kernel/index.ts'
 
 type Cell = string | number | boolean | null

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { htmlToRuns } from '../../../src/exports/template/html-runs.ts'
+import { htmlToRuns } from '../../../src/exports/template/header/index.ts'
 
 function text(html: string): string {
   return htmlToRuns(html)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { parseKeepingOrder } from '../../../src/exports/index.ts'
 import {
   csvHeader,
   csvRowLabels,
-  parseKeepingOrder,
   parseTemplate,
   type Template,
   templateFromKeys,

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { craft, ThreadPool } from '../../../src/exports/threads/index.ts'
+import { ThreadPool } from '../../../src/exports/index.ts'
+import { craft } from '../../../src/exports/threads/index.ts'
 import { ERRORS, isAppError } from '../../../src/kernel/index.ts'
 import { until } from '../../support/until.ts'
 

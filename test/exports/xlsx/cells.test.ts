@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Book, CellType } from '../../../src/exports/xlsx/index.ts'
+import type { CellType } from '../../../src/exports/sheet/index.ts'
+import type { Book } from '../../../src/exports/xlsx/write-workbook.ts'
 import { Office, SOFFICE } from '../libreoffice/office.ts'
 import { readWorkbooks, type SeenCell } from './foreign-reader.ts'
 import { column, Digits, plan, type Row, type SpoolValue, setup } from './spool-fixture.ts'

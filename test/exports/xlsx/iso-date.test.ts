@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { excelSerialMillis, readIsoDate } from '../../../src/exports/xlsx/encode/iso-date.ts'
-import { Timezone } from '../../../src/exports/xlsx/encode/timezone.ts'
+import { excelSerialMillis, readIsoDate, Timezone } from '../../../src/exports/sheet/index.ts'
 
 const read = (text: string, zone = 'UTC') => {
   const bytes = Buffer.from(text)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { CellType } from '../../../src/exports/xlsx/index.ts'
+import type { CellType } from '../../../src/exports/sheet/index.ts'
 import { readableText } from '../../../src/exports/xlsx/xml-text.ts'
 import { readWorkbooks, type SeenCell } from './foreign-reader.ts'
 import { column, Digits, plan, type SpoolValue, setup } from './spool-fixture.ts'

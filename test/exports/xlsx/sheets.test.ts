@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CellStyle, FixedCell } from '../../../src/exports/sheet/index.ts'
 import { parseTemplate, planSheet, templateFromKeys } from '../../../src/exports/template/index.ts'
-import type { CellStyle, FixedCell } from '../../../src/exports/xlsx/index.ts'
 import { readWorkbooks } from './foreign-reader.ts'
 import { column, EMPTY, plan, type Row, setup } from './spool-fixture.ts'
 

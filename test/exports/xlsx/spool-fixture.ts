@@ -1,17 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ThreadPool } from '../../../src/exports/threads/index.ts'
-import {
-  type Book,
-  type CellType,
-  type DataColumn,
-  type FixedArea,
-  type SheetPlan,
-  type SpoolSegment,
-  type WrittenBook,
-  writeWorkbook,
-} from '../../../src/exports/xlsx/index.ts'
+import { ThreadPool } from '../../../src/exports/index.ts'
+import type { CellType, DataColumn, FixedArea, SheetPlan } from '../../../src/exports/sheet/index.ts'
+import { type SpoolSegment, writeWorkbook } from '../../../src/exports/xlsx/index.ts'
+import type { Book, WrittenBook } from '../../../src/exports/xlsx/write-workbook.ts'
 
 /** A number with its digits as they stand in the source; `undefined` is a key that the row lacks. */
 export class Digits {

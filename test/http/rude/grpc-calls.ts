@@ -1,5 +1,5 @@
 import { service as healthService } from 'grpc-health-check'
-import { loadTaskProto } from '../../../src/processing/index.ts'
+import { loadTaskProto } from '../../../src/processing/grpc/task-proto.ts'
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 const [DATA, HEADERS, SETTINGS] = [0, 1, 4]

@@ -1,14 +1,13 @@
 import { createPrivateKey } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { expect, onTestFinished } from 'vitest'
-import { makePass } from '../../../src/transfers/engines/swarm/wire/agent-pass.ts'
+import { makePass } from '../../../src/carriers/swarm/wire/index.ts'
 import { enroll, inviteAgent } from '../../support/agents.ts'
 import { type BackendName, openBackend } from '../../support/backends.ts'
 import { ExportClient } from '../../support/export-client.ts'
 import { ADMIN_TOKEN, type Ask, newProject } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 import { serveWharf } from '../../support/wharf-process.ts'
-
 import { holdable } from './furnish.ts'
 
 /** What the server holds, after everything that can be let go of was. */

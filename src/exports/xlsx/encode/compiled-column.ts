@@ -1,9 +1,8 @@
-import { FACTS } from '../../column-facts.ts'
-import { TOTALS } from '../column-totals.ts'
-import { type CompileCondition, conditionPicker } from '../condition-styles.ts'
-import { markKind } from '../deflate/row-marks.ts'
-import type { CellType } from '../sheet-plan.ts'
-import type { ColumnRecipe } from '../sheet-recipe.ts'
+import { type CellType, FACTS } from '../../sheet/index.ts'
+import { markKind } from '../deflate/index.ts'
+import { TOTALS } from './column-totals.ts'
+import { type CompileCondition, conditionPicker } from './condition-styles.ts'
+import type { ColumnRecipe } from './sheet-recipe.ts'
 import { TextVariants } from './text-variants.ts'
 
 /** Kinds of cells; a slot of a column is `variant * KINDS + kind`. */

@@ -1,11 +1,8 @@
-import { noFacts } from '../../column-facts.ts'
-import { noTotals } from '../column-totals.ts'
-import { RowDeflater } from '../deflate/row-deflater.ts'
-import { MARK_WORDS, MARKS } from '../deflate/row-marks.ts'
-import { FILL, XML } from '../deflate/xml-buffer.ts'
-import type { CellLink } from '../parts/hyperlinks.ts'
+import { noFacts, type Timezone } from '../../sheet/index.ts'
+import { FILL, MARK_WORDS, MARKS, RowDeflater, XML } from '../deflate/index.ts'
+import type { CellLink } from '../parts/index.ts'
 import { type DeflatedBlock, emptyBlock } from '../zip/deflate-block.ts'
-import type { Timezone } from './timezone.ts'
+import { noTotals } from './column-totals.ts'
 
 /** Words are read whole, so that many bytes behind the input's end must be readable. */
 export const PADDING = 8

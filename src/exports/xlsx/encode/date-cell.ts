@@ -1,8 +1,8 @@
-import { addValue } from '../column-totals.ts'
-import { XML } from '../deflate/xml-buffer.ts'
+import { excelSerialMillis } from '../../sheet/index.ts'
+import { XML } from '../deflate/index.ts'
+import { addValue } from './column-totals.ts'
 import { type CompiledColumn, KINDS, NUMBER } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
-import { excelSerialMillis } from './iso-date.ts'
 import { closeCell, openCell } from './open-cell.ts'
 
 const out = XML

@@ -1,15 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, readSync } from 'node:fs'
 import { openFileSync } from '../../../kernel/index.ts'
-import { FACTS, NULLS, noFacts } from '../../column-facts.ts'
-import { FILLED, TOTALS } from '../column-totals.ts'
-import type { CompileCondition } from '../condition-styles.ts'
-import type { CellLink } from '../parts/hyperlinks.ts'
+import { FACTS, NULLS, noFacts, Timezone } from '../../sheet/index.ts'
+import type { CellLink } from '../parts/index.ts'
 import type { SliceRows } from '../pieces.ts'
-import type { SheetRecipe } from '../sheet-recipe.ts'
 import type { DeflatedBlock } from '../zip/deflate-block.ts'
 import { CLASSES, CLASSES_WITH_NON_CHARACTERS, NEWLINE } from './byte-classes.ts'
+import { FILLED, TOTALS } from './column-totals.ts'
 import { CompiledColumn } from './compiled-column.ts'
+import type { CompileCondition } from './condition-styles.ts'
 import { Cursor, PADDING } from './cursor.ts'
 import {
   encodeBlankRows,
@@ -19,8 +18,8 @@ import {
   type SheetColumns,
   skipRows,
 } from './row-encoder.ts'
+import type { SheetRecipe } from './sheet-recipe.ts'
 import { SpoolBroken } from './spool-broken.ts'
-import { Timezone } from './timezone.ts'
 
 /** Rows of one slice, or rows without data, to be written at a certain place of a sheet. */
 export interface PieceTask {

@@ -1,6 +1,6 @@
-import { MISFITS } from '../../column-facts.ts'
-import { addValue } from '../column-totals.ts'
+import { dateOfDigits, MISFITS } from '../../sheet/index.ts'
 import { COMMA, NEWLINE } from './byte-classes.ts'
+import { addValue } from './column-totals.ts'
 import {
   AS_BOOLEAN,
   AS_DATE,
@@ -13,7 +13,6 @@ import {
 } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
 import { writeDate } from './date-cell.ts'
-import { dateOfDigits } from './iso-date.ts'
 import { closeCell, copyCell, openCell } from './open-cell.ts'
 import { rawTextCell, slowText } from './text-cell.ts'
 

@@ -1,5 +1,5 @@
-import { NULLS } from '../../column-facts.ts'
-import { XML, XML_VIEW } from '../deflate/xml-buffer.ts'
+import { NULLS } from '../../sheet/index.ts'
+import { XML, XML_VIEW } from '../deflate/index.ts'
 import { BLANK, type CompiledColumn, KINDS } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
 

@@ -1,5 +1,5 @@
-import { CUTS, LONGEST } from '../../column-facts.ts'
-import { XML } from '../deflate/xml-buffer.ts'
+import { CUTS, LONGEST } from '../../sheet/index.ts'
+import { XML } from '../deflate/index.ts'
 import {
   cutToCell,
   escapeMarkup,

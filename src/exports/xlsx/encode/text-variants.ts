@@ -1,4 +1,4 @@
-import type { CellValue } from '../condition-styles.ts'
+import type { CellValue } from './condition-styles.ts'
 
 const SLOTS = 1024
 const LONGEST = 48

@@ -1,5 +1,5 @@
-import { MISFITS } from '../../column-facts.ts'
-import { XML } from '../deflate/xml-buffer.ts'
+import { MISFITS, readIsoDate } from '../../sheet/index.ts'
+import { XML } from '../deflate/index.ts'
 import {
   AS_BOOLEAN,
   AS_DATE,
@@ -11,7 +11,6 @@ import {
 } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
 import { writeDate } from './date-cell.ts'
-import { readIsoDate } from './iso-date.ts'
 import { numericText } from './number-cell.ts'
 import { blankCell, closeCell, openCell } from './open-cell.ts'
 import { findTextEnd, rawTextCell, textCell } from './text-cell.ts'

@@ -1,5 +1,5 @@
+import type { SheetPlan } from '../../sheet/index.ts'
 import { cellReference, columnLetters } from '../cell-reference.ts'
-import type { SheetPlan } from '../sheet-plan.ts'
 import { escapeAttribute } from '../xml-text.ts'
 
 /** A name of the workbook that belongs to one sheet. */

@@ -1,5 +1,5 @@
+import type { CellStyle, FixedArea, FixedCell, RichRun } from '../../sheet/index.ts'
 import { cellReference } from '../cell-reference.ts'
-import type { CellStyle, FixedArea, FixedCell, RichRun } from '../sheet-plan.ts'
 import { cutToCell, escapeMarkup, inlineText, needsInline, readableText } from '../xml-text.ts'
 import { fontName, fontProperties, isColor, type StyleBook } from './styles.ts'
 

@@ -1,4 +1,4 @@
-import type { SheetPlan } from '../sheet-plan.ts'
+import type { SheetPlan } from '../../sheet/index.ts'
 import { escapeAttribute } from '../xml-text.ts'
 
 /** Characters of usual size that an A4 page takes side by side. */

@@ -1,6 +1,5 @@
-import type { CellStyle } from '../sheet-plan.ts'
+import { BUILT_IN_FORMATS, type CellStyle, isUsableFormat } from '../../sheet/index.ts'
 import { escapeAttribute } from '../xml-text.ts'
-import { BUILT_IN_FORMATS, isUsableFormat } from './number-format.ts'
 
 export const DEFAULT_FONT_SIZE = 11
 const FIRST_OWN_FORMAT = 164

@@ -1,6 +1,5 @@
-import { BUILT_IN_FORMATS } from '../parts/number-format.ts'
-import { DEFAULT_FONT_SIZE } from '../parts/styles.ts'
-import type { CellStyle } from '../sheet-plan.ts'
+import { BUILT_IN_FORMATS, type CellStyle } from '../../sheet/index.ts'
+import { DEFAULT_FONT_SIZE } from '../parts/index.ts'
 import { childOf, parseXml, type XmlNode } from './xml-tree.ts'
 
 /** The looks of `xl/styles.xml`, by the number that cells carry. */

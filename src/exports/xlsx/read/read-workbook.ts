@@ -1,6 +1,6 @@
+import type { CellStyle } from '../../sheet/index.ts'
 import { cellReference } from '../cell-reference.ts'
-import { sheetPath, sheetRelationshipsPath } from '../parts/package-parts.ts'
-import type { CellStyle } from '../sheet-plan.ts'
+import { sheetPath, sheetRelationshipsPath } from '../parts/index.ts'
 import { readStyles } from './read-styles.ts'
 import { readZip } from './read-zip.ts'
 import { type ShownValue, showValue } from './show-cell.ts'

@@ -3,9 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BlockCodes } from '../../../../src/exports/xlsx/deflate/block-codes.ts'
 import { setBlockCodes, TARGET, writeBlock } from '../../../../src/exports/xlsx/deflate/block-writer.ts'
-import { MARKS, markKind } from '../../../../src/exports/xlsx/deflate/row-marks.ts'
+import { MARKS, markKind, XML } from '../../../../src/exports/xlsx/deflate/index.ts'
 import { matchRows } from '../../../../src/exports/xlsx/deflate/row-matcher.ts'
-import { XML } from '../../../../src/exports/xlsx/deflate/xml-buffer.ts'
 
 const SYNC = { finishFlush: constants.Z_SYNC_FLUSH }
 

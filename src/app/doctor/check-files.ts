@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { messageOf, systemClock } from '../../kernel/index.ts'
+import type { LivingInstance } from '../../ledger/index.ts'
+import { openStore, remoteStore } from '../ground/store.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+const LITTLE_ROOM = 1024 * 1024
+const NEARLY_FULL = 0.1
+const ANSWER_MS = 10_000
+
+/** Writes a small file, reads it and deletes it: what a bucket or folder allows is known only then. */
+export async function checkStore(config: Config): Promise<Finding[]> {
+  const remote = remoteStore(config)
+  const place = remote ?? `the folder ${config.filesDir}`
+  if (remote === null && !existsSync(config.filesDir))
+    return [warn('store', `there is no ${place} yet; the first start makes it`)]
+  try {
+    const store = await openStore(config, systemClock)
+    const key = `doctor/${randomUUID()}`
+    const signal = AbortSignal.timeout(ANSWER_MS)
+    try {
+      await store.put(key, oneChunk('probe'), { contentType: 'text/plain', signal })
+      const { stream } = await store.open(key)
+      for await (const _chunk of stream);
+      await store.delete(key)
+      return [ok('store', `${place} takes, gives and deletes files`)]
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    return [fail('store', `${place} cannot be used (${messageOf(error)})`)]
+  }
+}
+
+async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}
+
+/** Several instances must see the same files. */
+export async function checkShared(config: Config, instances: readonly LivingInstance[]): Promise<Finding[]> {
+  const { WHARF_SHARED_DIR: shared } = config
+  const mayBeMany = config.DATABASE_URL !== null && config.redisUrl !== null
+  if (!mayBeMany) return []
+  const remote = remoteStore(config)
+  if (remote === null && shared === null)
+    return [
+      warn(
+        'store',
+        'files are not shared: a second instance would refuse to start; set WHARF_SHARED_DIR or S3_BUCKET on each',
+      ),
+    ]
+  const odd = instances.filter(({ store }) => store !== remote)
+  if (odd.length > 0)
+    return [
+      fail(
+        'store',
+        `${named(odd)} keeps files in ${odd[0]?.store ?? 'a folder'}, this one in ${remote ?? 'a folder'}`,
+      ),
+    ]
+  const unseen: LivingInstance[] = []
+  for (const instance of instances)
+    if (instance.marker !== null && (await markerOf(shared, instance.id)) !== instance.marker)
+      unseen.push(instance)
+  if (unseen.length > 0)
+    return [
+      fail(
+        'store',
+        `the marker of ${named(unseen)} is not in ${shared}: it is not the same folder on all instances`,
+      ),
+    ]
+  const alone = shared === null ? '; runs and processing also need WHARF_SHARED_DIR' : ''
+  return [ok('store', `files are shared${alone}`)]
+}
+
+function named(instances: readonly LivingInstance[]): string {
+  return `the instance on ${[...new Set(instances.map(({ host }) => host))].join(' and ')}`
+}
+
+async function markerOf(shared: string | null, id: string): Promise<string | null> {
+  if (shared === null) return null
+  return readFile(join(shared, 'instances', id), 'utf8').then(
+    (text) => text.trim(),
+    () => null,
+  )
+}
+
+export async function checkDisks({ WHARF_DATA_DIR, filesDir }: Config): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const folder of new Set([WHARF_DATA_DIR, filesDir])) {
+    if (!existsSync(folder)) continue
+    const { bavail, blocks, bsize } = await statfs(folder)
+    const [free, size] = [bavail * bsize, blocks * bsize]
+    const text = `${inGigabytes(free)} of ${inGigabytes(size)} are free for ${folder}`
+    if (free < LITTLE_ROOM) findings.push(fail('disk', `${text}: nothing new is accepted`))
+    else if (free < size * NEARLY_FULL) findings.push(warn('disk', text))
+    else findings.push(ok('disk', text))
+  }
+  return findings
+}
+
+function inGigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`
+}

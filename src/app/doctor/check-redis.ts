@@ -1,0 +1,45 @@
+import type { Config } from '../../config.ts'
+import { createLog, messageOf } from '../../kernel/index.ts'
+import { inspectRedis } from '../../redis/index.ts'
+import { checkClock } from './check-ledger.ts'
+import { type Finding, fail, isAtLeast, ok, warn } from './finding.ts'
+
+/** BLMOVE came with it. */
+const OLDEST_REDIS = '6.2'
+
+export async function checkRedis({ redisUrl, DATABASE_URL }: Config): Promise<Finding[]> {
+  if (redisUrl === null) {
+    if (DATABASE_URL === null) return []
+    return [ok('redis', 'none: one instance alone may run; set REDIS_URL for several')]
+  }
+  const where = `Redis at ${new URL(redisUrl).host}`
+  try {
+    const facts = await inspectRedis(createLog({ level: 'silent' }), redisUrl)
+    const findings = [
+      isAtLeast(facts.version, OLDEST_REDIS)
+        ? ok('redis', `Redis ${facts.version} answers`)
+        : fail('redis', `Redis ${facts.version} is too old; Wharf needs ${OLDEST_REDIS} or newer`),
+    ]
+    if (facts.persists === false)
+      findings.push(
+        warn(
+          'redis',
+          'it keeps nothing on disk: after its restart, work waits until the leader has published it again',
+        ),
+      )
+    if (facts.persists === null)
+      findings.push(
+        warn('redis', 'whether it keeps anything on disk is not known: this user may not use CONFIG GET'),
+      )
+    if (facts.eviction !== null && facts.eviction !== 'noeviction')
+      findings.push(
+        warn(
+          'redis',
+          `maxmemory-policy is ${facts.eviction}: when full it drops tasks and wake-ups; set noeviction`,
+        ),
+      )
+    return [...findings, ...checkClock('Redis', facts.aheadMs)]
+  } catch (error) {
+    return [fail('redis', `${where} cannot be used (${messageOf(error)}); check REDIS_URL`)]
+  }
+}

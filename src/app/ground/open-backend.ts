@@ -1,0 +1,106 @@
+import { sql } from 'kysely'
+import { type Dispatcher, InProcessDispatcher, InProcessSignal, type Signal } from '../../jobs/index.ts'
+import { AppError, type Clock, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
+import { type Ledger, LedgerClock, migrate } from '../../ledger/index.ts'
+import { openSealer, SettingsStore, sharedSecret } from '../../tenancy/index.ts'
+
+export interface BackendOptions {
+  dataDir: string
+  databaseUrl: string | null
+  redisUrl: string | null
+  redisPrefix: string
+  /** Null: the ledger keeps one. */
+  sealKey?: string | null
+}
+
+export interface Backend {
+  ledger: Ledger
+  dispatcher: Dispatcher
+  signal: Signal
+  ledgerClock: LedgerClock
+  /** True if a lock proves that no other instance is alive. */
+  sole: boolean
+  close(): Promise<void>
+}
+
+/**
+ * What the engine stands on: embedded by default, PostgreSQL and Redis where they are given. The libraries for those
+ * two are loaded only when they are used; an embedded server stays small.
+ */
+export async function openBackend(options: BackendOptions, clock: Clock, log: Log): Promise<Backend> {
+  const { databaseUrl, redisUrl } = options
+  const sole = databaseUrl === null || redisUrl === null
+  const ledger =
+    databaseUrl === null ? await openEmbedded(options, clock) : await openPostgres(databaseUrl, log, sole)
+  const ledgerClock = new LedgerClock(clock)
+  try {
+    await migrate(ledger)
+    await ledgerClock.set(() => ledger.now())
+    const { dispatcher, signal } = await openCarriers(options, { ledger, ledgerClock, log })
+    return backendOf({ ledger, dispatcher, signal, ledgerClock, sole })
+  } catch (error) {
+    await ledger.close()
+    throw error
+  }
+}
+
+function backendOf(parts: Omit<Backend, 'close'>): Backend {
+  const { ledger, dispatcher, signal } = parts
+  return {
+    ...parts,
+    async close() {
+      await dispatcher.close()
+      await signal.close()
+      await ledger.close()
+    },
+  }
+}
+
+async function openEmbedded({ dataDir }: BackendOptions, clock: Clock): Promise<Ledger> {
+  const { openSqliteLedger } = await import('../../ledger/sqlite/open-sqlite.ts')
+  return openSqliteLedger(dataDir, clock)
+}
+
+async function openPostgres(url: string, log: Log, onlyInstance: boolean): Promise<Ledger> {
+  const { openPostgresLedger } = await import('../../ledger/postgres/open-postgres.ts')
+  try {
+    const ledger = await openPostgresLedger(url, log, { onlyInstance })
+    await sql`select 1`.execute(ledger.db).catch(async (error) => {
+      await ledger.close()
+      throw error
+    })
+    return ledger
+  } catch (cause) {
+    if (isAppError(cause) && !isAppError(cause, ERRORS.LEDGER_UNAVAILABLE)) throw cause
+    const { code, message } = rootOf(cause)
+    const reason = code === undefined ? message : `${message}, ${code}`
+    const where = `PostgreSQL at ${new URL(url).host} does not let Wharf in (${reason}); check DATABASE_URL`
+    throw new AppError(ERRORS.LEDGER_UNAVAILABLE, where, { cause })
+  }
+}
+
+function rootOf(error: unknown): { code?: string; message: string } {
+  const { cause } = error as { cause?: unknown }
+  return cause instanceof Error ? rootOf(cause) : (error as { code?: string; message: string })
+}
+
+async function openCarriers(
+  { redisUrl, redisPrefix, sealKey = null }: BackendOptions,
+  { ledger, ledgerClock, log }: { ledger: Ledger; ledgerClock: LedgerClock; log: Log },
+) {
+  if (redisUrl === null) return { dispatcher: new InProcessDispatcher(), signal: new InProcessSignal() }
+  const { BullMqDispatcher } = await import('../../jobs/dispatch/bullmq-dispatcher.ts')
+  const { RedisSignal } = await import('../../jobs/bus/redis-signal.ts')
+  const options = { url: redisUrl, prefix: redisPrefix }
+  const key = await busKey(new SettingsStore(ledger), sealKey)
+  return {
+    dispatcher: new BullMqDispatcher(log, options),
+    signal: new RedisSignal(log, { ...options, key, clock: ledgerClock }),
+  }
+}
+
+/** What instances prove to one another with that a message on Redis is theirs. */
+async function busKey(settings: SettingsStore, sealKey: string | null): Promise<string> {
+  const sealer = await openSealer(settings, sealKey)
+  return sharedSecret(settings, sealer, 'bus')
+}

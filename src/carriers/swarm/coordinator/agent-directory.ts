@@ -1,0 +1,212 @@
+import type { Signal } from '../../../jobs/index.ts'
+import type { Log } from '../../../kernel/index.ts'
+import { agentPeerId, type Carried, type FromAgent, isCarried, KNOCK_MS, type PeerId } from '../wire/index.ts'
+import { isAgentMessage } from './read-agent-message.ts'
+import type { SwarmAgent, SwarmStore } from './swarm-store.ts'
+
+export interface KnownAgent {
+  key: string
+  peer: PeerId
+  host: string
+  port: number
+  instance: string
+  /** The address of this server that the agent uses; null: it is connected to another instance. */
+  serverHost: string | null
+}
+
+export interface AgentDirectoryDeps {
+  store: SwarmStore
+  signal: Signal
+  instance: string
+  log: Log
+}
+
+export interface AgentListener {
+  changed(key: string): void
+  /** True if somebody here coordinates what the message is about. */
+  received(key: string, message: FromAgent): boolean
+  /** True while somebody here needs to know agents of other instances. */
+  wanted(): boolean
+}
+
+type Bulletin =
+  | { kind: 'present'; agent: Omit<KnownAgent, 'serverHost'> }
+  | { kind: 'absent'; key: string; instance: string }
+  | { kind: 'to'; key: string; message: Carried }
+  | { kind: 'of'; key: string; message: FromAgent }
+
+/** Seen within this time: connected. */
+const PRESENT_MS = 4 * KNOCK_MS
+
+/**
+ * All agents, wherever they are connected, and a way to each. An agent's line ends at one instance, while the task that
+ * needs it may be coordinated by another: then messages travel as signals, which may be lost, and are said again.
+ */
+export class AgentDirectory {
+  readonly #deps: AgentDirectoryDeps
+  readonly #agents = new Map<string, KnownAgent>()
+  #send: (key: string, message: Carried) => boolean = () => false
+  #listener: AgentListener = { changed: () => undefined, received: () => false, wanted: () => false }
+  #unsubscribe: (() => void) | undefined
+
+  constructor(deps: AgentDirectoryDeps) {
+    this.#deps = deps
+  }
+
+  onSend(send: (key: string, message: Carried) => boolean): void {
+    this.#send = send
+  }
+
+  listen(listener: AgentListener): void {
+    this.#listener = listener
+  }
+
+  async start(): Promise<void> {
+    this.#unsubscribe = this.#deps.signal.subscribe('swarm', ({ from, about, message }) => {
+      if (from !== this.#deps.instance && about === 'agents') this.#carried(message)
+    })
+    await this.refresh()
+  }
+
+  /** Our agents will look for another server. */
+  async stop(): Promise<void> {
+    this.#unsubscribe?.()
+    await this.#deps.store.agentsGone(this.#deps.instance)
+  }
+
+  find(key: string): KnownAgent | undefined {
+    return this.#agents.get(key)
+  }
+
+  send(key: string, message: Carried): void {
+    if (!this.#send(key, message)) this.#tell({ kind: 'to', key, message })
+  }
+
+  /** Who is connected, for people. */
+  list(): Promise<SwarmAgent[]> {
+    return this.#deps.store.agents(PRESENT_MS)
+  }
+
+  connected(agent: Omit<SwarmAgent, 'instance' | 'connectedAt' | 'seenAt'>, serverHost: string): void {
+    const { instance } = this.#deps
+    const known = describe(agent, instance)
+    this.#agents.set(known.key, { ...known, serverHost })
+    this.#note(this.#deps.store.agentConnected({ ...agent, instance }))
+    this.#tell({ kind: 'present', agent: known })
+    this.#listener.changed(known.key)
+  }
+
+  gone({ agentId, containerId }: { agentId: string; containerId: string }): void {
+    const { instance } = this.#deps
+    const key = agentPeerId(agentId, containerId)
+    this.#note(this.#deps.store.agentGone({ agentId, containerId, instance }))
+    this.#tell({ kind: 'absent', key, instance })
+    this.#absent(key, instance)
+  }
+
+  received(key: string, message: FromAgent): void {
+    for (const part of byTask(message))
+      if (!this.#listener.received(key, part)) this.#tell({ kind: 'of', key, message: part })
+  }
+
+  /** Says that ours are still there, and learns of those whose signal was lost. Without agents or tasks it asks nothing. */
+  async runOnce(): Promise<void> {
+    const { store, instance } = this.#deps
+    const ours = [...this.#agents.values()].some((agent) => agent.instance === instance)
+    if (ours) await store.agentsSeen(instance)
+    if (this.#listener.wanted()) await this.refresh()
+  }
+
+  /** Reads who is connected, to any instance. */
+  async refresh(): Promise<void> {
+    const { store, instance } = this.#deps
+    const present = new Map(
+      (await store.agents(PRESENT_MS)).map((agent) => [agentPeerId(agent.agentId, agent.containerId), agent]),
+    )
+    for (const [key, agent] of present) {
+      const known = this.#agents.get(key)
+      if (agent.instance === instance || known?.instance === agent.instance) continue
+      this.#agents.set(key, { ...describe(agent, agent.instance), serverHost: null })
+      this.#listener.changed(key)
+    }
+    for (const [key, known] of this.#agents)
+      if (known.instance !== instance && !present.has(key)) this.#absent(key, known.instance)
+  }
+
+  #carried(message: unknown): void {
+    if (!isBulletin(message)) return
+    const carried = message
+    switch (carried.kind) {
+      case 'present':
+        this.#agents.set(carried.agent.key, { ...carried.agent, serverHost: null })
+        this.#listener.changed(carried.agent.key)
+        return
+      case 'absent':
+        this.#absent(carried.key, carried.instance)
+        return
+      case 'to':
+        // Who an agent believes is between it and the instance that it is connected to.
+        if (isCarried(carried.message)) this.#send(carried.key, carried.message)
+        return
+      case 'of':
+        this.#listener.received(carried.key, carried.message)
+        return
+    }
+  }
+
+  #absent(key: string, instance: string): void {
+    if (this.#agents.get(key)?.instance !== instance) return
+    this.#agents.delete(key)
+    this.#listener.changed(key)
+  }
+
+  #tell(message: Bulletin): void {
+    this.#deps.signal.publish('swarm', { from: this.#deps.instance, about: 'agents', message })
+  }
+
+  #note(written: Promise<void>): void {
+    written.catch((error) => this.#deps.log.warn({ err: error }, 'an agent was not noted in the ledger'))
+  }
+}
+
+function describe(
+  { agentId, containerId, host, port }: Pick<SwarmAgent, 'agentId' | 'containerId' | 'host' | 'port'>,
+  instance: string,
+): Omit<KnownAgent, 'serverHost'> {
+  return {
+    key: agentPeerId(agentId, containerId),
+    peer: agentPeerId(agentId, containerId),
+    host,
+    port,
+    instance,
+  }
+}
+
+/** An instance of another version may say more, or something else. What agents said was checked where their lines end. */
+function isBulletin(message: unknown): message is Bulletin {
+  if (!isRecord(message)) return false
+  const { kind, key, instance, agent, message: said } = message
+  if (kind === 'present')
+    return (
+      isRecord(agent) &&
+      [agent.key, agent.peer, agent.host, agent.instance].every(isText) &&
+      Number.isInteger(agent.port)
+    )
+  if (kind === 'absent') return isText(key) && isText(instance)
+  if (kind === 'to') return isText(key) && isRecord(said)
+  return kind === 'of' && isText(key) && isAgentMessage(said)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+/** One report may tell of tasks that different instances coordinate. */
+function byTask(message: FromAgent): FromAgent[] {
+  if (message.type !== 'report') return [message]
+  return message.tasks.map((task) => ({ type: 'report', tasks: [task] }))
+}

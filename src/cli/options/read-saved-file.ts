@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { parseAllDocuments } from 'yaml'
+import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
+
+export interface SavedDocument {
+  kind: 'template' | 'saved-export'
+  name: string
+  /** JSON, with its keys in the order of the file. */
+  body: string
+}
+
+/** `!env NAME` is the value of an environment variable, so that no secret has to be in the file. */
+const ENV_TAG = {
+  tag: '!env',
+  resolve: (name: string) => {
+    const value = process.env[name]
+    if (value === undefined) throw new Error(`the environment has no ${name}`)
+    return value
+  },
+}
+
+/** The documents of a file, templates first: saved exports may use them. */
+export function readSavedFile(file: string): SavedDocument[] {
+  let texts: unknown[]
+  try {
+    const documents = parseAllDocuments(readFileSync(file, 'utf8'), { customTags: [ENV_TAG] })
+    for (const { errors } of documents) if (errors[0]) throw errors[0]
+    texts = documents.map((document) => document.toJS({ mapAsMap: true }))
+  } catch (cause) {
+    throw invalid(`${file} cannot be read: ${messageOf(cause)}`, cause)
+  }
+  const found = texts
+    .filter((text) => text !== null)
+    .map((text, index) => documentOf(text, `${file}, document ${index + 1}`))
+  return [
+    ...found.filter(({ kind }) => kind === 'template'),
+    ...found.filter(({ kind }) => kind !== 'template'),
+  ]
+}
+
+function documentOf(value: unknown, where: string): SavedDocument {
+  if (!(value instanceof Map)) throw invalid(`${where} is no list of names and values`)
+  const [kind, name] = [value.get('kind'), value.get('name')]
+  if (kind !== 'template' && kind !== 'saved-export')
+    throw invalid(`${where} needs kind: template or kind: saved-export`)
+  if (typeof name !== 'string' || name === '') throw invalid(`${where} needs a name`)
+  const body = new Map([...value].filter(([key]) => key !== 'kind' && key !== 'name'))
+  return { kind, name, body: toJson(body) }
+}
+
+/** Objects would put keys that look like numbers first. */
+function toJson(value: unknown): string {
+  if (value instanceof Map)
+    return `{${[...value].map(([key, item]) => `${JSON.stringify(String(key))}:${toJson(item)}`).join()}}`
+  if (Array.isArray(value)) return `[${value.map(toJson).join()}]`
+  return JSON.stringify(value ?? null)
+}
+
+function invalid(message: string, cause?: unknown): AppError {
+  return new AppError(ERRORS.REQUEST_INVALID, message, { cause })
+}

@@ -1,0 +1,5 @@
+export { compileCondition } from './compile-condition.ts'
+export type { Condition } from './condition.ts'
+export { ConditionBudget, tooCostly } from './condition-budget.ts'
+export { parseCondition } from './condition-parser.ts'
+export { templateError } from './template-error.ts'

@@ -1,2 +1,0 @@
-export { MASKS, type Mask, type Masking, maskValue } from './mask.ts'
-export { type MaskRules, maskingOf, projectMaskKey } from './masking.ts'

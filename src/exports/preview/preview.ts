@@ -1,0 +1,90 @@
+import { type ProduceDeps, produce, type Sample } from '../pipeline/index.ts'
+import { reportOf, type TableReport } from '../report/index.ts'
+import type { ExportRequest } from '../request/index.ts'
+import { type Masking, maskValue } from '../sheet/index.ts'
+import { parseRows, ROW_HEAD, valueByName } from '../sources/index.ts'
+import { type MaskRules, maskingOf } from '../template/index.ts'
+import { type FileTable, readFileTables } from './preview-file.ts'
+import { type SampleOptions, sampleTable } from './preview-sample.ts'
+
+export interface TablePreview extends FileTable {
+  name: string
+  /** Of all rows; null where it is not known. */
+  total: number | null
+  columns: { title: string; name: string | null; type: string }[]
+  /** Values of the source in the order of `columns`, hidden ones as they are shown. */
+  rows: unknown[][]
+  /** Of the rows that are shown. */
+  report: TableReport
+}
+
+export interface Preview {
+  tables: TablePreview[]
+  /** Those of a file with these rows alone. */
+  warnings: string[]
+}
+
+export interface PreviewOptions extends SampleOptions {
+  /** For the file of the sample; whoever calls removes it. */
+  directory: string
+  /** What a project demands to be hidden. */
+  masks: MaskRules
+  /** Hears of what was read from the source. */
+  onRead?(read: { rows: number; bytes: number }): void
+}
+
+/** A sample is one file, whatever a file may hold at most. */
+const EXCEL = { maxRows: 1_000_000, maxBytes: 0xffff_ffff }
+
+/** Makes the file of the first rows, and tells what it holds: an export takes the same way with all rows. */
+export async function previewExport(deps: ProduceDeps, options: PreviewOptions): Promise<Preview> {
+  const { request, masks, directory, signal, onRead } = options
+  const samples = new Map<ExportRequest['tables'][number], Sample>()
+  for (const table of request.tables) {
+    const { bytes, ...sample } = await sampleTable(deps, table, options)
+    onRead?.({ rows: sample.page.rows, bytes })
+    samples.set(table, sample)
+  }
+  const shown = readable(request)
+  const file = await produce(deps, {
+    ...options,
+    request: shown,
+    samples,
+    directory,
+    masks,
+    limits: {},
+    excel: EXCEL,
+    signal,
+    onProgress: () => undefined,
+  })
+  const read = await readFileTables(file, shown)
+  const { tables } = reportOf(file, { size: 0, sha256: '' })
+  const previews = [...samples.values()].map((sample, index): TablePreview => {
+    const report = tables[index]!
+    const { template, total } = sample
+    const columns = template.leaves.map(({ title, name, type }) => ({ title, name, type }))
+    return { name: report.name, total, columns, rows: valuesOf(sample, masks), ...read[index]!, report }
+  })
+  return { tables: previews, warnings: file.warnings }
+}
+
+/** A Parquet file is not for people; its values are those of JSON lines. */
+function readable(request: ExportRequest): ExportRequest {
+  return { ...request, compress: null, type: request.type === 'parquet' ? 'jsonl' : request.type }
+}
+
+function valuesOf({ page, template }: Sample, masks: MaskRules): unknown[][] {
+  const masking = maskingOf(template, masks)
+  return parseRows(page, page.rows).rows.map((row) =>
+    template.leaves.map(
+      ({ name, rowHead }) =>
+        (rowHead ? row[ROW_HEAD] : name === null ? null : masked(valueByName(row, name), name, masking)) ??
+        null,
+    ),
+  )
+}
+
+function masked(value: unknown, name: string, masking: Masking | null): unknown {
+  if (!masking || !Object.hasOwn(masking.byName, name)) return value
+  return maskValue(value, masking.byName[name]!, masking.key)
+}

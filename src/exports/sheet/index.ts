@@ -1,0 +1,32 @@
+export {
+  addFacts,
+  type ColumnCounts,
+  CUTS,
+  countsOf,
+  FACTS,
+  LONGEST,
+  MISFITS,
+  NULLS,
+  noFacts,
+} from './column-facts.ts'
+export { disarm, FORMULA_START, isFormula } from './disarm.ts'
+export { displayWidth, isWide } from './display-width.ts'
+export { dateOfDigits, excelSerialMillis, readIsoDate } from './iso-date.ts'
+export { MASKS, type Mask, type Masking, maskValue } from './mask.ts'
+export { NESTED } from './nested-mark.ts'
+export { BUILT_IN_FORMATS, defaultFormat, formatFault, isUsableFormat, showsTime } from './number-format.ts'
+export type {
+  CellStyle,
+  CellType,
+  DataColumn,
+  FixedArea,
+  FixedCell,
+  RichRun,
+  RowGroup,
+  RowHeads,
+  SheetPlan,
+  Total,
+  TotalsPlan,
+} from './sheet-plan.ts'
+export { Timezone } from './timezone.ts'
+export { textLines, wrappedLines } from './wrapped-lines.ts'

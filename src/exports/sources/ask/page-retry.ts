@@ -1,0 +1,86 @@
+import {
+  AppError,
+  type Backoff,
+  backoffDelay,
+  type Clock,
+  ERRORS,
+  type ErrorKind,
+  type Log,
+} from '../../../kernel/index.ts'
+import { pageError } from '../pages/index.ts'
+
+export interface RetryOptions {
+  /** Tries after the first one. */
+  retries: number
+  backoff: Backoff
+  maxRetryAfterMs: number
+  /** Hears of a page that failed and will be asked for again. */
+  onTrouble?(trouble: Trouble): void
+}
+
+/** Why a page is asked for again, and when. Times are the clock's. */
+export interface Trouble {
+  code: string
+  message: string
+  since: number
+  /** Null while it is being asked for again. */
+  nextTryAt: number | null
+}
+
+/**
+ * What is wrong in the page itself. In the first answer and the first page, that is how the source is: asking again would
+ * not change it. A later page may be a stumble of a source that has shown that it can answer, so it is asked for again;
+ * after all tries it is what the source has to say, and another attempt would hear the same.
+ */
+const CONTENT: readonly ErrorKind[] = [
+  ERRORS.SOURCE_NOT_JSON,
+  ERRORS.SOURCE_SHAPE,
+  ERRORS.SOURCE_SHORT_PAGE,
+  ERRORS.SOURCE_LONG_PAGE,
+]
+
+/** Tries until it works, the error is not worth another try, or the tries are used up. */
+export async function retryPage<T>(
+  { clock, log }: { clock: Clock; log?: Log | undefined },
+  { retries, backoff, maxRetryAfterMs, onTrouble }: RetryOptions,
+  { page, signal }: { page: number; signal: AbortSignal },
+  attempt: () => Promise<T>,
+): Promise<T> {
+  let since: number | undefined
+  for (let tried = 1; ; tried++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      signal.throwIfAborted()
+      const failure = pageError(error, page)
+      if (!failure.retryable) throw failure
+      if (page === 0 && CONTENT.includes(failure.kind)) throw final(failure)
+      if (tried > retries) throw exhausted(failure, tried)
+      const asked = Math.min((failure.retryAfter ?? 0) * 1_000, maxRetryAfterMs)
+      const wait = Math.max(backoffDelay(tried, backoff), asked)
+      log?.warn({ page, tried, wait, code: failure.code }, `${failure.message}, will try again`)
+      const now = clock.now()
+      since ??= now
+      const trouble = { code: failure.code, message: failure.message, since }
+      onTrouble?.({ ...trouble, nextTryAt: now + wait })
+      await clock.sleep(wait, signal)
+      onTrouble?.({ ...trouble, nextTryAt: null })
+    }
+  }
+}
+
+function exhausted(failure: AppError, tried: number): AppError {
+  if (tried === 1) return failure
+  const { kind, details, retryAfter } = failure
+  return new AppError(kind, `${failure.message} (tried ${tried} times)`, {
+    cause: failure,
+    details,
+    retryable: !CONTENT.includes(kind),
+    ...(retryAfter !== undefined && { retryAfter }),
+  })
+}
+
+function final(failure: AppError): AppError {
+  const { kind, message, details } = failure
+  return new AppError(kind, message, { cause: failure, details, retryable: false })
+}

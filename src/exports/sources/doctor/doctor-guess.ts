@@ -1,0 +1,116 @@
+import { AppError, ERRORS, messageOf } from '../../../kernel/index.ts'
+import { askSource, type HttpAccess, type HttpSource, openHttpRows, readHttpSource } from '../http/index.ts'
+import { discard } from '../pages/index.ts'
+import type { Diagnosis, Finding } from './doctor.ts'
+import { type Guess, guessSource, type SeenAnswer } from './guess-source.ts'
+
+export interface GuessOptions {
+  url: string
+  headers: Readonly<Record<string, string>>
+  signal: AbortSignal
+}
+
+/** So much of an answer is looked at. */
+const LOOK_BYTES = 8 * 1024 * 1024
+const LOOK_MS = 60_000
+const PAGES = 3
+const SIZE = 100
+
+/**
+ * Looks at a source that does not speak Wharf's own protocol: asks for the address as it is, guesses how it pages, and reads the first pages
+ * in that way. Nothing if it looks like nothing that is known.
+ */
+export async function guessAndTry(access: HttpAccess, options: GuessOptions): Promise<Diagnosis | undefined> {
+  const answer = await look(access, options).catch(() => undefined)
+  options.signal.throwIfAborted()
+  const guess = answer && guessSource(answer)
+  if (!guess) return undefined
+  return diagnosisOf(access, guess, options)
+}
+
+async function diagnosisOf(access: HttpAccess, guess: Guess, options: GuessOptions): Promise<Diagnosis> {
+  const failures: unknown[] = []
+  for (const source of guess.sources) {
+    try {
+      const findings = await tryOut(access, source, options)
+      const { preset, ...rest } = source
+      return {
+        findings: [{ level: 'ok', check: 'answer', message: guess.reason }, ...findings],
+        recommendation: null,
+        source: { kind: 'http', ...(preset && { preset }), ...rest },
+      }
+    } catch (error) {
+      options.signal.throwIfAborted()
+      failures.push(error)
+    }
+  }
+  const message = `${guess.reason}, but: ${messageOf(failures[0])}`
+  const [source] = guess.sources
+  return {
+    findings: [{ level: 'fail', check: 'answer', message }],
+    recommendation: null,
+    source: { kind: 'http', ...source! },
+  }
+}
+
+async function look(access: HttpAccess, { url, headers, signal }: GuessOptions): Promise<SeenAnswer> {
+  const timeouts = { headersMs: LOOK_MS, bodyMs: LOOK_MS, totalMs: LOOK_MS }
+  const request = { url, headers: { accept: 'application/json, */*;q=0.5', ...headers } }
+  const answer = await askSource({ ...access, credentials: undefined }, request, { signal, timeouts })
+  if (answer.status < 200 || answer.status > 299) {
+    await discard(answer.body)
+    throw new AppError(ERRORS.SOURCE_STATUS, `the source answered with status ${answer.status}`)
+  }
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= LOOK_BYTES) break
+  }
+  return { url, headers: Object.fromEntries(answer.headers), text: Buffer.concat(chunks).toString('utf8') }
+}
+
+/** Reads the first pages; throws if they are not what the source says. */
+async function tryOut(
+  access: HttpAccess,
+  source: HttpSource,
+  { headers, signal }: GuessOptions,
+): Promise<Finding[]> {
+  const plan = readHttpSource({ ...source, headers: { ...headers } })
+  const rows = await openHttpRows(access, plan, { size: SIZE, retries: 0, signal })
+  try {
+    const seen = new Set<string>()
+    let count = 0
+    let pages = 0
+    for await (const page of rows.pages()) {
+      const text =
+        typeof page.text === 'string' ? page.text : page.text.bytes.toString('latin1', 0, page.text.length)
+      if (page.rows > 1 && seen.has(text))
+        throw new AppError(ERRORS.SOURCE_PAGE_REPEATED, 'the second page is the first one again')
+      seen.add(text)
+      count += page.rows
+      pages++
+      if (pages === PAGES) break
+    }
+    const { total = null } = rows
+    const told = total === null ? 'the total is not known' : `of ${total}`
+    return [
+      {
+        level: count === 0 ? 'warn' : 'ok',
+        check: 'total',
+        message: `${count} rows in ${pages} pages, ${told}`,
+      },
+      {
+        level: 'ok',
+        check: 'shape',
+        message: `${rows.columns.length} keys: ${rows.columns
+          .slice(0, 8)
+          .map(({ name }) => name)
+          .join(', ')}`,
+      },
+    ]
+  } finally {
+    await rows.close()
+  }
+}

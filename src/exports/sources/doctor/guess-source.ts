@@ -1,0 +1,193 @@
+import { type HttpSource, nextLink } from '../http/index.ts'
+
+/** What was answered when nothing but the address was asked for. */
+export interface SeenAnswer {
+  url: string
+  headers: Readonly<Record<string, string>>
+  /** The answer, or as much of it as was read. */
+  text: string
+}
+
+export interface Guess {
+  /** Why. */
+  reason: string
+  /** To be tried in this order. */
+  sources: HttpSource[]
+}
+
+type Members = Record<string, unknown>
+type Rule = (members: Members, answer: SeenAnswer) => Guess | undefined
+
+/** How an unknown source might page, by the look of one answer; nothing if it looks like none. */
+export function guessSource(answer: SeenAnswer): Guess | undefined {
+  const { text, url } = answer
+  const value = parsed(text)
+  if (Array.isArray(value)) return value.every(isObject) ? ofList(answer) : undefined
+  if (isObject(value)) {
+    for (const rule of RULES) {
+      const guess = rule(value, answer)
+      if (guess) return guess
+    }
+    return undefined
+  }
+  if (isLines(answer)) return { reason: 'each line is a JSON object', sources: [{ preset: 'ndjson', url }] }
+  return isCsv(answer) ? { reason: 'the answer is CSV', sources: [{ preset: 'csv', url }] } : undefined
+}
+
+function ofList({ headers, url }: SeenAnswer): Guess {
+  if (nextLink(headers.link) !== undefined)
+    return { reason: 'a list, and the header Link has rel="next"', sources: [{ preset: 'links', url }] }
+  if (/^\d+-\d+\/(?:\d+|\*)$/.test(headers['content-range'] ?? ''))
+    return { reason: 'a list with a Content-Range', sources: [{ preset: 'postgrest', url }] }
+  return {
+    reason: 'a list, and nothing says that there is more',
+    sources: [{ url, rows: '', total: null, paging: { style: 'none' } }],
+  }
+}
+
+const RULES: Rule[] = [
+  ({ data, jsonapi }, { url, headers }) =>
+    isRows(data) &&
+    (jsonapi !== undefined ||
+      /vnd\.api\+json/.test(headers['content-type'] ?? '') ||
+      (isObject(data[0]?.attributes) && data[0].type !== undefined))
+      ? { reason: 'resource objects of JSON:API', sources: [{ preset: 'jsonapi', url }] }
+      : undefined,
+  (members, { url }) =>
+    isRows(members.value) &&
+    Object.keys(members).some((key) => /^@(?:odata\.)?(?:context|nextLink)$/.test(key))
+      ? { reason: 'value, and control information of OData', sources: [{ preset: 'odata', url }] }
+      : undefined,
+  ({ hits }, { url }) =>
+    isObject(hits) && Array.isArray(hits.hits)
+      ? {
+          reason: 'hits of Elasticsearch; the sort must end in a unique field',
+          sources: [{ preset: 'elasticsearch', url, body: { sort: [{ _doc: 'asc' }] } }],
+        }
+      : undefined,
+  (members, { url }) =>
+    isRows(members.results) && 'next' in members
+      ? { reason: 'results and next of Django REST framework', sources: [{ preset: 'drf', url }] }
+      : undefined,
+  ({ content, totalElements, page }, { url }) =>
+    isRows(content) && (totalElements !== undefined || (isObject(page) && page.totalElements !== undefined))
+      ? { reason: 'content and totalElements of Spring Data', sources: [{ preset: 'spring', url }] }
+      : undefined,
+  ({ data, meta, current_page, next_cursor, per_page }, { url }) => {
+    const more = isObject(meta) ? meta : { current_page, next_cursor, per_page }
+    if (!isRows(data) || more.per_page === undefined) return undefined
+    if (more.current_page !== undefined)
+      return { reason: 'data and current_page of Laravel', sources: [{ preset: 'laravel', url }] }
+    const cursor = meta ? 'meta.next_cursor' : 'next_cursor'
+    return more.next_cursor === undefined
+      ? undefined
+      : {
+          reason: 'data and next_cursor of Laravel',
+          sources: [{ preset: 'laravel', url, paging: { style: 'cursor', cursor } }],
+        }
+  },
+  byNames,
+]
+
+const TOTAL =
+  /^(?:total|count|total_?(?:count|results?|items|elements|records|rows)|(?:record|item|row)_?count)$/i
+const NEXT =
+  /^(?:next|next_?(?:cursor|url|link|href|page_?token|token|page_?url)|continuation_?token|cursor|end_?cursor)$/i
+
+/** By the names that members usually have. */
+function byNames(members: Members, { url }: SeenAnswer): Guess | undefined {
+  const found = placesOf(members)
+  const list =
+    found.find(({ value }) => isRows(value) && value.length > 0) ?? found.find(({ value }) => isRows(value))
+  if (!list) return undefined
+  const rows = list.place
+  const length = (list.value as unknown[]).length
+  const counted = found.find(
+    ({ key, value }) => TOTAL.test(key) && Number.isInteger(value) && Number(value) >= length,
+  )
+  const shape = { url, rows, total: counted?.place ?? null }
+  const next = found.find(({ key, value }) => NEXT.test(key) && typeof value === 'string' && value !== '')
+  const reason = `rows at '${rows}'${counted ? `, total at '${counted.place}'` : ''}`
+  if (next) {
+    const isAddress = /^(?:https?:\/\/|\/|\?)/.test(String(next.value))
+    const paging = isAddress
+      ? ({ style: 'link', cursor: next.place } as const)
+      : ({ style: 'cursor', cursor: next.place, cursor_param: parameterFor(next.key) } as const)
+    return { reason: `${reason}, and more by '${next.place}'`, sources: [{ ...shape, paging }] }
+  }
+  if (counted?.value === length || !counted)
+    return {
+      reason: `${reason}; nothing says that there is more`,
+      sources: [{ ...shape, paging: { style: 'none' } }],
+    }
+  return {
+    reason: `${reason}; how to ask for more was tried out`,
+    sources: USUAL.map((paging) => ({ ...shape, paging })),
+  }
+}
+
+/** Ways of asking for a page that many sources have. */
+const USUAL: NonNullable<HttpSource['paging']>[] = [
+  { style: 'page', page_param: 'page', size_param: 'page_size', first: 1 },
+  { style: 'page', page_param: 'page', size_param: 'per_page', first: 1 },
+  { style: 'page', page_param: 'page', size_param: 'limit', first: 1 },
+  { style: 'offset', page_param: 'offset', size_param: 'limit' },
+  { style: 'offset', page_param: 'skip', size_param: 'limit' },
+  { style: 'offset', page_param: 'start', size_param: 'limit' },
+]
+
+function parameterFor(key: string): string {
+  if (/^(?:end_?)?cursor$/i.test(key)) return 'cursor'
+  return /^next_?.+/i.test(key)
+    ? key.replace(/^next_?(.)/i, (_, letter: string) => letter.toLowerCase())
+    : key
+}
+
+/** Members of the answer and of objects in it, three levels deep, the outer ones first. */
+function placesOf(members: Members): { place: string; key: string; value: unknown }[] {
+  const found: { place: string; key: string; value: unknown }[] = []
+  let level: { place: string; value: Members }[] = [{ place: '', value: members }]
+  for (let depth = 0; depth < 3; depth++) {
+    const inner: typeof level = []
+    for (const { place, value } of level)
+      for (const [key, member] of Object.entries(value)) {
+        const at = place === '' ? key : `${place}.${key}`
+        found.push({ place: at, key, value: member })
+        if (isObject(member)) inner.push({ place: at, value: member })
+      }
+    level = inner
+  }
+  return found
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isRows(value: unknown): value is Members[] {
+  return Array.isArray(value) && value.every(isObject)
+}
+
+/** The last line may be cut off. */
+function isLines({ text }: SeenAnswer): boolean {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  const whole = lines.length > 1 ? lines.slice(0, -1) : lines
+  return whole.length > 0 && whole.slice(0, 100).every((line) => isObject(parsed(line)))
+}
+
+function isCsv({ text, headers }: SeenAnswer): boolean {
+  if (/^text\/csv\b/i.test(headers['content-type'] ?? '')) return true
+  const [head = '', ...lines] = text.split(/\r?\n/).slice(0, 20)
+  const fields = (line: string) => line.split(/[,;\t|]/).length
+  return (
+    !/[<{[]/.test(head[0] ?? '<') && fields(head) > 1 && lines.some((line) => fields(line) === fields(head))
+  )
+}

@@ -1,0 +1,56 @@
+import { craft, type PinnedThread, type ThreadPool } from '../../threads/index.ts'
+import type { ExpectedPage, PageBody } from '../pages/index.ts'
+import type { Flushed, PageSink, RangeSpoolerOptions, RangeState, Taken } from './range-spooler.ts'
+import type { OpenTask, TakeTask } from './range-work.ts'
+
+const WORK = [import.meta.url, 'range-work'] as const
+const OPEN = craft<OpenTask, void>(...WORK, 'open')
+const TAKE = craft<TakeTask, { taken: Taken; memory: ArrayBuffer }>(...WORK, 'take')
+const FLUSH = craft<number, Flushed>(...WORK, 'flush')
+const CLOSE = craft<number, void>(...WORK, 'close')
+
+let lastRange = 0
+
+/** A range spooler that lives in another thread. Pages go there and come back with their memory, nothing is copied. */
+export class ThreadedSpooler implements PageSink {
+  readonly #thread: PinnedThread
+  readonly #range = ++lastRange
+  /** A thread does its tasks in order; whatever hinders the opening shows with the first page. */
+  readonly #opened: Promise<void>
+
+  constructor(
+    { threads }: { threads: ThreadPool },
+    options: RangeSpoolerOptions,
+    { segments, widths, nulls, added, unwanted, pages, keys }: RangeState,
+  ) {
+    this.#thread = threads.pin()
+    this.#opened = this.#thread.run(OPEN, {
+      range: this.#range,
+      options,
+      start: { segments, widths, nulls, added, unwanted, pages, keys },
+    })
+    this.#opened.catch(() => undefined)
+  }
+
+  async take(body: PageBody, expected: ExpectedPage): Promise<Taken> {
+    await this.#opened
+    const memory = body.bytes.buffer as ArrayBuffer
+    const task = { range: this.#range, memory, length: body.length, expected }
+    // Should the page be refused, its memory stays there, and the body takes new memory for the next one.
+    body.bytes = Buffer.alloc(0)
+    const answer = await this.#thread.run(TAKE, task, [memory])
+    body.bytes = Buffer.from(answer.memory)
+    return answer.taken
+  }
+
+  async flush(): Promise<Flushed> {
+    await this.#opened
+    return await this.#thread.run(FLUSH, this.#range)
+  }
+
+  close(): void {
+    // A thread that is gone has nothing to let go of.
+    this.#thread.run(CLOSE, this.#range).catch(() => undefined)
+    this.#thread.release()
+  }
+}

@@ -1,0 +1,8 @@
+export { askSource } from './ask-source.ts'
+export type { Credentials } from './credentials.ts'
+export { type HttpSource, PAGING_STYLES, PRESETS } from './http-source.ts'
+export { openCredentials } from './open-credentials.ts'
+export { type HttpAccess, openHttpRows } from './open-http-rows.ts'
+export { nextLink } from './paging/link-header.ts'
+export { parseHttpSource } from './parse-http-source.ts'
+export { type HttpPlan, isPlain, MOST_ROWS_PER_PAGE, readHttpSource } from './read-http-source.ts'

@@ -1,0 +1,8 @@
+export { cutPage } from './cut-page.ts'
+export { countOf, isWorthRetrying, startOfJson, startOfPage, wholeOf } from './envelope.ts'
+export { discard, PAGE_MARGIN, PageBody } from './page-body.ts'
+export { pageError } from './page-error.ts'
+export { type ExpectedPage, PageReader } from './page-reader.ts'
+export type { PageAnswer, PageSource } from './page-source.ts'
+export { firstRows, type Probe, readProbe } from './probe.ts'
+export type { FeedPage, FeedStart, OpenRows, RowFeed, TextPage } from './row-feed.ts'

@@ -1,0 +1,36 @@
+import { AppError, ERRORS, messageOf } from '../../../kernel/index.ts'
+import { JsonFault, ShapeFault, UnknownRowHead } from '../json/index.ts'
+
+/** Whatever went wrong with a page, as an error that names the page and the reason. */
+export function pageError(error: unknown, page: number): AppError {
+  if (error instanceof AppError) return named(error, page)
+  if (error instanceof JsonFault)
+    return new AppError(ERRORS.SOURCE_NOT_JSON, `page ${page} is not JSON: ${error.message}`, {
+      cause: error,
+    })
+  if (error instanceof ShapeFault)
+    return new AppError(ERRORS.SOURCE_SHAPE, `page ${page} has the wrong shape: ${error.message}`, {
+      cause: error,
+    })
+  if (error instanceof UnknownRowHead)
+    return new AppError(ERRORS.SOURCE_ROW_HEAD_UNKNOWN, `page ${page}: ${error.message}`, {
+      cause: error,
+      retryable: false,
+    })
+  return new AppError(ERRORS.SOURCE_UNREACHABLE, `page ${page} could not be fetched: ${messageOf(error)}`, {
+    cause: error,
+    retryable: !(error instanceof Error && 'retryable' in error && error.retryable === false),
+  })
+}
+
+/** What the network reports knows nothing of pages. */
+function named(error: AppError, page: number): AppError {
+  if (/^page \d/.test(error.message)) return error
+  const { kind, details, retryable, retryAfter } = error
+  return new AppError(kind, `page ${page}: ${error.message}`, {
+    cause: error,
+    details,
+    retryable,
+    ...(retryAfter !== undefined && { retryAfter }),
+  })
+}

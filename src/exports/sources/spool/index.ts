@@ -1,0 +1,7 @@
+export { alignSegments } from './align-segments.ts'
+export { joinSegments } from './join-segments.ts'
+export { type ExpectedSpool, type Resumed, resumeSpool } from './resume.ts'
+export { inFileOrder } from './segment-order.ts'
+export type { Spool, SpoolSegment } from './spool.ts'
+export { type SpoolFile, SpoolFolder } from './spool-folder.ts'
+export type { RangeMeta, SpoolMeta } from './spool-meta.ts'

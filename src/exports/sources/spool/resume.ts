@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../../../kernel/index.ts'
+import { restoreSegments } from './restore-segments.ts'
+import type { SpoolFolder } from './spool-folder.ts'
+import type { SpoolMeta } from './spool-meta.ts'
+
+/** Beyond this the source's rows may have moved too far. */
+const MAX_AGE_MS = 5 * 60_000
+
+export type Resumed = { resumed: true; fetched: number } | { resumed: false; reason: string }
+
+/** What a fresh probe says, to be held against the meta. */
+export type ExpectedSpool = Pick<
+  SpoolMeta,
+  'total' | 'pageSize' | 'fields' | 'rowNames' | 'growExcept' | 'csv' | 'key' | 'masks'
+>
+
+/** Takes up what an earlier fetch left in the folder, or says why not and leaves the folder to be cleared. */
+export async function resumeSpool(
+  { folder, clock }: { folder: SpoolFolder; clock: Clock },
+  expected: ExpectedSpool,
+): Promise<{ meta: SpoolMeta } | { reason: string }> {
+  const meta = await folder.readMeta()
+  if (meta === 'missing') return { reason: 'there is no earlier fetch on this instance' }
+  if (meta === 'damaged') return { reason: 'the notes of the earlier fetch are damaged' }
+  if (Math.abs(clock.now() - meta.updated) > MAX_AGE_MS) return { reason: 'the earlier fetch is too old' }
+  if (meta.total !== expected.total)
+    return { reason: `the source's total changed from ${meta.total} to ${expected.total}` }
+  if (meta.pageSize !== expected.pageSize) return { reason: 'the page size changed' }
+  if (columnsOf(meta) !== columnsOf(expected)) return { reason: 'the columns changed' }
+  if (!isDeepStrictEqual(meta.key, expected.key)) return { reason: 'the key changed' }
+  if (!(await restoreSegments(folder, meta)))
+    return { reason: 'a segment of the earlier fetch is missing or damaged' }
+  return { meta }
+}
+
+function columnsOf({ fields, rowNames, growExcept, csv, masks }: ExpectedSpool): string {
+  return JSON.stringify([fields, rowNames, growExcept, csv, masks])
+}

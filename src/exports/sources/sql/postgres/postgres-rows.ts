@@ -1,0 +1,231 @@
+import pg from 'pg'
+import { AppError, ERRORS, messageOf } from '../../../../kernel/index.ts'
+import type { TextPage } from '../../pages/index.ts'
+import { refused, refuseTwins, silent, unreachable } from '../sql-error.ts'
+import { MOST_ROWS, PageGatherer, SILENCE_MS, type SqlColumn } from '../sql-pages.ts'
+import type { SqlReach, SqlRows, SqlSource } from '../sql-source.ts'
+import { cancelPostgres, type RunningClient } from './cancel-postgres.ts'
+import { postgresColumn } from './postgres-columns.ts'
+import { fetchPages } from './postgres-fetch.ts'
+
+/** Of each statement, so of each run of rows: the server's own limit, should this process be gone. */
+const STATEMENT_MS = 3_600_000
+const CONNECT_MS = 15_000
+
+/** What makes every session read the same way and nothing but read. */
+const SESSION = `
+  set local statement_timeout = ${STATEMENT_MS};
+  set local lock_timeout = 30000;
+  set local timezone = 'UTC';
+  set local datestyle = 'ISO, YMD';
+  set local intervalstyle = 'iso_8601';
+  set local bytea_output = 'hex';
+  set local extra_float_digits = 1`
+
+/** A role with one of these reaches beyond the database: the server's files and programs know no read-only transaction. */
+const POWERS = `
+  select current_setting('is_superuser') = 'on'
+    or pg_has_role('pg_read_server_files', 'member')
+    or pg_has_role('pg_write_server_files', 'member')
+    or pg_has_role('pg_execute_server_program', 'member') as powerful,
+    to_regclass('schema_versions') is not null and to_regclass('export_files') is not null
+    and to_regclass('lane_turns') is not null as ledger`
+
+/**
+ * Runs a query in a read-only transaction that sees one snapshot, through a cursor. The query is declared as that cursor, which takes
+ * one SELECT or VALUES without data-modifying parts and nothing else; its parameters are bound. The transaction is never committed.
+ */
+export async function openPostgresRows(
+  { query, params = [] }: Pick<SqlSource, 'query' | 'params'>,
+  options: SqlReach,
+): Promise<SqlRows> {
+  const session = await PostgresSession.open(options)
+  try {
+    await session.declare(query, params)
+    // No rows yet, only what they look like.
+    const { fields } = await session.run({ text: 'fetch forward 0 from wharf' })
+    const columns = fields.map(({ name, dataTypeID }) => ({ name, ...postgresColumn(dataTypeID) }))
+    refuseTwins(columns)
+    const pages = session.pages(columns)
+    // What the database makes of the query shows with its first rows.
+    const first = await pages.next()
+    return {
+      columns: columns.map(({ name, type }) => ({ name, type })),
+      async *pages() {
+        if (first.done) return
+        yield first.value
+        yield* pages
+      },
+      close: () => session.close(),
+    }
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+}
+
+/** Opens a session and closes it again. */
+export async function testPostgres(options: SqlReach): Promise<void> {
+  const session = await PostgresSession.open(options)
+  await session.close()
+}
+
+class PostgresSession {
+  readonly #client: pg.Client
+  readonly #signal: AbortSignal
+  readonly #unfollow: () => void
+  readonly #silenceMs: number
+  #silence: NodeJS.Timeout | undefined
+  /** Why it was cut by Wharf itself. */
+  #late: AppError | undefined
+  #closed = false
+  #cancelled: Promise<void> = Promise.resolve()
+
+  static async open(options: SqlReach): Promise<PostgresSession> {
+    const session = new PostgresSession(await guardedClient(options), options)
+    try {
+      await session.#begin()
+      return session
+    } catch (error) {
+      await session.close()
+      throw error
+    }
+  }
+
+  private constructor(client: pg.Client, { signal, silenceMs = SILENCE_MS }: SqlReach) {
+    this.#client = client
+    this.#signal = signal
+    this.#silenceMs = silenceMs
+    // An error between two statements shows with the next one; without a listener it would end the process.
+    client.on('error', () => undefined)
+    const cut = () => this.#cut()
+    signal.addEventListener('abort', cut)
+    this.#unfollow = () => signal.removeEventListener('abort', cut)
+  }
+
+  /** By the extended protocol, also without parameters: it takes one statement, where the simple one takes any number. */
+  async declare(query: string, params: NonNullable<SqlSource['params']>): Promise<void> {
+    const text = `declare wharf no scroll cursor for ${query}`
+    await this.run({ text, values: [...params], queryMode: 'extended' } as pg.QueryConfig)
+  }
+
+  async run(statement: pg.QueryConfig): Promise<pg.QueryResult> {
+    this.#signal.throwIfAborted()
+    this.#listen()
+    try {
+      return await this.#client.query(statement)
+    } catch (error) {
+      throw this.#told(error)
+    } finally {
+      this.#rest()
+    }
+  }
+
+  async *pages(columns: readonly SqlColumn<string>[]): AsyncGenerator<TextPage> {
+    const gatherer = new PageGatherer(columns)
+    const hooks = {
+      heard: () => {
+        this.#silence?.refresh()
+      },
+      resting: (rests: boolean) => (rests ? this.#rest() : this.#listen()),
+      errorOf: (error: unknown) => this.#told(error),
+    }
+    try {
+      for (let rows = MOST_ROWS; rows === MOST_ROWS; ) {
+        this.#signal.throwIfAborted()
+        this.#listen()
+        rows = yield* fetchPages(this.#client, MOST_ROWS, gatherer, hooks)
+      }
+    } finally {
+      this.#rest()
+    }
+    const rest = gatherer.rest()
+    if (rest) yield rest
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#rest()
+    this.#unfollow()
+    // The transaction ends with the session. A session that is gone needs no end.
+    await Promise.all([this.#cancelled, this.#client.end().catch(() => undefined)])
+  }
+
+  async #begin(): Promise<void> {
+    try {
+      await this.#client.connect()
+    } catch (cause) {
+      this.#signal.throwIfAborted()
+      throw unreachable(cause)
+    }
+    // Should a query end the transaction in a way that nobody thought of, the next one is read only too.
+    await this.run({ text: 'set default_transaction_read_only = on' })
+    await this.run({ text: 'begin isolation level repeatable read read only' })
+    await this.run({ text: SESSION })
+    const [found] = (await this.run({ text: POWERS })).rows as { powerful: boolean; ledger: boolean }[]
+    if (found?.ledger) throw refused('the database is a ledger of Wharf; exports may not read it')
+    if (found?.powerful)
+      throw refused(
+        "the connection's role may use files or programs of the database server; give Wharf a role that may only read tables",
+      )
+  }
+
+  /** Waits for the server by Wharf's own clock: a query may lift the limit that its session has. */
+  #listen(): void {
+    this.#rest()
+    this.#silence = setTimeout(() => {
+      this.#late = silent(this.#silenceMs)
+      this.#cut()
+    }, this.#silenceMs)
+  }
+
+  #rest(): void {
+    clearTimeout(this.#silence)
+    this.#silence = undefined
+  }
+
+  #told(error: unknown): unknown {
+    return this.#signal.aborted ? this.#signal.reason : (this.#late ?? queryError(error))
+  }
+
+  /** By itself the server would notice with its next rows, or when the statement's time is over. */
+  #cut(): void {
+    const { connection } = this.#client as unknown as { connection: { stream: { destroy(): void } } }
+    connection.stream.destroy()
+    this.#cancelled = cancelPostgres(this.#client as unknown as RunningClient)
+  }
+}
+
+async function guardedClient({ url, addressOf }: SqlReach): Promise<pg.Client> {
+  const asked = new pg.Client({ connectionString: url }) as pg.Client & { ssl: unknown }
+  const { user, password, database, host, port } = asked
+  if (host.startsWith('/')) throw refused('a socket file cannot be used as a host')
+  const address = await addressOf(host, port)
+  // The certificate is that of the name, wherever the name leads.
+  const ssl = asked.ssl ? { ...(typeof asked.ssl === 'object' ? asked.ssl : {}), servername: host } : false
+  return new pg.Client({
+    user,
+    password,
+    database,
+    host: address,
+    port,
+    ssl,
+    connectionTimeoutMillis: CONNECT_MS,
+    application_name: 'wharf',
+    keepAlive: true,
+  } as pg.ClientConfig)
+}
+
+/** What PostgreSQL says of the query is the caller's to read; the statement itself is not repeated. */
+function queryError(error: unknown): AppError {
+  const { code } = error as { code?: string }
+  const isQuery = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
+  // Connection lost, too many connections, shutting down, conflict with recovery: worth another try.
+  const passing = !isQuery || /^(?:08|53|57P|40)/.test(code)
+  const kind = isQuery ? ERRORS.QUERY_FAILED : ERRORS.SOURCE_UNREACHABLE
+  const message = isQuery
+    ? `the database says: ${messageOf(error)} (${code})`
+    : `the database is gone: ${messageOf(error)}`
+  return new AppError(kind, message, { cause: error, retryable: passing })
+}

@@ -1,0 +1,145 @@
+import { readSync, statSync, writeSync } from 'node:fs'
+import { constants, DatabaseSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
+import { ERRORS, isAppError } from '../../../../kernel/index.ts'
+import { PageGatherer } from '../sql-pages.ts'
+import { type SqliteValue, sqliteColumn } from './sqlite-columns.ts'
+import { frameOf, type SqliteFailure, type SqliteTask } from './sqlite-frames.ts'
+
+// A process of its own, because SQLite runs a query in one go and Node cannot interrupt it: this one can be killed at any moment.
+// Frames go out synchronously, so that it reads no further ahead than the pipe is long.
+
+const OUT = 3
+const BUSY_MS = 30_000
+/** Of one value. */
+const MOST_BYTES = 256 * 1024 * 1024
+
+class Refusal extends Error {
+  readonly failure: SqliteFailure
+  constructor(code: SqliteFailure['code'], message: string) {
+    super(message)
+    this.failure = { code, message, retryable: false }
+  }
+}
+
+function main(): void {
+  const task = JSON.parse(readLine()) as SqliteTask
+  dieWithParent()
+  try {
+    read(task)
+    send(frameOf('end'))
+  } catch (error) {
+    send(frameOf('failure', JSON.stringify(failureOf(error))))
+  }
+}
+
+function read({ path, query, params }: SqliteTask): void {
+  const database = open(path)
+  if (query === null) return
+  lockDown(database)
+  const statement = database.prepare(query)
+  if (isMore(query.slice(statement.sourceSQL.length)))
+    throw new Refusal('QUERY_FAILED', 'an export takes one statement, and there is another one behind it')
+  statement.setReadBigInts(true)
+  statement.setReturnArrays(true)
+  const columns = statement.columns().map(({ name, type }) => sqliteColumn({ name: String(name), type }))
+  if (columns.length === 0)
+    throw new Refusal('QUERY_FAILED', 'the query returns no rows: an export takes one SELECT')
+  const rows = statement.iterate(...params.map(bound)) as unknown as Iterator<(SqliteValue | null)[]>
+  // The snapshot is that of the first step: whoever has the columns may count on it.
+  let row = rows.next()
+  send(frameOf('columns', JSON.stringify(columns.map(({ name, type }) => ({ name, type })))))
+  const gatherer = new PageGatherer(columns)
+  for (; !row.done; row = rows.next()) {
+    const page = gatherer.add(row.value)
+    if (page) send(frameOf('page', page.text, page.rows))
+  }
+  const rest = gatherer.rest()
+  if (rest) send(frameOf('page', rest.text, rest.rows))
+}
+
+function open(path: string): DatabaseSync {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) throw new Refusal('SOURCE_UNREACHABLE', 'the database file does not exist')
+  if (!found.isFile()) throw new Refusal('CONNECTION_REFUSED', 'the path of the database is no file')
+  const limits = { attach: 0, length: MOST_BYTES }
+  const options = { readOnly: true, timeout: BUSY_MS, allowExtension: false, limits }
+  const database = new DatabaseSync(path, options)
+  // The first look also shows whether it is a database.
+  const tables = database
+    .prepare("select name from sqlite_master where name in ('schema_versions', 'export_files', 'lane_turns')")
+    .all()
+  if (tables.length === 3)
+    throw new Refusal('CONNECTION_REFUSED', 'the database is a ledger of Wharf; exports may not read it')
+  return database
+}
+
+/** From here on a statement may read tables and call functions, and nothing else: no ATTACH, no PRAGMA, no extension, no write. */
+function lockDown(database: DatabaseSync): void {
+  if (typeof database.setAuthorizer !== 'function')
+    throw new Refusal('CONNECTION_REFUSED', 'SQLite files need Node 24.10 or later')
+  database.enableDefensive?.(true)
+  const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE, SQLITE_FUNCTION } = constants
+  const reading = new Set([SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE])
+  database.setAuthorizer((action, _table, name) => {
+    if (reading.has(action)) return SQLITE_OK
+    return action === SQLITE_FUNCTION && name !== 'load_extension' ? SQLITE_OK : SQLITE_DENY
+  })
+}
+
+/** Whether there is more than blanks and comments. */
+function isMore(rest: string): boolean {
+  return rest.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, '').replace(/[\s;]/g, '') !== ''
+}
+
+function bound(value: SqliteTask['params'][number]): null | number | bigint | string {
+  if (typeof value === 'boolean') return value ? 1n : 0n
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
+}
+
+function failureOf(error: unknown): SqliteFailure {
+  if (error instanceof Refusal) return error.failure
+  if (isAppError(error, ERRORS.SOURCE_PAGE_TOO_LARGE))
+    return { code: 'SOURCE_PAGE_TOO_LARGE', message: error.message, retryable: false }
+  const { message, errcode = 1 } = error as { message: string; errcode?: number }
+  const primary = errcode & 0xff
+  const says = `the database says: ${message}`
+  if (primary === 26)
+    return { code: 'CONNECTION_REFUSED', message: 'the file is no SQLite database', retryable: false }
+  // An error of the disk, or a file that cannot be opened.
+  if (primary === 10 || primary === 14) return { code: 'SOURCE_UNREACHABLE', message: says, retryable: true }
+  // Busy or locked.
+  return { code: 'QUERY_FAILED', message: says, retryable: primary === 5 || primary === 6 }
+}
+
+function readLine(): string {
+  const chunk = Buffer.alloc(65_536)
+  const chunks: Buffer[] = []
+  for (;;) {
+    const length = readSync(0, chunk)
+    if (length === 0) throw new Error('nothing was asked')
+    chunks.push(Buffer.from(chunk.subarray(0, length)))
+    if (chunk[length - 1] === 0x0a) return Buffer.concat(chunks).toString()
+  }
+}
+
+/** While a query runs, nothing else does in its thread. The other end of standard input is closed when the parent is gone. */
+function dieWithParent(): void {
+  const code = `
+    try { while (require('node:fs').readSync(0, Buffer.alloc(1)) > 0); } catch {}
+    process.kill(process.pid, 'SIGKILL')`
+  new Worker(code, { eval: true })
+}
+
+function send(frame: Buffer): void {
+  for (let at = 0; at < frame.length; ) {
+    try {
+      at += writeSync(OUT, frame, at)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') process.exit(1)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+    }
+  }
+}
+
+main()

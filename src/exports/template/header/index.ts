@@ -1,0 +1,6 @@
+export { chooseContent, type SheetContent, type TemplateFrom, templateOverruled } from './choose-content.ts'
+export { layoutColumns } from './column-headers.ts'
+export { csvHeader, csvRowLabels } from './csv-header.ts'
+export { type HeaderLayout, layoutPairs, layoutRows } from './header-layout.ts'
+export { parseHeader } from './header-pairs.ts'
+export { htmlToRuns } from './html-runs.ts'

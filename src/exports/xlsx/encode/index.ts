@@ -1,0 +1,5 @@
+export { addTotals, FILLED, LEAST, MOST, NUMBERS, noTotals, sumOf, TOTALS } from './column-totals.ts'
+export { styleAttribute } from './compiled-column.ts'
+export { type EncodedPiece, PieceEncoder, type PieceTask } from './encode-piece.ts'
+export type { HeadCell } from './row-encoder.ts'
+export { makeRecipe, type SheetRecipe } from './sheet-recipe.ts'

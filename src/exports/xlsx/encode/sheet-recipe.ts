@@ -1,0 +1,106 @@
+import type { Condition } from '../../condition/index.ts'
+import {
+  type CellStyle,
+  type CellType,
+  type DataColumn,
+  defaultFormat,
+  isUsableFormat,
+  type SheetPlan,
+  showsTime,
+} from '../../sheet/index.ts'
+import { columnLetters } from '../cell-reference.ts'
+import { isColor, lineHeight, ROW_HEIGHT, type StyleBook } from '../parts/index.ts'
+
+/** What a thread needs to turn spool rows into rows of one sheet: the plan with its styles numbered. Plain data. */
+export interface SheetRecipe {
+  /** Unique in the process, so that a thread compiles each recipe once. */
+  id: number
+  timezone: string
+  rowHeight: number | null
+  /** Points that a line of text takes, and what a row takes besides. */
+  line: number
+  rowPadding: number
+  columns: ColumnRecipe[]
+}
+
+export interface ColumnRecipe {
+  letters: string
+  field: number | null
+  type: CellType
+  /** A date column that shows no time of day drops it, so that its cells are whole days. */
+  keepTime: boolean
+  /** The column's own style first, then one for each condition. */
+  variants: StyleVariant[]
+  conditions: Condition[]
+  /** Its numbers are added up. */
+  total: boolean
+  /** Characters of a line where texts wrap; 0 where they do not. */
+  room: number
+}
+
+export interface StyleVariant {
+  style: number
+  /** For numbers that are no dates in a date column, or no whole ones in an integer column: without the number format. */
+  bareStyle: number
+  /** For booleans: LibreOffice forgets that a cell is one where its neighbour has the same style, and needs a format. */
+  booleanStyle: number
+  /** A background or a border shows in empty cells too. */
+  filled: boolean
+}
+
+/** Types whose format would show another number than the cell holds. */
+const BARE_TYPES: readonly CellType[] = ['date', 'datetime', 'integer']
+
+const MAY_BE_BOOLEAN: readonly CellType[] = ['auto', 'boolean']
+const BOOLEANS = '"TRUE";"TRUE";"FALSE"'
+
+let lastId = 0
+
+export function makeRecipe(
+  plan: SheetPlan,
+  { styles, timezone, widths }: { styles: StyleBook; timezone: string; widths: readonly number[] },
+): SheetRecipe {
+  lastId += 1
+  const line = Math.max(ROW_HEIGHT, ...plan.columns.map(({ style }) => lineHeight(style)))
+  return {
+    id: lastId,
+    timezone,
+    rowHeight: plan.rowHeight ?? null,
+    line,
+    rowPadding: Math.max(0, (plan.usualHeight ?? ROW_HEIGHT) - line),
+    columns: plan.columns.map((column, index) => {
+      const room = column.style.wrap ? Math.max(1, widths[index]! - (column.style.indent ?? 0)) : 0
+      return { ...makeColumn(column, columnLetters(index), styles), room }
+    }),
+  }
+}
+
+function makeColumn(column: DataColumn, letters: string, styles: StyleBook): Omit<ColumnRecipe, 'room'> {
+  const looks = [column.style, ...column.conditions.map(({ style }) => ({ ...column.style, ...style }))]
+  return {
+    letters,
+    field: column.field,
+    type: column.type,
+    keepTime: column.type !== 'date' || showsTime(effectiveFormat(column.style, column.type) ?? ''),
+    variants: looks.map((style) => makeVariant(style, column.type, styles)),
+    conditions: column.conditions.map(({ when }) => when),
+    total: column.total !== undefined,
+  }
+}
+
+function makeVariant(style: CellStyle, type: CellType, styles: StyleBook): StyleVariant {
+  const { format: _, ...bare } = style
+  const format = effectiveFormat(style, type)
+  return {
+    style: styles.add(format === undefined ? bare : { ...bare, format }),
+    booleanStyle: MAY_BE_BOOLEAN.includes(type)
+      ? styles.add({ format: BOOLEANS, ...style })
+      : styles.add(style),
+    bareStyle: BARE_TYPES.includes(type) ? styles.add(bare) : styles.add(style),
+    filled: isColor(style.bgColor) || isColor(style.border),
+  }
+}
+
+function effectiveFormat(style: CellStyle, type: CellType): string | undefined {
+  return style.format !== undefined && isUsableFormat(style.format) ? style.format : defaultFormat(type)
+}

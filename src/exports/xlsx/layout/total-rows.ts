@@ -1,0 +1,157 @@
+import {
+  type CellStyle,
+  type DataColumn,
+  defaultFormat,
+  type SheetPlan,
+  type Total,
+} from '../../sheet/index.ts'
+import { cellReference } from '../cell-reference.ts'
+import {
+  addTotals,
+  FILLED,
+  LEAST,
+  MOST,
+  NUMBERS,
+  noTotals,
+  styleAttribute,
+  sumOf,
+  TOTALS,
+} from '../encode/index.ts'
+import type { StyleBook } from '../parts/index.ts'
+import { cutToCell, inlineText, readableText } from '../xml-text.ts'
+
+/** Numbers of SUBTOTAL that leave out what a filter hides, and other subtotals. */
+const FUNCTIONS: Record<Total, number> = { avg: 101, count: 103, max: 104, min: 105, sum: 109 }
+
+/** Cells of a row that are said apart from its totals, by column: a label, or what a merged label covers. */
+export interface RowTitle {
+  column: number
+  text: string
+}
+
+/** Rows of the present file, the first and the last, and what is added up of them. */
+interface Range {
+  first: number
+  last: number
+  totals: Float64Array
+}
+
+/** The rows of totals of one sheet: below each group of rows that has one, and below all. */
+export class TotalRows<Group> {
+  readonly #plan: SheetPlan
+  readonly #looks: { total: number[]; subtotal: number[]; covered: number[] }
+  readonly #open = new Map<Group, Range>()
+  #all: Range | undefined
+  /** By column, in all files: numbers and filled cells. */
+  readonly #seen: Float64Array
+
+  constructor(plan: SheetPlan, styles: StyleBook) {
+    this.#plan = plan
+    const { style = {}, subtotalStyle = {} } = plan.totals ?? {}
+    const looks = (base: CellStyle) => plan.columns.map((column) => styles.add(lookOf(base, column)))
+    this.#looks = {
+      total: looks(style),
+      subtotal: looks(subtotalStyle),
+      covered: plan.columns.map((column) => styles.add(column.style)),
+    }
+    this.#seen = noTotals(plan.columns.length)
+  }
+
+  /** Rows `first` to `last` of the present file, which belong to these groups. */
+  add(groups: Iterable<Group>, { first, last, totals }: Range): void {
+    addTotals(this.#seen, totals)
+    this.#all = grown(this.#all, { first, last, totals })
+    for (const group of groups) this.#open.set(group, grown(this.#open.get(group), { first, last, totals }))
+  }
+
+  /** The row below a group; it counts among the rows of the groups around it. */
+  endGroup(group: Group, row: number, title: RowTitle): string {
+    const range = this.#open.get(group)
+    this.#open.delete(group)
+    for (const around of [...this.#open.values(), this.#all]) if (around) around.last = row
+    return this.#row(row, range, title, 'subtotal')
+  }
+
+  /** Whether rows of the present file belong to the group, which has not been ended. */
+  isOpen(group: Group): boolean {
+    return this.#open.has(group)
+  }
+
+  /** The last row of the present file. */
+  endFile(row: number): string {
+    const range = this.#all
+    this.#all = undefined
+    const [label = 0] = this.#plan.rowHeads?.columns ?? []
+    const title = { column: label, text: this.#plan.totals?.title ?? '' }
+    return this.#row(row, range, title, 'total')
+  }
+
+  /** Columns whose totals leave cells out, because they hold no numbers: how many cells those are. */
+  get leftOut(): { column: number; cells: number }[] {
+    return this.#plan.columns.flatMap(({ total }, column) => {
+      const at = column * TOTALS
+      const cells = this.#seen[at + FILLED]! - this.#seen[at + NUMBERS]!
+      return total === undefined || total === 'count' || cells === 0 ? [] : [{ column, cells }]
+    })
+  }
+
+  #row(row: number, range: Range | undefined, title: RowTitle, kind: 'total' | 'subtotal'): string {
+    const labels = this.#plan.rowHeads?.columns ?? []
+    const cells = this.#plan.columns.map(({ total }, column) => {
+      const isCovered = labels.includes(column) && column < title.column
+      const style = this.#looks[isCovered ? 'covered' : kind][column]!
+      const open = `<c r="${cellReference(row, column)}"${styleAttribute(style)}`
+      if (column === title.column && total === undefined && title.text !== '') {
+        const text = inlineText(cutToCell(readableText(title.text)))
+        return `${open} t="inlineStr"><is>${text}</is></c>`
+      }
+      const value = total === undefined ? null : totalOf(total, range?.totals, column * TOTALS)
+      if (value === null) return style === 0 ? '' : `${open}/>`
+      if (!range) return `${open}><v>${value}</v></c>`
+      const cellsAbove = `${cellReference(range.first, column)}:${cellReference(range.last, column)}`
+      return `${open}><f>SUBTOTAL(${FUNCTIONS[total!]},${cellsAbove})</f><v>${value}</v></c>`
+    })
+    return `<row r="${row}">${cells.join('')}</row>`
+  }
+}
+
+function grown(range: Range | undefined, { first, last, totals }: Range): Range {
+  const sums = range?.totals ?? noTotals(totals.length / TOTALS)
+  addTotals(sums, totals)
+  return { first: range?.first ?? first, last, totals: sums }
+}
+
+/** Null where there is nothing to show: an average of no numbers is an error in a spreadsheet. */
+function totalOf(total: Total, totals: Float64Array | undefined, at: number): number | null {
+  const numbers = totals?.[at + NUMBERS] ?? 0
+  switch (total) {
+    case 'sum':
+      return totals ? sumOf(totals, at) : 0
+    case 'count':
+      return totals?.[at + FILLED] ?? 0
+    case 'avg':
+      return totals && numbers > 0 ? Number((sumOf(totals, at) / numbers).toPrecision(15)) : null
+    case 'min':
+      return totals && numbers > 0 ? totals[at + LEAST]! : null
+    case 'max':
+      return totals && numbers > 0 ? totals[at + MOST]! : null
+  }
+}
+
+/** The row's look, aligned and formatted like the column. */
+function lookOf(base: CellStyle, { style, type, total }: DataColumn): CellStyle {
+  const { align, vAlign, indent } = style
+  const format =
+    total === 'count' || total === undefined
+      ? undefined
+      : total === 'avg' && type === 'integer'
+        ? '0.00'
+        : (style.format ?? defaultFormat(type))
+  return {
+    ...base,
+    ...(align !== undefined && { align }),
+    ...(vAlign !== undefined && { vAlign }),
+    ...(indent !== undefined && { indent }),
+    ...(format !== undefined && { format }),
+  }
+}

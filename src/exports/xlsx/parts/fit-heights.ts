@@ -1,0 +1,48 @@
+import { type CellStyle, type FixedArea, type FixedCell, textLines } from '../../sheet/index.ts'
+import { DEFAULT_FONT_SIZE } from './styles.ts'
+
+/** Height of a row that says nothing of it. */
+export const ROW_HEIGHT = 15
+/** Excel's own limit. */
+const MAX_HEIGHT = 409
+/** A longer summary is all in its cell, but not all of it in sight. */
+const MAX_LINES = 12
+
+/** Points that a line of text takes. Fonts with East Asian glyphs are higher than Calibri. */
+export function lineHeight({ size = DEFAULT_FONT_SIZE, font }: CellStyle): number {
+  return Math.ceil(size * (font === undefined ? 1.36 : 1.45) * 2) / 2
+}
+
+/**
+ * Heights of an area's rows: Excel fits no row to a merged cell, and other readers fit none at all, so that each row gets
+ * what its texts need. A height that the plan gives is the least that its row gets.
+ */
+export function fitHeights(area: FixedArea, widths: readonly number[], rowHeight: number): FixedArea {
+  const heights = Array.from({ length: area.rows }, (_, row) => area.heights[row])
+  const grow = (row: number, needed: number) => {
+    if (needed > (heights[row] ?? rowHeight)) heights[row] = Math.min(needed, MAX_HEIGHT)
+  }
+  const [tall, flat] = [area.cells.filter(isTall), area.cells.filter((cell) => !isTall(cell))]
+  for (const cell of flat) grow(cell.row, neededHeight(cell, widths))
+  for (const cell of tall) {
+    const last = cell.row + cell.rowSpan - 1
+    let above = 0
+    for (let row = cell.row; row < last; row += 1) above += heights[row] ?? rowHeight
+    grow(last, neededHeight(cell, widths) - above)
+  }
+  return { ...area, heights }
+}
+
+function isTall({ rowSpan }: FixedCell): boolean {
+  return rowSpan > 1
+}
+
+function neededHeight({ value, style, column, columnSpan }: FixedCell, widths: readonly number[]): number {
+  const text = Array.isArray(value) ? value.map((run) => run.text).join('') : String(value ?? '')
+  if (!style.wrap || text === '') return 0
+  let room = 0
+  for (let n = column; n < column + columnSpan; n += 1) room += widths[n] ?? 0
+  const scale = ((style.size ?? DEFAULT_FONT_SIZE) / DEFAULT_FONT_SIZE) * (style.bold ? 1.1 : 1)
+  const lines = textLines(text, Math.max(1, room / scale), MAX_LINES)
+  return lines * lineHeight(style) + (style.padding ?? 0)
+}

@@ -1,0 +1,18 @@
+export { type DefinedName, filterName, filterRange, printTitles } from './defined-names.ts'
+export { fitHeights, lineHeight, ROW_HEIGHT } from './fit-heights.ts'
+export { type CellLink, linkBytes, linkTarget, linkTargets, MAX_LINKS } from './hyperlinks.ts'
+export {
+  appProperties,
+  type BookProperties,
+  contentTypes,
+  coreProperties,
+  rootRelationships,
+  sheetPath,
+  sheetRelationships,
+  sheetRelationshipsPath,
+  workbook,
+  workbookRelationships,
+} from './package-parts.ts'
+export { DEFAULT_FONT_SIZE, isColor, StyleBook } from './styles.ts'
+export { theme } from './theme.ts'
+export { type SheetEnd, worksheetHead, worksheetTail } from './worksheet.ts'

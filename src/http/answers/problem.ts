@@ -1,0 +1,108 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, closest, ERRORS, outageOf } from '../../kernel/index.ts'
+import { errorTypeOf } from './errors-page.ts'
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** RFC 9457. `code` is stable; `detail` is for people. */
+export interface Problem {
+  type: string
+  title: string
+  status: number
+  code: string
+  detail: string
+  instance: string
+  [member: string]: unknown
+}
+
+export function toProblem(error: AppError, requestId: string): Problem {
+  return {
+    // Programs may rely on it: a request that is wrong as a whole has one entry, without a path.
+    ...(error.kind === ERRORS.REQUEST_INVALID && { errors: [{ path: '', message: error.message }] }),
+    ...error.details,
+    type: errorTypeOf(error.code),
+    title: error.kind.title,
+    status: error.kind.http,
+    code: error.code,
+    detail: error.message,
+    instance: `urn:request:${requestId}`,
+  }
+}
+
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply {
+  if (error.retryAfter !== undefined) reply.header('Retry-After', Math.max(1, Math.ceil(error.retryAfter)))
+  if (error.kind.http === 416) reply.header('Content-Range', `bytes */${error.details.size ?? '*'}`)
+  if (error.kind.http === 401) reply.header('WWW-Authenticate', 'Bearer realm="wharf"')
+  return reply.code(error.kind.http).type(PROBLEM_TYPE).send(toProblem(error, request.id))
+}
+
+/** What Fastify and its parsers throw, in our words. */
+export function toAppError(error: FastifyError | Error): AppError {
+  if (error instanceof AppError) return error
+  const { code, validation, validationContext, statusCode } = error as FastifyError
+  if (validation) return invalidRequest(validation, validationContext ?? 'body')
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new AppError(ERRORS.BODY_TOO_LARGE, error.message, { cause: error })
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new AppError(ERRORS.MEDIA_TYPE_UNSUPPORTED, 'send the body as application/json', {
+        cause: error,
+      })
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return new AppError(ERRORS.BODY_NOT_JSON, 'the body is not valid JSON', { cause: error })
+  }
+  if (error instanceof SyntaxError)
+    return new AppError(ERRORS.BODY_NOT_JSON, `the body is not valid JSON: ${error.message}`)
+  const outage = outageOf(error)
+  if (outage) return outage
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new AppError(ERRORS.REQUEST_INVALID, error.message, { cause: error })
+  }
+  return new AppError(
+    ERRORS.INTERNAL,
+    'something broke inside Wharf; the log has more under this request id',
+    {
+      cause: error,
+    },
+  )
+}
+
+type Validation = NonNullable<FastifyError['validation']>
+
+/** What a field that does not exist may have been meant to be. */
+function meant(name: string, { parentSchema }: { parentSchema?: { properties?: object } }): string {
+  const near = closest(name, Object.keys(parentSchema?.properties ?? {}))
+  return near === undefined ? '' : `; did you mean ${near}?`
+}
+
+function invalidRequest(validation: Validation, where: string): AppError {
+  const errors = oneForEachUnion(validation).map((error) => {
+    const { instancePath, message, params } = error
+    const extra = (params as { additionalProperty?: string; allowedValues?: unknown[] }) ?? {}
+    const hint = extra.allowedValues ? `: ${extra.allowedValues.join(', ')}` : ''
+    const name = extra.additionalProperty
+      ? ` (${extra.additionalProperty}${meant(extra.additionalProperty, error as object)})`
+      : ''
+    return { path: `${where}${instancePath}`, message: `${message ?? 'is not valid'}${hint}${name}` }
+  })
+  const detail = errors.map(({ path, message }) => `${path} ${message}`).join('; ')
+  return new AppError(ERRORS.REQUEST_INVALID, detail, { details: { errors } })
+}
+
+/** A value that is of none of several types is one error, not one per type and one for all of them. */
+function oneForEachUnion(validation: Validation): Validation {
+  const isUnion = ({ keyword }: Validation[number]) => keyword === 'anyOf'
+  const within =
+    (path: string) =>
+    ({ instancePath }: Validation[number]) =>
+      instancePath === path
+  return validation.flatMap((error) => {
+    const { instancePath } = error
+    const others = validation.filter((other) => within(instancePath)(other) && !isUnion(other))
+    const types = others.flatMap(({ keyword, params }) => (keyword === 'type' ? [String(params.type)] : []))
+    const inUnion = validation.some((other) => within(instancePath)(other) && isUnion(other))
+    if (!inUnion || types.length < others.length || types.length === 0) return [error]
+    return isUnion(error) ? [{ ...error, message: `must be ${types.join(' or ')}`, params: {} }] : []
+  })
+}

@@ -1,0 +1,49 @@
+import { statfs } from 'node:fs/promises'
+import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
+
+/** A disk with less than this is full. */
+const LITTLE_ROOM = 1024 * 1024
+const FRESH_MS = 1_000
+/** These write nothing that takes room, or make room. */
+const HARMLESS = /\/(ticket|cancel|preview)$/
+const WRITES = new Set(['POST', 'PUT', 'PATCH'])
+
+/** Whether the disks of this instance have room: without it, nothing new is accepted, and all else goes on. */
+export class DiskRoom {
+  readonly #clock: Clock
+  readonly #folders: readonly string[]
+  #known: { at: number; full: Promise<boolean> } | undefined
+
+  constructor(clock: Clock, folders: readonly string[]) {
+    this.#clock = clock
+    this.#folders = folders
+  }
+
+  isFull(): Promise<boolean> {
+    const now = this.#clock.now()
+    if (!this.#known || now - this.#known.at >= FRESH_MS || now < this.#known.at)
+      this.#known = { at: now, full: this.#look() }
+    return this.#known.full
+  }
+
+  /** Throws for a request that would write to a full disk. */
+  async require(method: string, route: string): Promise<void> {
+    if (!WRITES.has(method) || HARMLESS.test(route) || !(await this.isFull())) return
+    throw new AppError(ERRORS.STORAGE_FULL, 'the disk is full, so nothing new is accepted', {
+      retryAfter: 30,
+    })
+  }
+
+  /** A folder that cannot be looked at says nothing; whoever writes there finds out. */
+  async #look(): Promise<boolean> {
+    const rooms = await Promise.all(
+      this.#folders.map((folder) =>
+        statfs(folder).then(
+          ({ bavail, bsize }) => bavail * bsize,
+          () => Number.POSITIVE_INFINITY,
+        ),
+      ),
+    )
+    return Math.min(...rooms) < LITTLE_ROOM
+  }
+}

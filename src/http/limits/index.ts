@@ -1,0 +1,6 @@
+export { type BodyLimits, watchBody } from './body-watch.ts'
+export { Connections } from './connections.ts'
+export { CrossOrigin } from './cross-origin.ts'
+export { DiskRoom } from './disk-room.ts'
+export { requirePlain } from './plain-input.ts'
+export { callerOf, type RateLimit, RequestLimiter, type SharedCounts } from './rate-limit.ts'

@@ -1,0 +1,2 @@
+export { Metrics } from './metrics.ts'
+export { type MetricsAccess, MetricsServer, mayReadMetrics } from './metrics-server.ts'

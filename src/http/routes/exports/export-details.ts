@@ -1,0 +1,210 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { ExportView } from '../../../exports/index.ts'
+import { background } from '../../../kernel/index.ts'
+import { eventHistory } from '../../../notify/index.ts'
+import type { ProjectStore } from '../../../tenancy/index.ts'
+import { sendArtifact } from '../../answers/index.ts'
+import { actorOf, issuerOf, linkIssuerOf, type Principal } from '../../auth/index.ts'
+import type { HttpDeps } from '../../http-deps.ts'
+import { nullable, OneTask, Ticket } from '../schemas.ts'
+import { Deliveries, Downloads, ExportTask, Manifest, Place, RenderBody, Report } from './export-schemas.ts'
+
+const tags = ['exports']
+
+/** What belongs to one export: its history, its callbacks, its place, its file. `find` throws for strangers. */
+export function exportDetailRoutes(
+  { exports, callbacks, engine, projects, trail, idempotency, proxies }: HttpDeps,
+  find: (request: FastifyRequest) => Promise<ExportView>,
+): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/api/exports/:task_id/events',
+      {
+        config: { access: 'ticket' },
+        schema: {
+          tags,
+          summary: 'Everything that happened to it',
+          params: OneTask,
+          response: { 200: Type.Object({ items: Type.Array(Type.Any()) }) },
+        },
+      },
+      async (request) => {
+        const { task_id } = await find(request)
+        return { items: await eventHistory(engine, { taskId: task_id }) }
+      },
+    )
+
+    app.get(
+      '/api/exports/:task_id/deliveries',
+      { schema: { tags, summary: 'Attempts to call back', params: OneTask, response: { 200: Deliveries } } },
+      async (request) => ({ items: await callbacks.deliveries((await find(request)).task_id) }),
+    )
+
+    app.get(
+      '/api/exports/:task_id/downloads',
+      {
+        schema: {
+          tags,
+          summary: 'Who fetched the file, and when',
+          params: OneTask,
+          response: { 200: Downloads },
+        },
+      },
+      async (request) => ({ items: await exports.downloads((await find(request)).task_id) }),
+    )
+
+    app.get(
+      '/api/exports/:task_id/report',
+      {
+        config: { access: 'ticket' },
+        schema: {
+          tags,
+          summary: 'What is known of the file: rows, columns, parts',
+          params: OneTask,
+          response: { 200: Report },
+        },
+      },
+      async (request) => exports.report((await find(request)).task_id),
+    )
+
+    app.get(
+      '/api/exports/:task_id/manifest',
+      {
+        config: { access: 'ticket' },
+        schema: {
+          tags,
+          summary: 'The report, signed by this installation; `wharf verify` checks it',
+          params: OneTask,
+          response: { 200: Manifest },
+        },
+      },
+      async (request) => exports.manifest((await find(request)).task_id),
+    )
+
+    app.get(
+      '/api/exports/:task_id/position',
+      {
+        schema: {
+          tags,
+          summary: 'Its place in the queue, and which limit holds it',
+          params: OneTask,
+          response: { 200: Place },
+        },
+      },
+      async (request) => exports.position((await find(request)).task_id),
+    )
+
+    app.post(
+      '/api/exports/:task_id/ticket',
+      {
+        schema: {
+          tags,
+          summary: "Permission for a browser: this task's events and file only",
+          params: OneTask,
+          response: { 200: Ticket },
+        },
+      },
+      async (request) => exports.ticket(await find(request), issuerOf(request.principal)),
+    )
+
+    app.post(
+      '/api/exports/:task_id/render',
+      {
+        schema: {
+          tags,
+          summary: 'Make another file of the rows that the export has kept',
+          params: OneTask,
+          body: nullable(RenderBody),
+          response: { 202: ExportTask },
+        },
+      },
+      async (request, reply) => {
+        const { task_id, project_id } = await find(request)
+        const refused = await exports.refusal(project_id)
+        const issuer = linkIssuerOf(request, proxies)
+        await idempotency.answer(request, reply, async (tx) => {
+          if (refused) throw refused
+          const view = await exports.render(tx, task_id, request.body ?? {}, issuer)
+          return { status: 202, headers: { Location: `/api/exports/${view.task_id}` }, body: view }
+        })
+      },
+    )
+
+    app.delete(
+      '/api/exports/:task_id/file',
+      {
+        schema: {
+          tags,
+          summary: 'Delete the file, for all tasks that share it; the task stays',
+          params: OneTask,
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        await exports.deleteFile((await find(request)).task_id)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/api/exports/:task_id/file',
+      { config: { access: 'ticket', link: true }, schema: { tags, summary: 'The file', params: OneTask } },
+      async (request, reply) => {
+        const view = await find(request)
+        // Asked while the connection is sure to be there: one that is gone has no address.
+        const { ip: address } = request
+        const audit = trail.prepare(request)
+        const by = { who: await nameOf(projects, request.principal), address }
+        const elsewhere = await exports.publicFileUrl(view.task_id)
+        const use = linkUse(request, () => exports.useLink(view.task_id))
+        if (elsewhere !== null) {
+          await use()
+          // How much of it is fetched there is not known here.
+          await exports.recordDownload(view.task_id, { ...by, bytes: 0, complete: false })
+          await audit()
+          return reply.redirect(elsewhere, 302)
+        }
+        return sendArtifact(request, reply, {
+          async open(range) {
+            const file = await exports.openFile(view.task_id, range)
+            // Only now: a file that is not to be had at the moment uses up nothing.
+            await use().catch((error) => {
+              file.stream.destroy()
+              throw error
+            })
+            return file
+          },
+          domain: 'exports',
+          fileName: view.file?.name ?? 'export',
+          size: view.file?.size ?? 0,
+          onSent: (sent) =>
+            background(
+              'recording a download',
+              exports.recordDownload(view.task_id, { ...by, ...sent }).then(audit),
+            ),
+        })
+      },
+    )
+  }
+}
+
+/** What counts one use of a link per request; a look (HEAD) and a download with a key are none. */
+function linkUse({ principal, method }: FastifyRequest, count: () => Promise<void>): () => Promise<void> {
+  let counted = principal?.role !== 'ticket' || method === 'HEAD'
+  return async () => {
+    if (counted) return
+    counted = true
+    await count()
+  }
+}
+
+/** Which person, which key, or the ticket of which: a file that leaks leads back to it. Like the actor of the audit log, with the key's name. */
+async function nameOf(projects: ProjectStore, principal: Principal | null): Promise<string> {
+  const actor = actorOf(principal)
+  const keyId = principal?.keyId ?? null
+  if (keyId === null) return actor
+  const name = await projects.keys.nameOf(keyId)
+  return actor.replace(keyId, () => name)
+}

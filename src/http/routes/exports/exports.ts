@@ -1,0 +1,229 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { type ExportBody, type ExportView, noExport, type Produced } from '../../../exports/index.ts'
+import { AppError, ERRORS, metrics } from '../../../kernel/index.ts'
+import type { Person } from '../../../tenancy/index.ts'
+import { contentDisposition } from '../../answers/index.ts'
+import { linkIssuerOf, type Principal, personOf, requireProject, requireTask } from '../../auth/index.ts'
+import type { HttpDeps } from '../../http-deps.ts'
+import { keepKeyOrder } from '../keep-key-order.ts'
+import { paging, wanted } from '../paging.ts'
+import { OneProject, OneTask } from '../schemas.ts'
+import { exportDetailRoutes } from './export-details.ts'
+import { ExportPage, ExportRequestBody, ExportState, ExportTask, KeySet, Preview } from './export-schemas.ts'
+
+const tags = ['exports']
+const POLL_AFTER_SECONDS = '2'
+
+/** "Page this URL and give my operator a file." */
+export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
+  const { exports, idempotency } = deps
+
+  const find = async (request: FastifyRequest): Promise<ExportView> => {
+    const { task_id } = request.params as { task_id: string }
+    const view = await exports.get(task_id, linkIssuerOf(request, deps.proxies))
+    requireTask(request.principal, { id: task_id, projectId: view.project_id }, () => noExport(task_id))
+    return view
+  }
+
+  return async (app) => {
+    keepKeyOrder(app as unknown as FastifyInstance)
+
+    app.post(
+      '/api/exports',
+      {
+        schema: {
+          tags,
+          summary: 'Ask for an export; with mode=sync the answer is the file itself',
+          querystring: Type.Object({
+            mode: Type.Optional(Type.Enum(['async', 'sync'])),
+          }),
+          body: ExportRequestBody,
+          response: { 202: ExportTask },
+        },
+      },
+      async (request, reply) => {
+        const body = inTheirName(request.body as ExportBody, personOf(request.principal))
+        const projectId = projectOf(request.principal, body)
+        if (request.query.mode === 'sync') return answerWithFile(deps, request, projectId, reply) as never
+        const refused = await exports.refusal(projectId)
+        await idempotency.answer(request, reply, async (tx) => {
+          if (refused) throw refused
+          const view = await exports.submit(tx, projectId, body, linkIssuerOf(request, deps.proxies))
+          const headers = { Location: `/api/exports/${view.task_id}`, 'Retry-After': POLL_AFTER_SECONDS }
+          return { status: 202, headers, body: view }
+        })
+      },
+    )
+
+    app.post(
+      '/api/exports/preview',
+      {
+        schema: {
+          tags,
+          summary:
+            'The file of the first rows: its cells with values, shown texts and looks; nothing is stored',
+          body: ExportRequestBody,
+          response: { 200: Preview },
+        },
+      },
+      async (request, reply) => {
+        const body = request.body as ExportBody
+        const projectId = projectOf(request.principal, body)
+        return (await exports.preview(
+          projectId,
+          body,
+          abortedWith(reply),
+          linkIssuerOf(request, deps.proxies),
+        )) as never
+      },
+    )
+
+    app.get(
+      '/api/exports/:task_id',
+      {
+        config: { access: 'ticket' },
+        schema: { tags, summary: 'How an export stands', params: OneTask, response: { 200: ExportTask } },
+      },
+      find,
+    )
+
+    app.get(
+      '/api/projects/:project_id/exports',
+      {
+        schema: {
+          tags,
+          summary: "A project's exports, newest first",
+          params: OneProject,
+          querystring: Type.Object({
+            status: Type.Optional(ExportState),
+            operator_id: Type.Optional(Type.String()),
+            search: Type.Optional(
+              Type.String({ description: "part of the file's name, the operator or the id", maxLength: 200 }),
+            ),
+            ...paging,
+          }),
+          response: { 200: ExportPage },
+        },
+      },
+      async (request) => {
+        const { project_id } = request.params
+        requireProject(request.principal, project_id)
+        const { operator_id } = request.query
+        const filters = wanted(request.query, 'status', 'search')
+        return exports.list(
+          {
+            projectId: project_id,
+            ...filters,
+            ...(operator_id !== undefined && { operatorId: operator_id }),
+          },
+          linkIssuerOf(request, deps.proxies),
+        )
+      },
+    )
+
+    app.delete(
+      '/api/exports/:task_id',
+      {
+        schema: {
+          tags,
+          summary: 'Cancel; a shared job stops with its last task',
+          params: OneTask,
+          response: { 202: ExportTask },
+        },
+      },
+      async (request, reply) => {
+        const { task_id } = await find(request)
+        await exports.cancel(task_id)
+        return reply.code(202).send(await exports.get(task_id, linkIssuerOf(request, deps.proxies)))
+      },
+    )
+
+    app.post(
+      '/api/exports/:task_id/retry',
+      {
+        schema: {
+          tags,
+          summary: 'Try a failed or cancelled export again',
+          params: OneTask,
+          response: { 202: ExportTask },
+        },
+      },
+      async (request, reply) => {
+        const before = await find(request)
+        const refused = await exports.refusal(before.project_id)
+        await idempotency.answer(request, reply, async (tx) => {
+          if (refused) throw refused
+          await exports.retry(tx, before.task_id)
+          return {
+            status: 202,
+            headers: { 'Retry-After': POLL_AFTER_SECONDS },
+            body: { ...before, ...QUEUED },
+          }
+        })
+      },
+    )
+
+    app.get(
+      '/.well-known/wharf-keys',
+      {
+        config: { access: 'open' },
+        schema: { tags, summary: 'Keys that sign manifests, as a JWK set', response: { 200: KeySet } },
+      },
+      async () => exports.publicKeys,
+    )
+
+    await app.register(exportDetailRoutes(deps, find))
+  }
+}
+
+const QUEUED = { status: 'pending', stage: 'queued', error: null, finished_at: null }
+
+/** What a person asks for is theirs, unless they say whose it is. */
+function inTheirName(body: ExportBody, person: Person | null): ExportBody {
+  return person && body.operator_id === undefined ? { ...body, operator_id: person.name } : body
+}
+
+function projectOf(principal: Principal | null, { project_id }: ExportBody): string {
+  if (principal?.role === 'project') {
+    if (project_id !== undefined) requireProject(principal, project_id)
+    return principal.project.id
+  }
+  if (project_id === undefined)
+    throw new AppError(ERRORS.REQUEST_INVALID, 'body must have project_id with the admin token')
+  return project_id
+}
+
+async function answerWithFile(
+  { exports, proxies, trail }: HttpDeps,
+  request: FastifyRequest,
+  projectId: string,
+  reply: FastifyReply,
+): Promise<void> {
+  const send = async ({ path, fileName, contentType, watermark }: Produced) => {
+    reply.headers({
+      'Content-Type': contentType,
+      'Content-Length': (await stat(path)).size,
+      'Content-Disposition': contentDisposition(fileName),
+    })
+    // There is no task to look up: the audit log says whose mark it is.
+    if (watermark) await trail.prepare(request, { action: 'export.downloaded', target: watermark.id })()
+    const stream = createReadStream(path)
+    stream.once('close', () => metrics.bytesSent.inc({ domain: 'exports' }, stream.bytesRead))
+    await reply.send(stream)
+  }
+  const issuer = linkIssuerOf(request, proxies)
+  const body = inTheirName(request.body as ExportBody, personOf(request.principal))
+  await exports.sync(projectId, body, abortedWith(reply), send, issuer)
+}
+
+/** A caller that has gone wants nothing any more. */
+function abortedWith(reply: FastifyReply): AbortSignal {
+  const abort = new AbortController()
+  // Of the answer, not of the connection: that one carries further requests, and would gather listeners.
+  reply.raw.once('close', () => abort.abort(new AppError(ERRORS.CALLER_GONE, 'the caller has gone')))
+  return abort.signal
+}

@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import { MOST_ROWS_PER_PAGE, PAGING_STYLES, PRESETS } from '../../../exports/index.ts'
+import { byKind } from './by-kind.ts'
+
+const Place = (description: string) => Type.String({ maxLength: 1_000, description })
+const Parameter = Type.String({ minLength: 1, maxLength: 200 })
+const Address = Type.String({ minLength: 1, maxLength: 16_384 })
+const Secret = Type.String({ maxLength: 16_384 })
+
+const Paging = Type.Object(
+  {
+    style: Type.Optional(Type.Enum([...PAGING_STYLES])),
+    page_param: Type.Optional(Parameter),
+    size_param: Type.Optional(Parameter),
+    first: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+    cursor_param: Type.Optional(Parameter),
+    cursor: Type.Optional(Place('Where the next cursor is; with the style link, the next address')),
+    size: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MOST_ROWS_PER_PAGE, description: 'Rows per page' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const Auth = byKind([
+  Type.Object(
+    { kind: Type.Literal('basic'), username: Secret, password: Secret },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    {
+      kind: Type.Literal('oauth2'),
+      token_url: Address,
+      client_id: Secret,
+      client_secret: Secret,
+      scope: Type.Optional(Type.String({ maxLength: 4_000 })),
+    },
+    {
+      additionalProperties: false,
+      description: 'Client credentials; the token is fetched anew when it ends',
+    },
+  ),
+])
+
+export const HttpSource = Type.Object(
+  {
+    kind: Type.Literal('http'),
+    url: Address,
+    method: Type.Optional(Type.Enum(['GET', 'POST'])),
+    body: Type.Optional(
+      Type.Unknown({ description: '{{page}}, {{page_size}} and {{cursor}} in its texts are filled in' }),
+    ),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Stored sealed' })),
+    auth: Type.Optional(Auth),
+    preset: Type.Optional(Type.Enum([...PRESETS])),
+    rows: Type.Optional(Place('Where the list of rows is: keys joined by dots; empty: the answer itself')),
+    total: Type.Optional(
+      Type.Union([Place('Where the number of all rows is, or header:NAME'), Type.Null()], {
+        description: 'null: it is not known',
+      }),
+    ),
+    paging: Type.Optional(Paging),
+  },
+  {
+    additionalProperties: false,
+    description: 'An endpoint of any common shape, in place of source_url; see docs/sources.md',
+  },
+)

@@ -1,0 +1,5 @@
+export { connectionRoutes } from './connections.ts'
+export { exportRoutes } from './exports.ts'
+export { sampleRoutes } from './samples.ts'
+export { savedExportRoutes } from './saved-exports.ts'
+export { templateRoutes } from './templates.ts'

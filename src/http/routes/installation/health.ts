@@ -1,0 +1,68 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { AppError, ERRORS } from '../../../kernel/index.ts'
+import type { HttpDeps } from '../../http-deps.ts'
+import { type MetricsAccess, mayReadMetrics } from '../../metrics/index.ts'
+
+const open = { config: { access: 'open' as const, unlimited: true } }
+
+/** For load balancers and monitoring. Redis is not part of being ready: without it requests are still accepted. */
+export function healthRoutes(
+  { ledger, metrics, diskRoom, isDraining }: HttpDeps,
+  metricsAccess: MetricsAccess,
+): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/livez',
+      {
+        ...open,
+        schema: {
+          tags: ['health'],
+          summary: 'Is the process alive?',
+          response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+        },
+      },
+      async () => ({ status: 'ok' as const }),
+    )
+
+    const Ready = Type.Object({
+      status: Type.String(),
+      ledger: Type.String(),
+      writes: Type.Boolean({ description: 'false: the disk is full, so nothing new is accepted' }),
+    })
+    app.get(
+      '/readyz',
+      {
+        ...open,
+        schema: { tags: ['health'], summary: 'Can it take requests?', response: { 200: Ready, 503: Ready } },
+      },
+      async (_request, reply) => {
+        const answer = await ledger.ping()
+        const writes = !(await diskRoom.isFull())
+        if (answer === true && !isDraining()) return { status: 'ready', ledger: 'ok', writes }
+        return reply
+          .code(503)
+          .header('Retry-After', 2)
+          .send({
+            status: isDraining() ? 'shutting down' : 'not ready',
+            ledger: answer === true ? 'ok' : answer,
+            writes,
+          })
+      },
+    )
+
+    if (metricsAccess.port !== null) return
+    app.get(
+      '/metrics',
+      {
+        config: { ...open.config, ownAccess: true },
+        schema: { tags: ['health'], summary: 'Prometheus metrics, behind a token where one is set' },
+      },
+      async (request, reply) => {
+        if (!mayReadMetrics(request.headers.authorization, metricsAccess))
+          throw new AppError(ERRORS.UNAUTHENTICATED, 'this needs WHARF_METRICS_TOKEN or the admin token')
+        return reply.type(metrics.contentType).send(await metrics.read())
+      },
+    )
+  }
+}

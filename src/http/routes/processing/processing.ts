@@ -1,0 +1,143 @@
+import { extname, parse } from 'node:path'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { AppError, ERRORS } from '../../../kernel/index.ts'
+import { hasEnded, noTask, type Processing, type TaskDetails } from '../../../processing/index.ts'
+import { answerFile } from '../../answers/index.ts'
+import { issuerOf, projectScope, requireTask } from '../../auth/index.ts'
+import type { HttpDeps } from '../../http-deps.ts'
+import { paging, wanted } from '../paging.ts'
+import { OneTask, Ticket } from '../schemas.ts'
+import { TaskPage, TaskState, TaskView } from './processing-schemas.ts'
+import { uploadRoutes } from './uploads.ts'
+
+const tags = ['processing']
+const TICKET_MS = 15 * 60_000
+
+/** Uploads become tasks, tasks have results. A task that was made over gRPC belongs to no project: any key may ask. */
+export function processingRoutes(deps: HttpDeps, processing: Processing): FastifyPluginAsyncTypebox {
+  const { service, results } = processing
+  const mine = async (request: FastifyRequest<{ Params: { task_id: string } }>): Promise<TaskDetails> => {
+    const task = await service.details(request.params.task_id)
+    const { taskId: id, projectId } = task
+    if (projectId !== null || request.principal?.role === 'ticket')
+      requireTask(request.principal, { id, projectId }, noTask)
+    return task
+  }
+  return async (app) => {
+    await app.register(uploadRoutes(deps, processing))
+
+    app.get(
+      '/api/tasks',
+      {
+        schema: {
+          tags,
+          summary: "A project's tasks, newest first; to the admin, all",
+          querystring: Type.Object({ status: Type.Optional(TaskState), ...paging }),
+          response: { 200: TaskPage },
+        },
+      },
+      async (request) => {
+        const { limit, cursor, ...filters } = wanted(request.query, 'status')
+        const tasks = await processing.list({
+          limit: limit + 1,
+          ...filters,
+          ...projectScope(request.principal),
+          ...(cursor !== undefined && { before: cursor }),
+        })
+        const page = tasks.slice(0, limit)
+        const next_cursor = tasks.length > limit ? (page.at(-1)?.taskId ?? null) : null
+        return { items: page.map(toView), next_cursor }
+      },
+    )
+
+    app.get(
+      '/api/tasks/:task_id',
+      { schema: { tags, summary: 'How a task stands', params: OneTask, response: { 200: TaskView } } },
+      async (request) => toView(await mine(request)),
+    )
+
+    app.get(
+      '/api/tasks/:task_id/result',
+      {
+        config: { access: 'ticket' },
+        schema: { tags, summary: 'The result of a task; takes Range', params: OneTask },
+      },
+      async (request, reply) => {
+        const task = await mine(request)
+        if (!hasEnded(task.status)) {
+          throw new AppError(ERRORS.TASK_NOT_FINISHED, `task ${task.taskId} is ${task.status}`, {
+            retryAfter: 5,
+          })
+        }
+        if (task.status === 'FAILED') throw new AppError(ERRORS.TASK_WITHOUT_RESULT, task.errorMessage)
+        const file = await results.open(task.taskId, task.resultPath)
+        if (request.method === 'GET') await deps.trail.prepare(request)()
+        return answerFile(request, reply, { ...file, name: resultName(task, file.name) })
+      },
+    )
+
+    app.post(
+      '/api/tasks/:task_id/ticket',
+      {
+        schema: {
+          tags,
+          summary: "Permission for a browser to fetch this task's result, as ?ticket=",
+          params: OneTask,
+          response: { 200: Ticket },
+        },
+      },
+      async (request) => {
+        const { taskId, projectId } = await mine(request)
+        const { keyId = null, sessionId = null } = issuerOf(request.principal)
+        // A task of the installation has no project; its ticket ends with the key's own project.
+        const of = projectId ?? (request.principal?.role === 'project' ? request.principal.project.id : null)
+        const { ticket, expiresAt } = deps.tickets.issue(
+          { taskId, projectId: of, keyId, sessionId },
+          TICKET_MS,
+        )
+        return { ticket, expires_at: new Date(expiresAt).toISOString() }
+      },
+    )
+
+    app.delete(
+      '/api/tasks/:task_id',
+      {
+        schema: {
+          tags,
+          summary: 'Cancel a task that has not ended',
+          params: OneTask,
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        await service.cancel((await mine(request)).taskId)
+        return reply.code(204).send(null)
+      },
+    )
+  }
+}
+
+function toView(task: TaskDetails) {
+  const { taskId, status } = task
+  return {
+    task_id: taskId,
+    status,
+    file_name: task.fileName,
+    size: task.size,
+    progress: status === 'COMPLETED' ? 1 : task.progress,
+    error_message: task.errorMessage || null,
+    result_url: status === 'COMPLETED' ? `/api/tasks/${encodeURIComponent(taskId)}/result` : null,
+    created_at: new Date(task.createdAt * 1000).toISOString(),
+    updated_at: new Date(task.updatedAt * 1000).toISOString(),
+    expires_at: task.expiresAt > 0 ? new Date(task.expiresAt).toISOString() : null,
+    waiting_for: hasEnded(status) ? null : (task.waitingFor ?? null),
+  }
+}
+
+/** The user's own name with the result's extension. */
+function resultName(task: TaskDetails, stored: string): string {
+  const base = parse(task.fileName.replaceAll('\\', '/')).name
+  return base === '' ? stored : `${base}${extname(stored)}`
+}

@@ -1,0 +1,172 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { AppError, ERRORS, isAppError } from '../../../kernel/index.ts'
+import { maskUrl } from '../../../tenancy/index.ts'
+import { prefersChinese } from '../../answers/index.ts'
+import type { HttpDeps } from '../../http-deps.ts'
+import { NewAccount, OneAccount, OneRun, Params, Run, RunKind, RunsState, ShortRun } from './run-schemas.ts'
+
+const config = { access: 'runs' } as const
+const tags = ['runs']
+
+/** Accounts and their runs: one list for the whole installation. */
+export function runRoutes({ ledger, idempotency, runs, trail }: HttpDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.put(
+      '/api/accounts/:handle',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Make or change an account; refused while its run is queued or running',
+          params: OneAccount,
+          body: NewAccount,
+          response: {
+            200: Type.Object({ handle: Type.String(), url: Type.String(), params: Params }),
+          },
+        },
+      },
+      async (request) => {
+        const { handle } = request.params
+        const { url, params = {} } = request.body
+        await inTheirLanguage(request, () =>
+          ledger.transaction((tx) => runs.putAccount(tx, handle, url, params)),
+        )
+        return { handle, url: maskUrl(url), params }
+      },
+    )
+
+    app.delete(
+      '/api/accounts/:handle',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Take an account off the list; its files stay',
+          params: OneAccount,
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        await inTheirLanguage(request, () =>
+          ledger.transaction((tx) => runs.deleteAccount(tx, request.params.handle)),
+        )
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/api/runs',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Fetch an account: from the beginning, or on from where the last run stopped',
+          body: Type.Object(
+            { handle: Type.String({ minLength: 1 }), kind: RunKind },
+            { additionalProperties: false },
+          ),
+          response: { 202: ShortRun },
+        },
+      },
+      (request, reply) =>
+        inTheirLanguage(request, () =>
+          idempotency.answer(request, reply, async (tx) => {
+            const { handle, kind } = request.body
+            const { runId, state } = await runs.start(tx, handle, kind)
+            const body = () => ({ run_id: runId, handle, state: state() })
+            return { status: 202, body: body(), committed: body, headers: { Location: `/api/runs/${runId}` } }
+          }),
+        ),
+    )
+
+    app.post(
+      '/api/runs/:run_id/cancel',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Take a run out of the queue, or stop it; finished files of this run are kept or deleted',
+          params: OneRun,
+          body: Type.Optional(
+            Type.Union([
+              Type.Object(
+                { files: Type.Optional(Type.Union([Type.Literal('keep'), Type.Literal('delete')])) },
+                { additionalProperties: false },
+              ),
+              Type.Null(),
+            ]),
+          ),
+          response: { 202: ShortRun },
+        },
+      },
+      (request, reply) =>
+        idempotency.answer(request, reply, async (tx) => {
+          const { run_id } = request.params
+          await runs.cancel(tx, run_id, request.body?.files ?? 'keep')
+          return { status: 202, body: short(await runs.runIn(tx, run_id)) }
+        }),
+    )
+
+    app.get(
+      '/api/runs/:run_id',
+      { config, schema: { tags, summary: 'One run', params: OneRun, response: { 200: Run } } },
+      (request) => runs.run(request.params.run_id),
+    )
+
+    app.put(
+      '/api/settings/max_concurrent',
+      {
+        config: { access: 'admin' },
+        schema: {
+          tags,
+          summary: 'How many runs may go on at once, over all instances',
+          body: Type.Object(
+            { value: Type.Integer({ minimum: 1, maximum: 1_000 }) },
+            { additionalProperties: false },
+          ),
+          response: { 200: Type.Object({ value: Type.Integer() }) },
+        },
+      },
+      async (request) => {
+        const { value } = request.body
+        await ledger.transaction(async (tx) => {
+          await runs.setMaxConcurrent(tx, value)
+          trail.record(tx, request)
+        })
+        return { value }
+      },
+    )
+
+    app.get(
+      '/api/state',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Everything at one moment, with the seq from which events go on',
+          response: { 200: RunsState },
+        },
+      },
+      () => runs.state(),
+    )
+  }
+}
+
+function short({ run_id, handle, state }: { run_id: string; handle: string; state: string }) {
+  return { run_id, handle, state }
+}
+
+const CHINESE = '该账号任务已在队列/运行中'
+
+/** Says "the account is busy" in Chinese to those who ask for it; all other problems stay as they are. */
+async function inTheirLanguage<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const busy = isAppError(error, ERRORS.RUN_ACTIVE) || isAppError(error, ERRORS.ACCOUNT_LOCKED)
+    if (!busy || !prefersChinese(request.headers['accept-language'])) throw error
+    throw new AppError(error.kind, CHINESE, { cause: error, details: error.details })
+  }
+}

@@ -1,0 +1,43 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { HttpDeps } from '../../http-deps.ts'
+import { nullable, Time } from '../schemas.ts'
+
+const Entry = Type.Object({
+  seq: Type.Integer(),
+  at: Time,
+  actor: Type.String({ description: "admin, 'key KEY_ID', ticket, or command" }),
+  action: Type.String({ description: 'like project.created' }),
+  project_id: nullable(Type.String()),
+  target: Type.String({ description: 'ids of what it was done to' }),
+  address: nullable(Type.String()),
+  detail: nullable(Type.Record(Type.String(), Type.Unknown())),
+})
+
+/** Who did what. */
+export function auditRoutes({ audit }: HttpDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/api/audit',
+      {
+        config: { access: 'admin' },
+        schema: {
+          tags: ['audit'],
+          summary: 'Who did what, oldest first; ask again with after = next_after for what follows',
+          querystring: Type.Object({
+            after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+            actor: Type.Optional(Type.String()),
+            action: Type.Optional(Type.String()),
+            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+          }),
+          response: { 200: Type.Object({ items: Type.Array(Entry), next_after: nullable(Type.Integer()) }) },
+        },
+      },
+      async ({ query: { after = 0, actor, action, limit = 100 } }) => {
+        const items = await audit.read({ after, actor, action, limit })
+        const last = items.at(-1)
+        return { items: items as never, next_after: items.length < limit ? null : (last?.seq ?? null) }
+      },
+    )
+  }
+}

@@ -1,0 +1,122 @@
+import { Type } from 'typebox'
+import { MASKS } from '../../../exports/index.ts'
+import { SCOPES } from '../../../kernel/index.ts'
+import { QUOTAS, type Quota } from '../../../tenancy/index.ts'
+import { nullable, Time } from '../schemas.ts'
+
+export const ProjectView = Type.Object({
+  project_id: Type.String(),
+  name: Type.String(),
+  created_at: Time,
+})
+
+const BizId = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
+
+const Limit = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+const QuotaName = Type.Enum([...QUOTAS])
+
+/** null: as the settings say. */
+const GivenQuotas = Type.Object(
+  Object.fromEntries(QUOTAS.map((quota) => [quota, Type.Optional(nullable(Limit))])) as Record<
+    Quota,
+    ReturnType<typeof optionalLimit>
+  >,
+  { additionalProperties: false, description: 'null: as the settings say; what is left out stays as it is' },
+)
+
+function optionalLimit() {
+  return Type.Optional(nullable(Limit))
+}
+
+const Masks = Type.Record(Type.String({ minLength: 1, maxLength: 200 }), Type.Enum([...MASKS]), {
+  description: 'by column name: how its values are hidden in every file, whatever a template says',
+  maxProperties: 1_000,
+})
+
+const Standing = Type.Object({
+  quota: QuotaName,
+  limit: nullable(Limit),
+  used: Type.Integer(),
+  left: nullable(Limit),
+})
+
+export const Usage = Type.Object({
+  project_id: Type.String(),
+  resets_at: Time,
+  quotas: Type.Array(Standing),
+})
+
+export const ProjectDetails = Type.Intersect([
+  ProjectView,
+  Type.Object({
+    biz_ids: Type.Array(BizId, { description: 'what transfers may name as biz_id' }),
+    quotas: Type.Array(Standing),
+    masks: Masks,
+  }),
+])
+
+export const ProjectChanges = Type.Object(
+  {
+    quotas: Type.Optional(GivenQuotas),
+    masks: Type.Optional(Masks),
+    biz_ids: Type.Optional(
+      Type.Array(BizId, {
+        maxItems: 10_000,
+        uniqueItems: true,
+        description: 'exactly these belong to the project: taken from others, and free again when left out',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const NewProject = Type.Object(
+  { name: Type.String({ minLength: 1, maxLength: 200 }) },
+  { additionalProperties: false },
+)
+
+export const Secrets = Type.Object({ api_key: Type.String(), webhook_secret: Type.String() })
+
+export const Scopes = Type.Array(Type.Enum([...SCOPES]), { minItems: 1, uniqueItems: true })
+
+export const NewKey = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    scopes: Scopes,
+    expires_at: Type.Optional(Time),
+  },
+  { additionalProperties: false },
+)
+
+export const KeyView = Type.Object({
+  key_id: Type.String(),
+  name: Type.String(),
+  scopes: Scopes,
+  created_at: Time,
+  expires_at: nullable(Time),
+  last_used_at: nullable(Type.String({ format: 'date-time', description: 'to the minute; null: never' })),
+})
+
+export const OneKey = Type.Object({ project_id: Type.String(), key_id: Type.String() })
+
+export const Rotation = Type.Object(
+  {
+    what: Type.Enum(['api_key', 'webhook_secret']),
+    grace_hours: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 720,
+        description: 'how long the old one stays good; 24 when missing',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const Rotated = Type.Object({
+  project_id: Type.String(),
+  api_key: Type.Optional(Type.String()),
+  key_id: Type.Optional(Type.String()),
+  webhook_secret: Type.Optional(Type.String()),
+  old_expires_at: nullable(Time),
+})

@@ -1,0 +1,2 @@
+export { InProcessSignal } from './in-process-signal.ts'
+export type { Signal } from './signal.ts'

@@ -1,0 +1,84 @@
+import { Redis } from 'ioredis'
+import type { Log } from '../../kernel/index.ts'
+import { connectRedis, measureRedis, reconnectSoon } from '../../redis/index.ts'
+import { Listeners } from './listeners.ts'
+import type { Signal, Topic, Topics } from './signal.ts'
+import { SignalEnvelope, type SignalEnvelopeOptions } from './signal-envelope.ts'
+import { isSignal } from './signal-shape.ts'
+
+export interface RedisSignalOptions extends SignalEnvelopeOptions {
+  url: string
+  prefix?: string
+}
+
+const SAY_REFUSED_MS = 60_000
+
+/**
+ * One channel for all topics: a subscriber connection costs nothing while nothing is said. Redis carries the messages and
+ * is not believed: what this installation did not write, or said before, is passed over.
+ */
+export class RedisSignal implements Signal {
+  readonly #log: Log
+  readonly #publisher: Redis
+  readonly #subscriber: Redis
+  readonly #channel: string
+  readonly #listeners: Listeners
+  readonly #envelope: SignalEnvelope
+  #saidRefused = Number.NEGATIVE_INFINITY
+
+  constructor(log: Log, { url, prefix = 'wharf', ...envelope }: RedisSignalOptions) {
+    this.#log = log
+    this.#listeners = new Listeners(log)
+    this.#envelope = new SignalEnvelope(envelope)
+    this.#channel = `${prefix}:signal`
+    this.#publisher = connectRedis(log, url)
+    this.#subscriber = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: reconnectSoon })
+    measureRedis(this.#subscriber)
+    this.#subscriber.on('error', (error) => log.debug({ err: error }, 'redis connection error'))
+    this.#subscriber.on('message', (_channel, text) => this.#receive(text))
+    // ioredis subscribes again by itself after a reconnect.
+    this.#subscriber.subscribe(this.#channel).catch(() => undefined)
+  }
+
+  /** Resolves when messages of others can be heard, and others can hear. */
+  async ready(): Promise<void> {
+    await this.#subscriber.subscribe(this.#channel)
+    if (this.#publisher.status === 'ready') return
+    await new Promise((resolve) => this.#publisher.once('ready', resolve))
+  }
+
+  publish<T extends Topic>(topic: T, message: Topics[T]): void {
+    this.#publisher
+      .publish(this.#channel, this.#envelope.seal(topic, message))
+      .catch((error) => this.#log.debug({ err: error, topic }, 'a signal was not sent'))
+  }
+
+  subscribe<T extends Topic>(topic: T, listener: (message: Topics[T]) => void): () => void {
+    return this.#listeners.add(topic, listener)
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear()
+    this.#publisher.disconnect()
+    this.#subscriber.disconnect()
+  }
+
+  #receive(text: string): void {
+    try {
+      const opened = this.#envelope.open(text)
+      if (!opened) this.#refused()
+      else if (isSignal(opened.topic, opened.message)) this.#listeners.tell(opened.topic, opened.message)
+      else this.#log.debug({ topic: opened.topic }, 'a signal of another version was passed over')
+    } catch (error) {
+      this.#log.warn({ err: error }, 'a signal could not be read')
+    }
+  }
+
+  #refused(): void {
+    const now = performance.now()
+    if (now - this.#saidRefused < SAY_REFUSED_MS) return
+    this.#saidRefused = now
+    const what = `a message on ${this.#channel} was refused: not written by this installation, late, or repeated`
+    this.#log.warn(`${what}; see who may write to Redis`)
+  }
+}

@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Job as BullJob, Queue, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { background, endsWithin, type Log, systemClock } from '../../kernel/index.ts'
+import { ANSWER_MS, connectRedis, reconnectSoon } from '../../redis/index.ts'
+import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
+import { isWrongType, repairQueue } from './repair-queue.ts'
+import { Slots } from './slots.ts'
+
+export interface BullMqOptions {
+  url: string
+  prefix?: string
+  /** How long Redis may take for an answer before it counts as away. */
+  answerMs?: number
+}
+
+/** How long an idle consumer blocks before it asks again: the only commands that an idle instance sends to BullMQ. */
+const IDLE_BLOCK_SECONDS = 120
+/** So that what lies between does not forget a connection on which nothing is said for that long. */
+const KEEP_ALIVE_MS = 30_000
+const RETRY_MS = 1_000
+const MOST_IN_BUNDLE = 32
+/** How long a stopping consumer waits for the answer to a fetch that is under way. */
+const LAST_ANSWER_MS = 1_000
+
+/**
+ * Ids through BullMQ: one queue a pool, for all kinds in it.
+ *
+ * A wake is completed in Redis the moment it is taken, because from then on the ledger's lease answers for the job.
+ * So BullMQ needs no locks to renew and no stalled jobs to look for, and its ids are its own: an id that is used again
+ * while its finished job is kept would silently not be dispatched.
+ */
+export class BullMqDispatcher implements Dispatcher {
+  readonly #options: Required<BullMqOptions>
+  readonly #log: Log
+  readonly #redis: Redis
+  /** Settled by the outcome of the very first attempt to connect. */
+  readonly #connected: Promise<unknown>
+  readonly #queues = new Map<string, Queue<Bundle>>()
+  readonly #consumers = new Set<Consumer>()
+
+  constructor(log: Log, { url, prefix = 'wharf', answerMs = ANSWER_MS }: BullMqOptions) {
+    this.#log = log
+    this.#options = { url, prefix, answerMs }
+    this.#redis = connectRedis(log, url, answerMs)
+    this.#connected = new Promise((resolve) => this.#redis.once('ready', resolve).once('close', resolve))
+  }
+
+  async publish(wakes: readonly Wake[]): Promise<void> {
+    await this.#requireConnection()
+    for (const [pool, group] of Map.groupBy(wakes, (wake) => wake.pool)) {
+      const jobs = inBundles(group).map(({ data, delay }) => ({ name: 'wake', data, opts: { delay } }))
+      const [first, ...rest] = jobs
+      await this.#repairing(pool, async () => {
+        if (first && rest.length === 0) await this.#queue(pool).add(first.name, first.data, first.opts)
+        else await this.#queue(pool).addBulk(jobs)
+      })
+    }
+  }
+
+  async #repairing(pool: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!isWrongType(error)) throw error
+      await this.#repair(pool)
+      await work()
+    }
+  }
+
+  async #repair(pool: string): Promise<void> {
+    const keys = await repairQueue(this.#redis, `${this.#options.prefix}:${queueName(pool)}`)
+    if (keys.length > 0)
+      this.#log.warn(
+        { keys },
+        'somebody has changed keys of Wharf in Redis; they are made anew, no work is lost',
+      )
+  }
+
+  consume(pool: string, slots: number, take: (id: string) => Promise<void>): Consumer {
+    const worker = new WakeWorker(queueName(pool), this.#options)
+    worker.on('error', (error) => {
+      if (isWrongType(error)) background('repairing keys in Redis', this.#repair(pool))
+      else this.#log.debug({ err: error }, 'redis connection error')
+    })
+    const stop = new AbortController()
+    const loop = this.#consume(pool, worker, new Slots(slots), take, stop.signal)
+    const consumer: Consumer = {
+      stop: async () => {
+        if (stop.signal.aborted) return
+        stop.abort()
+        this.#consumers.delete(consumer)
+        worker.interrupt()
+        // The loop hands out nothing from here on. Usually it ends at once, but a fetch that was under way when Redis
+        // went away may never be answered.
+        await endsWithin(systemClock, LAST_ANSWER_MS, loop)
+        await worker.end()
+      },
+    }
+    this.#consumers.add(consumer)
+    return consumer
+  }
+
+  async forgot(): Promise<boolean> {
+    await this.#requireConnection()
+    return (await this.#redis.set(`${this.#options.prefix}:remembers`, '1', 'NX')) === 'OK'
+  }
+
+  async close(): Promise<void> {
+    for (const consumer of [...this.#consumers]) await consumer.stop()
+    for (const queue of this.#queues.values()) await queue.close()
+    this.#redis.disconnect()
+  }
+
+  async #consume(
+    pool: string,
+    worker: WakeWorker,
+    slots: Slots,
+    take: (id: string) => Promise<void>,
+    stop: AbortSignal,
+  ) {
+    let next: BullJob<Bundle> | undefined
+    while (!stop.aborted) {
+      await slots.free(stop)
+      if (stop.aborted) break
+      try {
+        next ??= await worker.getNextJob(randomUUID())
+        if (stop.aborted || !next) continue
+        const ids = [next.data].flat()
+        for (const id of ids.splice(0, slots.available)) slots.run(() => take(id))
+        // Before the bundle is completed: what this process has no slot for may find one elsewhere.
+        if (ids.length > 0) await this.#queue(pool).add('wake', ids, { lifo: true })
+        next = await worker.complete(next, slots.available > 0)
+      } catch (error) {
+        next = undefined
+        if (stop.aborted) return
+        if (isWrongType(error)) await this.#repair(pool).catch(() => undefined)
+        this.#log.warn({ err: error }, 'cannot take work from Redis, will try again')
+        await delay(RETRY_MS, undefined, { signal: stop }).catch(() => undefined)
+      }
+    }
+    await next?.moveToWait(next.token).catch((error) => {
+      this.#log.debug({ err: error }, 'an id was not given back; the leader will publish it again')
+    })
+  }
+
+  #queue(pool: string): Queue<Bundle> {
+    let queue = this.#queues.get(pool)
+    if (!queue) {
+      queue = new Queue(queueName(pool), {
+        connection: this.#redis,
+        prefix: this.#options.prefix,
+        defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+        skipMetasUpdate: true,
+        skipVersionCheck: true,
+      })
+      queue.on('error', (error) => this.#log.debug({ err: error }, 'redis connection error'))
+      this.#queues.set(pool, queue)
+    }
+    return queue
+  }
+
+  async #requireConnection(): Promise<void> {
+    await this.#connected
+    if (this.#redis.status !== 'ready') throw new Error('Redis is away')
+  }
+}
+
+/** One id, or several that are taken together. */
+type Bundle = string | string[]
+
+/** Light ones share a trip through Redis; each of the others is handed to whoever is free. In their order. */
+function inBundles(wakes: readonly Wake[]): { data: Bundle; delay: number }[] {
+  const bundles: { data: Bundle; delay: number }[] = []
+  let open: string[] | undefined
+  for (const { id, delayMs, light = false } of wakes) {
+    const joins = light && delayMs <= 0
+    if (joins && open && open.length < MOST_IN_BUNDLE) open.push(id)
+    else {
+      open = joins ? [id] : undefined
+      bundles.push({ data: open ?? id, delay: Math.max(0, delayMs) })
+    }
+  }
+  return bundles
+}
+
+function queueName(pool: string): string {
+  return `wake-${pool}`
+}
+
+/** BullMQ's worker without its loop: ids are fetched by hand, one more with each completion while a slot is free. */
+class WakeWorker extends Worker<Bundle> {
+  constructor(name: string, { url, prefix, answerMs }: Required<BullMqOptions>) {
+    super(name, null, {
+      connection: { url, maxRetriesPerRequest: null, retryStrategy: reconnectSoon, keepAlive: KEEP_ALIVE_MS },
+      prefix,
+      autorun: false,
+      drainDelay: IDLE_BLOCK_SECONDS,
+      skipStalledCheck: true,
+      skipLockRenewal: true,
+      removeOnComplete: { count: 0 },
+    })
+    // Set afterwards, because BullMQ takes one set of options for two connections: the other one waits for ids, and is
+    // rightly silent for as long as there are none (BullMQ watches over it by itself).
+    this.backend.client.then(
+      ({ options }) => Object.assign(options, { socketTimeout: answerMs }),
+      () => undefined,
+    )
+  }
+
+  /** Ends the wait for an id, but not a fetch whose answer is on its way: that id would be lost with it. */
+  interrupt(): void {
+    this.closing = Promise.resolve()
+    this.backend.disconnectBlocking(false).catch(() => undefined)
+  }
+
+  async end(): Promise<void> {
+    this.closing = undefined
+    await this.close(true)
+  }
+
+  async complete(job: BullJob<Bundle>, fetchNext: boolean): Promise<BullJob<Bundle> | undefined> {
+    const token = job.token ?? ''
+    const next = await job.moveToCompleted(null, token, fetchNext)
+    if (!fetchNext) return undefined
+    const [data, id] = (next ?? []) as Parameters<typeof this.nextJobFromJobData>
+    return this.nextJobFromJobData(data, id, token)
+  }
+}

@@ -1,0 +1,45 @@
+import { AppError, ERRORS, isAppError, messageOf, outageOf } from '../kernel/index.ts'
+import type { Tx } from '../ledger/index.ts'
+import type { Job } from './job.ts'
+import type { DefinedKind } from './kind.ts'
+
+/** How a worker lets go of a job. */
+export type Outcome =
+  | { what: 'succeeded'; result: unknown; commit?: (tx: Tx) => Promise<void> }
+  | { what: 'failed'; error: AppError; final: boolean }
+  | { what: 'cancelled' }
+  /** A part of the installation is away: the job goes back with no attempt lost, and is tried again after a pause. */
+  | { what: 'waiting'; error: AppError; anew?: boolean }
+  /** The process shuts down: the job goes back as if it had never been claimed. */
+  | { what: 'released' }
+  /** Nobody renewed the lease: the worker died or lost its way. */
+  | { what: 'abandoned' }
+
+/** What an error that ended a handler means. Decided here for every kind of job, by the table of errors. */
+export function outcomeOf(error: unknown): Outcome | 'lost' {
+  if (isAppError(error, ERRORS.JOB_LEASE_LOST)) return 'lost'
+  if (isAppError(error, ERRORS.JOB_CANCELLED)) return { what: 'cancelled' }
+  if (isAppError(error, ERRORS.SHUTTING_DOWN)) return { what: 'released' }
+  const outage = outageOf(error)
+  return outage ? { what: 'waiting', error: outage } : failed(error)
+}
+
+export function failed(error: unknown): Outcome {
+  if (error instanceof AppError) return { what: 'failed', error, final: !error.retryable }
+  return {
+    what: 'failed',
+    error: new AppError(ERRORS.JOB_FAILED, messageOf(error), { cause: error }),
+    final: false,
+  }
+}
+
+/** Whether nobody will work on the job again. A worker that was lost is left to whoever takes the job over. */
+export function endsJob(
+  { maxAttempts }: Pick<DefinedKind, 'maxAttempts'>,
+  { attempts }: Pick<Job, 'attempts'>,
+  outcome: Outcome | 'lost',
+): boolean {
+  if (outcome === 'lost') return false
+  if (outcome.what === 'failed') return outcome.final || attempts >= maxAttempts
+  return outcome.what === 'succeeded' || outcome.what === 'cancelled'
+}

@@ -1,0 +1,170 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import type { Ledger, Schema } from '../../ledger/index.ts'
+import { type Ends, EndsByMinute, MINUTE } from './ends-by-minute.ts'
+
+export const OVERVIEW_MINUTES = 60
+/** The newest of these many tell how long work takes; sorting an hour of a busy place would take longer than all else. */
+const SAMPLE = 2_000
+
+export interface Depth {
+  queued: number
+  running: number
+}
+
+/** A domain as the overview sees it: its kind of work, and where to count what is open if not among the jobs. */
+export interface WatchedDomain {
+  kind: string
+  depth?(): Promise<Depth>
+}
+
+export interface DomainOverview extends Depth {
+  finished_last_hour: number
+  failed_last_hour: number
+  per_minute: { minute: string; finished: number; failed: number }[]
+  /** From the request to the end, of the last 2,000 that ended well. */
+  duration_ms: { p50: number; p95: number } | null
+}
+
+export interface InstanceOverview {
+  instance_id: string
+  host: string
+  version: string
+  started_at: string
+  seen_at: string
+  leader: boolean
+}
+
+export interface OverviewView<D extends string> {
+  at: string
+  domains: Record<D, DomainOverview>
+  instances: InstanceOverview[]
+  leader: string | null
+}
+
+/**
+ * How the whole installation does, from a few statements: what is open is counted through the partial indexes that hold
+ * nothing else, and what ended within the hour through an index that has all it takes. History is never scanned. Between
+ * statements others get their turn: in an embedded server each one holds up everything else.
+ */
+export class Overview<D extends string> {
+  readonly #ledger: Ledger
+  readonly #leaseMs: number
+  readonly #domains: Record<D, WatchedDomain>
+  readonly #ends: EndsByMinute
+
+  constructor({ ledger, leaseMs }: { ledger: Ledger; leaseMs: number }, domains: Record<D, WatchedDomain>) {
+    this.#ledger = ledger
+    this.#leaseMs = leaseMs
+    this.#domains = domains
+    this.#ends = new EndsByMinute(
+      ledger,
+      Object.values<WatchedDomain>(domains).map(({ kind }) => kind),
+    )
+  }
+
+  async read(): Promise<OverviewView<D>> {
+    const { db } = this.#ledger
+    const now = await this.#ledger.now()
+    const last = Math.floor(now / MINUTE)
+    const first = last - OVERVIEW_MINUTES + 1
+    const open = await openJobs(db)
+    const ends = await this.#ends.read(first, last)
+    const domains = {} as Record<D, DomainOverview>
+    for (const [name, { kind, depth }] of Object.entries(this.#domains) as [D, WatchedDomain][]) {
+      const perMinute = minutesOf(
+        ends.filter((row) => row.kind === kind),
+        first,
+      )
+      domains[name] = {
+        ...((await depth?.()) ?? open.get(kind) ?? { queued: 0, running: 0 }),
+        finished_last_hour: sum(perMinute.map(({ finished }) => finished)),
+        failed_last_hour: sum(perMinute.map(({ failed }) => failed)),
+        per_minute: perMinute,
+        duration_ms: await durationsOf(db, kind, first * MINUTE),
+      }
+      await nextTurn()
+    }
+    return { at: iso(now), domains, ...(await instancesAt(db, now, this.#leaseMs)) }
+  }
+}
+
+/** Literals, and the words of the indexes themselves: only so does each part find the partial index that serves it. */
+export const OPEN_JOBS = `
+  select kind, 0 as running, count(*) as count from jobs where state = 'pending' group by kind
+  union all
+  select kind, 0, count(*) from jobs
+    where state = 'waiting' and lane is not null and state in ('waiting', 'pending', 'running') group by kind
+  union all
+  select kind, 1, count(*) from jobs where state = 'running' group by kind`
+
+async function openJobs(db: Kysely<Schema>): Promise<Map<string, Depth>> {
+  const { rows } = await sql.raw<{ kind: string; running: number; count: number }>(OPEN_JOBS).execute(db)
+  const open = new Map<string, Depth>()
+  for (const { kind, running, count } of rows) {
+    const depth = open.get(kind) ?? { queued: 0, running: 0 }
+    if (Number(running) === 1) depth.running += Number(count)
+    else depth.queued += Number(count)
+    open.set(kind, depth)
+  }
+  return open
+}
+
+async function durationsOf(db: Kysely<Schema>, kind: string, since: number) {
+  const rows = await db
+    .selectFrom('ended_work')
+    .select('duration_ms')
+    .where('kind', '=', kind)
+    .where('at', '>=', since)
+    .where('failed', '=', 0)
+    .orderBy('at', 'desc')
+    .limit(SAMPLE)
+    .execute()
+  const sorted = rows.map(({ duration_ms }) => Number(duration_ms)).sort((a, b) => a - b)
+  const at = (part: number) => sorted[Math.ceil(part * sorted.length) - 1] ?? 0
+  return sorted.length === 0 ? null : { p50: at(0.5), p95: at(0.95) }
+}
+
+/** Every minute has its entry, also those in which nothing ended. */
+function minutesOf(ends: Ends[], first: number): DomainOverview['per_minute'] {
+  const byMinute = new Map(ends.map((row) => [row.minute, row]))
+  return Array.from({ length: OVERVIEW_MINUTES }, (_, index) => {
+    const minute = first + index
+    const { finished = 0, failed = 0 } = byMinute.get(minute) ?? {}
+    return { minute: iso(minute * MINUTE), finished, failed }
+  })
+}
+
+async function instancesAt(db: Kysely<Schema>, now: number, aliveMs: number) {
+  const rows = await db
+    .selectFrom('instances')
+    .select(['id', 'host', 'version', 'started_at', 'seen_at'])
+    .where('seen_at', '>=', now - aliveMs)
+    .orderBy('started_at')
+    .orderBy('id')
+    .execute()
+  const lead = await db
+    .selectFrom('leaders')
+    .select('holder')
+    .where('name', '=', 'wharf')
+    .where('lease_until', '>=', now)
+    .executeTakeFirst()
+  const leader = lead?.holder ?? null
+  const instances = rows.map(({ id, host, version, started_at, seen_at }) => ({
+    instance_id: id,
+    host,
+    version,
+    started_at: iso(started_at),
+    seen_at: iso(seen_at),
+    leader: id === leader,
+  }))
+  return { instances, leader }
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+function iso(ms: number): string {
+  return new Date(Number(ms)).toISOString()
+}

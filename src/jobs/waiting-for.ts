@@ -1,0 +1,42 @@
+import type { Selectable } from 'kysely'
+import type { Backoff, WaitsOn } from '../kernel/index.ts'
+import type { JobsTable } from '../ledger/index.ts'
+
+/** What an unfinished job waits for before it is tried again, as callers see it. */
+export interface WaitingFor {
+  what: WaitsOn
+  /** When it was first met. */
+  since: string
+  code: string
+  message: string
+  /** Null while it is being tried again. */
+  next_try_at: string | null
+}
+
+/** Half of each pause is random: hundreds of jobs that met the same outage must not come back at the same moment. */
+export const OUTAGE_BACKOFF: Backoff = { base: 1_000, factor: 2, max: 60_000, jitter: 0.5 }
+
+/** The columns of `jobs` that say what a job waits for. */
+export const WAITING_COLUMNS = [
+  'jobs.outage',
+  'jobs.outage_since',
+  'jobs.error_code',
+  'jobs.error_message',
+  'jobs.due_at',
+] as const
+
+type WaitingRow = Pick<
+  Selectable<JobsTable>,
+  'state' | 'outage' | 'outage_since' | 'error_code' | 'error_message' | 'due_at'
+>
+
+export function waitingFor(row: WaitingRow): WaitingFor | null {
+  if ((row.state !== 'pending' && row.state !== 'waiting') || row.outage === null) return null
+  return {
+    what: row.outage,
+    since: new Date(row.outage_since ?? row.due_at).toISOString(),
+    code: row.error_code ?? '',
+    message: row.error_message ?? '',
+    next_try_at: new Date(row.due_at).toISOString(),
+  }
+}

@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { type Kysely, sql } from 'kysely'
+import { AppError, ERRORS } from '../kernel/index.ts'
+import { allowTime, type Ledger } from './ledger.ts'
+import type { Schema } from './schema.ts'
+
+const FOLDER = new URL('./migrations/', import.meta.url)
+/** A large table may take its time; an instance that was stopped in the middle must not keep others from starting. */
+const MIGRATION_LIMIT_MS = 15 * 60_000
+const MIGRATION_LOCK = 0x77_68_6d_67
+
+export interface Migration {
+  version: number
+  name: string
+  sql: string
+}
+
+/** Numbered files, applied once each and never edited afterwards. */
+export function readMigrations(folder: URL = FOLDER): Migration[] {
+  const migrations = readdirSync(folder)
+    .filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file))
+    .sort()
+    .map((file) => ({
+      version: Number(file.slice(0, 4)),
+      name: file.slice(5, -4),
+      sql: readFileSync(new URL(file, folder), 'utf8'),
+    }))
+  const twice = migrations.find(({ version }, index) => version === migrations[index - 1]?.version)
+  if (twice) throw new Error(`two migrations have the number ${twice.version}`)
+  return migrations
+}
+
+/**
+ * Brings the schema up to date. Several instances may call it at the same moment: one does the work, the others wait
+ * for it and find nothing left to do.
+ */
+export async function migrate(ledger: Ledger, migrations: Migration[] = readMigrations()): Promise<void> {
+  await ledger.db.transaction().execute(async (db) => {
+    if (ledger.dialect === 'postgres') {
+      await allowTime(db, MIGRATION_LIMIT_MS)
+      await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(db)
+    }
+    const current = await currentVersion(db)
+    const known = migrations.at(-1)?.version ?? 0
+    if (current > known) {
+      throw new AppError(
+        ERRORS.SCHEMA_TOO_NEW,
+        `the ledger has schema version ${current}, this Wharf knows ${known}: start the newer Wharf, or restore a backup`,
+      )
+    }
+    for (const migration of migrations.filter(({ version }) => version > current)) {
+      for (const statement of statementsFor(migration.sql, ledger.dialect))
+        await sql.raw(statement).execute(db)
+      await sql`insert into schema_versions (version, name, applied_at)
+        values (${migration.version}, ${migration.name}, wharf_now())`.execute(db)
+    }
+  })
+}
+
+async function currentVersion(db: Kysely<Schema>): Promise<number> {
+  await sql`create table if not exists schema_versions (
+    version integer primary key, name text not null, applied_at bigint not null)`.execute(db)
+  const { rows } = await sql<{
+    version: number | null
+  }>`select max(version) as version from schema_versions`.execute(db)
+  return rows[0]?.version ?? 0
+}
+
+/** Leaves out comments and the other dialect's lines, and splits at the semicolons that end a line. */
+export function statementsFor(text: string, dialect: 'sqlite' | 'postgres'): string[] {
+  let mine = true
+  const lines = text.split('\n').filter((line) => {
+    const mark = /^--@(\w+)/.exec(line)?.[1]
+    if (mark) mine = mark === 'all' || mark === dialect
+    return mine && !line.startsWith('--')
+  })
+  return lines
+    .join('\n')
+    .split(/;[ \t]*(?:\n|$)/)
+    .map((statement) => statement.trim())
+    .filter(Boolean)
+}

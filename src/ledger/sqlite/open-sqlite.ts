@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Kysely } from 'kysely'
+import { AppError, type Clock, ERRORS, messageOf, takeFolder, touchFileSync } from '../../kernel/index.ts'
+import { Ledger } from '../ledger.ts'
+import type { Schema } from '../schema.ts'
+import { nodeSqliteDialect } from './sqlite-driver.ts'
+
+const SQLITE_BUSY = 5
+const SQLITE_FULL = 13
+
+/**
+ * Opens the embedded ledger in `dataDir`. Only one process at a time may hold a data dir: it keeps a second little
+ * database locked for as long as it lives, and the operating system lets go of that lock however the process ends.
+ */
+export function openSqliteLedger(dataDir: string, clock: Clock): Ledger {
+  try {
+    return open(dataDir, clock)
+  } catch (error) {
+    throw unusable(dataDir, error)
+  }
+}
+
+function open(dataDir: string, clock: Clock): Ledger {
+  takeFolder(dataDir)
+  // SQLite would make them as the umask says, and gives what it puts beside a database the same mode.
+  for (const name of ['ledger.db', 'lock.db']) touchFileSync(join(dataDir, name))
+  const lock = lockDataDir(dataDir)
+  const file = join(dataDir, 'ledger.db')
+  const writer = new DatabaseSync(file)
+  writer.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
+  const reader = new DatabaseSync(file)
+  reader.exec('pragma query_only = on')
+  for (const db of [writer, reader]) db.function('wharf_now', () => BigInt(clock.now()))
+  const db = new Kysely<Schema>({ dialect: nodeSqliteDialect({ writer, reader }) })
+  return new Ledger(db, 'sqlite', async () => lock.close())
+}
+
+function lockDataDir(dataDir: string): DatabaseSync {
+  const lock = new DatabaseSync(join(dataDir, 'lock.db'))
+  try {
+    lock.exec('pragma busy_timeout = 0; begin exclusive')
+    return lock
+  } catch (cause) {
+    lock.close()
+    if ((cause as { errcode?: number }).errcode !== SQLITE_BUSY) throw cause
+    throw new AppError(
+      ERRORS.DATA_DIR_LOCKED,
+      `another Wharf is running on the data directory ${dataDir}; stop it, or set WHARF_DATA_DIR to another one`,
+      { cause },
+    )
+  }
+}
+
+/** A start that fails on its folder: full, read-only, not a folder, not ours. */
+function unusable(dataDir: string, cause: unknown): AppError {
+  if (cause instanceof AppError) return cause
+  const kind =
+    (cause as { errcode?: number }).errcode === SQLITE_FULL ? ERRORS.STORAGE_FULL : ERRORS.STORAGE_DENIED
+  const advice = 'make room, let this user write there, or set WHARF_DATA_DIR to another folder'
+  return new AppError(kind, `the data directory ${dataDir} cannot be used (${messageOf(cause)}); ${advice}`, {
+    cause,
+  })
+}

@@ -1,0 +1,6 @@
+export { AddressGuard } from './address-guard.ts'
+export { LOOPBACK_ONLY, NOTHING_PRIVATE, parseAllowHosts } from './allow-hosts.ts'
+export { type ConnectGuard, guardedConnect, judged } from './guarded-connect.ts'
+export { bareHost } from './host-name.ts'
+export { firstHop, ownSamples, refuseLiteral } from './request-check.ts'
+export { type Resolver, systemResolver } from './resolver.ts'

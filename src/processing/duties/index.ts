@@ -1,0 +1,5 @@
+export { TaskExpiryDuty } from './expiry.ts'
+export { MendHandOffsDuty } from './mend-hand-offs.ts'
+export { PutBackDuty } from './put-back.ts'
+export { RestingDuty } from './resting.ts'
+export { SweepFilesDuty } from './sweep-files.ts'

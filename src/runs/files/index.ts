@@ -1,0 +1,5 @@
+export { AccountFolder } from './account-folder.ts'
+export { FileDownloader, type FileDownloaderOptions } from './file-downloader.ts'
+export { distinctName, nameKey, safeName } from './file-name.ts'
+export { LeftParts } from './left-parts.ts'
+export { markOf, partName } from './part-name.ts'

@@ -1,0 +1,1 @@
+export type { S3Options } from './s3-store.ts'

@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import { newId } from '../kernel/index.ts'
+import { type Ledger, now, type Tx } from '../ledger/index.ts'
+
+/** One thing that somebody did. */
+export interface Deed {
+  /** `admin`, `key KEY_ID`, `ticket`, or `command` for one that works on the ledger itself. */
+  actor: string
+  /** Like `project.created`. */
+  action: string
+  projectId: string | null
+  /** What it was done to: ids as they are in addresses. */
+  target: string
+  /** Where the request came from. */
+  address: string | null
+  /** More, without secrets. */
+  detail?: object
+}
+
+export interface AuditEntry {
+  seq: number
+  at: string
+  actor: string
+  action: string
+  project_id: string | null
+  target: string
+  address: string | null
+  detail: object | null
+}
+
+export interface AuditFilter {
+  after: number
+  limit: number
+  actor?: string | undefined
+  action?: string | undefined
+}
+
+/** Held by whoever appends, up to the commit: so numbers become visible in their order. */
+const APPEND_LOCK = 0x77_68_61_75
+
+/** The append-only record of who did what. */
+export class AuditLog {
+  readonly #ledger: Ledger
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  /** Recorded if the transaction commits, and only then. */
+  record(tx: Tx, deed: Deed): void {
+    const append = tx.db.insertInto('audit').values({
+      at: now,
+      actor: deed.actor,
+      action: deed.action,
+      project_id: deed.projectId,
+      target: deed.target,
+      address: deed.address,
+      detail: deed.detail === undefined ? null : JSON.stringify(deed.detail),
+    })
+    tx.atCommit({
+      // Sorts after all others: the lock is held for the shortest time. A name of its own, because each deed counts.
+      name: `~ audit ${newId()}`,
+      statements: () => [sql`select pg_advisory_xact_lock(${APPEND_LOCK})`.compile(tx.db), append.compile()],
+      inTurn: () => append.execute(),
+    })
+  }
+
+  /** For what was done in a transaction that is out of reach, right after it. */
+  async recordAlone(deed: Deed): Promise<void> {
+    await this.#ledger.transaction(async (tx) => this.record(tx, deed))
+  }
+
+  async read({ after, limit, actor, action }: AuditFilter): Promise<AuditEntry[]> {
+    let query = this.#ledger.db
+      .selectFrom('audit')
+      .selectAll()
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(limit)
+    if (actor !== undefined) query = query.where('actor', '=', actor)
+    if (action !== undefined) query = query.where('action', '=', action)
+    const rows = await query.execute()
+    return rows.map((row) => ({
+      ...row,
+      at: new Date(row.at).toISOString(),
+      detail: row.detail === null ? null : (JSON.parse(row.detail) as object),
+    }))
+  }
+}

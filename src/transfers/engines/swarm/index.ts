@@ -1,7 +1,0 @@
-export { AgentIdentities } from './agent-identities.ts'
-export { SwarmAuthority } from './authority.ts'
-export { LedgerSwarmStore } from './ledger-swarm-store.ts'
-export { SwarmEngine, type SwarmEngineDeps, type SwarmEngineOptions } from './swarm-engine.ts'
-export type { EnrolledAgent, SwarmAgent, SwarmStore } from './swarm-store.ts'
-export type { AgentName } from './wire/agent-pass.ts'
-export { AGENT_SOCKET_PATH } from './wire/control-message.ts'
