@@ -13,7 +13,7 @@ if (!NGINX)
   console.error('\n!!! SKIPPED: checks with nginx. Install it (Debian: apt-get install nginx-light).\n')
 
 export interface NginxOptions {
-  /** With nginx's defaults: a connection for each request; the next server is tried when one refuses it. */
+  /** With nginx's defaults but for `max_fails=0`: a connection for each request; the next server is tried when one refuses it. */
   address: string
   /** With connections that are kept, and requests of every method repeated on the next server when one breaks. */
   keeping: string
@@ -47,7 +47,7 @@ export async function startNginx(options: NginxOptions) {
 }
 
 function configuration(folder: string, { address, keeping, upstream }: NginxOptions): string {
-  const servers = upstream.map((server) => `server ${server};`).join(' ')
+  const servers = upstream.map((server) => `server ${server} max_fails=0;`).join(' ')
   return `
 daemon off;
 master_process off;

@@ -180,6 +180,7 @@ export class RollingLoad {
   async #send(path: string, bytes: Buffer, tus: Record<string, string>): Promise<void> {
     for (;;) {
       const { answer } = await this.ask('HEAD', path, { key: this.#key, headers: tus })
+      if (!answer.ok) throw new Error(`the upload is answered ${answer.status}`)
       const offset = Number(answer.headers.get('upload-offset'))
       if (offset === bytes.length) return
       const headers = {
