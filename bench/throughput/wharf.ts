@@ -37,10 +37,10 @@ export const wharfScaledOut: Contestant = {
 }
 
 async function openEngine(backend: Backend, done: () => void, after: () => Promise<void>): Promise<Opened> {
-  const { ledger, dispatcher, signal, sole } = backend
+  const { ledger, dispatcher, bus, sole } = backend
   const held = new HeldDispatcher(dispatcher)
   const engine = new Engine(
-    { ledger, dispatcher: held, signal, clock: systemClock, log },
+    { ledger, dispatcher: held, bus, clock: systemClock, log },
     { version: 'bench', sole, drainMs: 1_000, defaultSlots: CONCURRENCY },
   )
   engine.define({ name: 'noop', run: async () => done() })

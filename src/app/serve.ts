@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { AGENT_SOCKET_PATH, openTransferEngine } from '../carriers/index.ts'
+import { AGENT_SOCKET_PATH, openCarrier } from '../carriers/index.ts'
 import type { Config } from '../config.ts'
 import {
   ExpirySweeper,
@@ -134,9 +134,9 @@ async function startOn(
   await warnOfLooseFiles(config, log)
   warnOfUnknownAddress(config, log)
   const { sealer } = installation
-  const projects = new ProjectStore({ ledger, sealer, signal: backend.signal })
+  const projects = new ProjectStore({ ledger, sealer, bus: backend.bus })
   const sessions = new Sessions(
-    { ledger, projects, signal: backend.signal },
+    { ledger, projects, bus: backend.bus },
     {
       validMs: config.WHARF_SESSION_HOURS * HOUR,
       adminTokenHash: installation.adminTokenHash,
@@ -248,7 +248,7 @@ async function startOn(
     {
       ...shared,
       settings,
-      signal: backend.signal,
+      bus: backend.bus,
       fileOf: (task, until) => files.ofEngineTask(task, until),
     },
     config,
@@ -258,7 +258,7 @@ async function startOn(
     processingOptions(config, backend.sole, scanner),
   )
   const gse = openGseHttpClient(config, clock)
-  const carrier = await openTransferEngine({ http: gse, clock, log, swarm }, transferEngineChoice(config))
+  const carrier = await openCarrier({ http: gse, clock, log, swarm }, transferEngineChoice(config))
   const {
     transfers,
     repository,
@@ -294,7 +294,7 @@ async function startOn(
       sessions,
       provider: identityProvider(config),
       audit: new AuditLog(ledger),
-      signal: backend.signal,
+      bus: backend.bus,
       diskRoom: new DiskRoom(clock, [config.WHARF_DATA_DIR, config.filesDir]),
       sockets: { [AGENT_SOCKET_PATH]: swarm.upgrade },
     },

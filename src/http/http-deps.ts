@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Exports, SavedExports, SqlConnections, TemplateStore } from '../exports/index.ts'
-import type { Engine, Overview, Signal } from '../jobs/index.ts'
+import type { Bus, Engine, Overview } from '../jobs/index.ts'
 import type { AppError, Log } from '../kernel/index.ts'
 import type { Ledger } from '../ledger/index.ts'
 import type { Callbacks, TaskViews } from '../notify/index.ts'
@@ -42,7 +42,7 @@ export interface HttpServerDeps {
   diskRoom: DiskRoom
   sealer: Sealer
   tickets: Tickets
-  signal: Signal
+  bus: Bus
   callbacks: Callbacks
   exports: Exports
   connections: SqlConnections

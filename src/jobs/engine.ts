@@ -12,7 +12,7 @@ import {
   within,
 } from '../kernel/index.ts'
 import { type Ledger, LedgerClock, type Tx } from '../ledger/index.ts'
-import type { Signal } from './bus/index.ts'
+import type { Bus } from './bus/index.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatch/dispatcher.ts'
 import { CapacityDuty } from './duties/capacity.ts'
 import { HeartbeatDuty } from './duties/heartbeat.ts'
@@ -31,7 +31,7 @@ import { Worker } from './worker.ts'
 export interface EngineDeps {
   ledger: Ledger
   dispatcher: Dispatcher
-  signal: Signal
+  bus: Bus
   clock: Clock
   /** Shared with whatever else must agree with other instances on the time. */
   ledgerClock?: LedgerClock
@@ -70,7 +70,7 @@ export class Engine implements Part {
   readonly name = 'engine'
   readonly instance = newId()
   readonly ledger: Ledger
-  readonly signal: Signal
+  readonly bus: Bus
   /** The ledger's time, measured with each heartbeat. */
   readonly clock: LedgerClock
   /** An instance that was not seen for this long is dead. */
@@ -112,15 +112,15 @@ export class Engine implements Part {
       files: undefined,
       ...options,
     }
-    const { ledger, dispatcher, signal, clock, log } = deps
+    const { ledger, dispatcher, bus, clock, log } = deps
     const { leaseMs, sole, version, eventsKeptMs } = this.#options
     const kinds = this.#kinds
     this.ledger = ledger
-    this.signal = signal
+    this.bus = bus
     this.clock = deps.ledgerClock ?? new LedgerClock(clock)
     this.leaseMs = leaseMs
     this.events = new EventLog(ledger)
-    this.feed = new EventFeed({ events: new EventLog(ledger, ledger.readers), signal, clock, log })
+    this.feed = new EventFeed({ events: new EventLog(ledger, ledger.readers), bus, clock, log })
     this.lanes = new Lanes(ledger, kinds)
     const shared = { ledger, kinds, lanes: this.lanes, clock: this.clock }
     this.jobs = new JobStore(shared)
@@ -195,7 +195,7 @@ export class Engine implements Part {
     }
     await this.#heartbeat.runOnce()
     await this.#capacity.runOnce()
-    this.#unsubscribe = [this.#deps.signal.subscribe('cancel', ({ jobId }) => this.worker.abort(jobId))]
+    this.#unsubscribe = [this.#deps.bus.subscribe('cancel', ({ jobId }) => this.worker.abort(jobId))]
     for (const loop of this.#loops) loop.start()
     if (!this.#options.works) return
     for (const pool of new Set(kinds.map((kind) => kind.pool))) {
@@ -267,7 +267,7 @@ export class Engine implements Part {
     this.lanes.setLimit(tx, lane, limit, this.#woken)
     tx.afterCommit(() => {
       this.feed.notify()
-      this.#deps.signal.publish('settings', { key: `lane:${lane}` })
+      this.#deps.bus.publish('settings', { key: `lane:${lane}` })
     })
   }
 
@@ -281,7 +281,7 @@ export class Engine implements Part {
   #afterCancel(tx: Tx, { abort }: { abort?: string }): void {
     tx.afterCommit(() => {
       this.feed.notify()
-      if (abort !== undefined) this.#deps.signal.publish('cancel', { jobId: abort })
+      if (abort !== undefined) this.#deps.bus.publish('cancel', { jobId: abort })
     })
   }
 

@@ -1,4 +1,4 @@
-export { InProcessSignal, type Signal } from './bus/index.ts'
+export { type Bus, InProcessBus } from './bus/index.ts'
 export type { Dispatcher } from './dispatch/dispatcher.ts'
 export { InProcessDispatcher } from './dispatch/in-process-dispatcher.ts'
 export { Engine } from './engine.ts'

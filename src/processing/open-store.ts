@@ -44,7 +44,7 @@ export async function openStore(deps: OpenStoreDeps, options: ProcessingOptions)
       notify: () => engine.feed.notify(),
       count: (tx, projectId, disk) => quotas.add(tx, projectId, { disk }),
       ...(options.redis !== null && {
-        toFollow: sayNow(() => engine.signal.publish('processing', {})),
+        toFollow: sayNow(() => engine.bus.publish('processing', {})),
       }),
     },
     { ttlMs: options.ttlDays * 86_400_000 },
@@ -92,7 +92,7 @@ async function onRedis(
     follow.wake()
     putBack.wake()
   }
-  const unsubscribe = engine.signal.subscribe('processing', wake)
+  const unsubscribe = engine.bus.subscribe('processing', wake)
   // It may have lost its memory.
   link.redis.on('ready', wake)
   return {

@@ -1,5 +1,5 @@
 import type { Selectable, UpdateObject } from 'kysely'
-import { activeIn, type Signal } from '../jobs/index.ts'
+import { activeIn, type Bus } from '../jobs/index.ts'
 import { AppError, ERRORS, newId, type Scope } from '../kernel/index.ts'
 import { type Ledger, now, type ProjectsTable, type Schema, type Tx } from '../ledger/index.ts'
 import { type FoundKey, ProjectKeys } from './project-keys.ts'
@@ -36,7 +36,7 @@ export interface ProjectStoreDeps {
   ledger: Ledger
   sealer: Sealer
   /** Told when keys end, so that no instance goes on serving what they opened. */
-  signal: Signal
+  bus: Bus
 }
 
 /** Business systems are projects. */
@@ -119,7 +119,7 @@ export class ProjectStore {
   }
 
   #tell(tx: Tx): void {
-    tx.afterCommit(() => this.#deps.signal.publish('keys', {}))
+    tx.afterCommit(() => this.#deps.bus.publish('keys', {}))
   }
 
   /** The secrets to sign with: the current one, and for a while after a rotation the one before. */

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { Signal } from '../jobs/index.ts'
+import type { Bus } from '../jobs/index.ts'
 import { AppError, type Duty, ERRORS, newId } from '../kernel/index.ts'
 import { type Ledger, now, type SessionsTable, type Tx } from '../ledger/index.ts'
 import type { Grant } from './project-keys.ts'
@@ -41,7 +41,7 @@ export interface SessionsDeps {
   ledger: Ledger
   projects: ProjectStore
   /** Told when sessions end, so that no instance goes on serving what they opened. */
-  signal: Signal
+  bus: Bus
 }
 
 export interface SessionsOptions {
@@ -145,7 +145,7 @@ export class Sessions implements Duty {
   async end(tx: Tx, id: string): Promise<void> {
     const { numDeletedRows } = await tx.db.deleteFrom('sessions').where('id', '=', id).executeTakeFirst()
     if (numDeletedRows === 0n) throw new AppError(ERRORS.SESSION_NOT_FOUND, `there is no session ${id}`)
-    tx.afterCommit(() => this.#deps.signal.publish('keys', {}))
+    tx.afterCommit(() => this.#deps.bus.publish('keys', {}))
   }
 
   /** Which of these are over: project, key or session is. */

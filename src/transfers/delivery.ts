@@ -1,4 +1,4 @@
-import type { TransferEngine, TransferOrder, TransferResult } from '../carriers/index.ts'
+import type { Carrier, TransferOrder, TransferResult } from '../carriers/index.ts'
 import type { JobContext } from '../jobs/index.ts'
 import {
   AppError,
@@ -30,7 +30,7 @@ export interface DeliveryDeps {
   clock: Clock
   windows: WindowStore
   files: Pick<WindowFiles, 'get'>
-  carrier: TransferEngine
+  carrier: Carrier
 }
 
 const ASK_AGAIN: Backoff = { base: 500, factor: 1.6, max: 5_000, jitter: 0.1 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { TransferEngine } from '../carriers/index.ts'
+import type { Carrier } from '../carriers/index.ts'
 import type { Engine } from '../jobs/index.ts'
 import { type Clock, DutyLoop, type FileScanner, type Log, type Part } from '../kernel/index.ts'
 import type { Ledger } from '../ledger/index.ts'
@@ -34,7 +34,7 @@ export interface OpenTransfersDeps {
   quotas: Quotas
   clock: Clock
   log: Log
-  carrier: TransferEngine
+  carrier: Carrier
   agents: Agents
   exportFile(taskId: string): Promise<ExportFile>
   scanner?: FileScanner | null

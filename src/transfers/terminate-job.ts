@@ -1,4 +1,4 @@
-import type { TransferEngine } from '../carriers/index.ts'
+import type { Carrier } from '../carriers/index.ts'
 import type { JobKind } from '../jobs/index.ts'
 import { ENDED_BY_WHARF } from './target-codes.ts'
 import type { WindowStore } from './windows/index.ts'
@@ -15,7 +15,7 @@ const MINUTE = 60_000
 /** Tells the engine to stop for the targets that Wharf no longer waits for. */
 export function terminateKind(deps: {
   windows: WindowStore
-  carrier: TransferEngine
+  carrier: Carrier
 }): JobKind<TerminatePayload, { targets: number }> {
   return {
     name: TERMINATE_KIND,

@@ -3,17 +3,17 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { GseEngine } from '../../src/carriers/gse/gse-engine.ts'
+import { GseCarrier } from '../../src/carriers/gse/gse-carrier.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { AddressGuard, HttpClient, LOOPBACK_ONLY } from '../../src/net/index.ts'
 import { startGse } from '../support/gse-server.ts'
 import { sha256sum } from '../support/sha256sum.ts'
 import { FILE_NAME, transferEngineContract } from '../transfers/transfer-engine.contract.ts'
 
-function openEngine(endpoint: string): GseEngine {
+function openEngine(endpoint: string): GseCarrier {
   const http = new HttpClient({ guard: new AddressGuard(LOOPBACK_ONLY) })
   onTestFinished(() => http.close())
-  return new GseEngine(
+  return new GseCarrier(
     { http, clock: systemClock },
     {
       endpoint: `${endpoint}/`,

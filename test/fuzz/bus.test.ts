@@ -5,9 +5,9 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { AgentDirectory } from '../../src/carriers/swarm/coordinator/agent-directory.ts'
 import { isAgentMessage } from '../../src/carriers/swarm/coordinator/read-agent-message.ts'
 import type { SwarmStore } from '../../src/carriers/swarm/coordinator/swarm-store.ts'
-import { RedisSignal } from '../../src/jobs/bus/redis-signal.ts'
-import type { Topic } from '../../src/jobs/bus/signal.ts'
-import { SignalEnvelope } from '../../src/jobs/bus/signal-envelope.ts'
+import type { Topic } from '../../src/jobs/bus/bus.ts'
+import { BusEnvelope } from '../../src/jobs/bus/bus-envelope.ts'
+import { RedisBus } from '../../src/jobs/bus/redis-bus.ts'
 import { type Log, systemClock } from '../../src/kernel/index.ts'
 import { silentLog } from '../support/backends.ts'
 import { until } from '../support/until.ts'
@@ -20,18 +20,18 @@ const TOPICS: readonly Topic[] = ['cancel', 'events', 'listening', 'who-listens'
 async function listen(url: string, options: { prefix: string; key: string }) {
   const failed: unknown[] = []
   const log = { ...silentLog, error: (...said: unknown[]) => failed.push(said) } as unknown as Log
-  const signal = new RedisSignal(log, { url, ...options, clock: systemClock })
-  onTestFinished(() => signal.close())
-  await signal.ready()
+  const bus = new RedisBus(log, { url, ...options, clock: systemClock })
+  onTestFinished(() => bus.close())
+  await bus.ready()
   const heard: string[] = []
   const marks = new Set<string>()
   const must = (isRight: boolean, what: string) => {
     if (!isRight) throw new TypeError(what)
   }
-  for (const topic of TOPICS) signal.subscribe(topic, () => heard.push(topic))
-  signal.subscribe('cancel', ({ jobId }) => must(typeof jobId === 'string', 'jobId'))
-  signal.subscribe('listening', ({ forMs }) => must(Number.isFinite(forMs), 'forMs'))
-  signal.subscribe('settings', ({ key }) => marks.add(key.slice(0)))
+  for (const topic of TOPICS) bus.subscribe(topic, () => heard.push(topic))
+  bus.subscribe('cancel', ({ jobId }) => must(typeof jobId === 'string', 'jobId'))
+  bus.subscribe('listening', ({ forMs }) => must(Number.isFinite(forMs), 'forMs'))
+  bus.subscribe('settings', ({ key }) => marks.add(key.slice(0)))
   const store = {
     agents: async () => [],
     agentsSeen: async () => undefined,
@@ -39,7 +39,7 @@ async function listen(url: string, options: { prefix: string; key: string }) {
   }
   const directory = new AgentDirectory({
     store: store as unknown as SwarmStore,
-    ...{ signal, instance: 'here', log },
+    ...{ bus, instance: 'here', log },
   })
   directory.listen({
     wanted: () => true,
@@ -96,8 +96,8 @@ test.runIf(inject('redisUrl'))(
     const redis = new Redis(url)
     onTestFinished(() => redis.disconnect())
     const say = (text: string) => redis.publish(`${options.prefix}:signal`, text)
-    const instance = new SignalEnvelope({ key: options.key, clock: systemClock })
-    const stranger = new SignalEnvelope({ key: 'another key', clock: systemClock })
+    const instance = new BusEnvelope({ key: options.key, clock: systemClock })
+    const stranger = new BusEnvelope({ key: 'another key', clock: systemClock })
     let count = 0
     await fuzz(
       fc.tuple(fc.oneof(fc.constantFrom(...TOPICS), oddText), body, tampering),

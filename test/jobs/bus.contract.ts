@@ -1,34 +1,34 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Signal } from '../../src/jobs/index.ts'
+import type { Bus } from '../../src/jobs/index.ts'
 import { until } from '../support/until.ts'
 
-/** Hands out the signals of several instances that hear one another. */
+/** Hands out the buses of several instances that hear one another. */
 export interface SignalGround {
-  instance(): Promise<Signal>
+  instance(): Promise<Bus>
   remove(): Promise<void>
 }
 
 export function signalContract(name: string, open: () => Promise<SignalGround>): void {
-  async function setup(): Promise<[Signal, Signal, Signal]> {
+  async function setup(): Promise<[Bus, Bus, Bus]> {
     const ground = await open()
-    const signals: Signal[] = []
+    const buses: Bus[] = []
     onTestFinished(async () => {
-      for (const signal of signals) await signal.close()
+      for (const bus of buses) await bus.close()
       await ground.remove()
     })
-    for (let count = 0; count < 3; count++) signals.push(await ground.instance())
-    return signals as [Signal, Signal, Signal]
+    for (let count = 0; count < 3; count++) buses.push(await ground.instance())
+    return buses as [Bus, Bus, Bus]
   }
 
-  describe(`signal: ${name}`, () => {
+  describe(`bus: ${name}`, () => {
     test('every instance hears every message, the sender included', async () => {
-      const signals = await setup()
-      const heard = signals.map(() => [] as string[])
-      signals.forEach((signal, index) => {
-        signal.subscribe('cancel', ({ jobId }) => heard[index]?.push(jobId))
+      const buses = await setup()
+      const heard = buses.map(() => [] as string[])
+      buses.forEach((bus, index) => {
+        bus.subscribe('cancel', ({ jobId }) => heard[index]?.push(jobId))
       })
-      signals.forEach((signal, index) => {
-        signal.publish('cancel', { jobId: `from ${index}` })
+      buses.forEach((bus, index) => {
+        bus.publish('cancel', { jobId: `from ${index}` })
       })
       await until('everybody has heard everything', () => heard.every(({ length }) => length >= 3))
       for (const messages of heard) expect(messages.toSorted()).toEqual(['from 0', 'from 1', 'from 2'])
@@ -52,12 +52,12 @@ export function signalContract(name: string, open: () => Promise<SignalGround>):
     })
 
     test('publishing returns before any listener is called', async () => {
-      const [signal] = await setup()
+      const [bus] = await setup()
       let heard = false
-      signal.subscribe('events', () => {
+      bus.subscribe('events', () => {
         heard = true
       })
-      signal.publish('events', {})
+      bus.publish('events', {})
       expect(heard).toBe(false)
       await until('it has arrived', () => heard)
     })

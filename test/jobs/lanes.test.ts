@@ -102,7 +102,7 @@ describe.each(availableBackends())('lanes on %s', (name) => {
     const a = await instance([{ ...kind, lane: lane(3) }])
     const b = await instance([{ ...kind, lane: lane(3) }])
     const told: string[] = []
-    b.signal.subscribe('settings', ({ key }) => told.push(key))
+    b.bus.subscribe('settings', ({ key }) => told.push(key))
     await setLimit(a, 7)
     await until('the other instance was told', () => told.includes('lane:lane'))
     const c = await instance([{ ...kind, lane: lane(3) }])

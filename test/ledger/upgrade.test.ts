@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { InProcessSignal } from '../../src/jobs/index.ts'
+import { InProcessBus } from '../../src/jobs/index.ts'
 import { newId, systemClock } from '../../src/kernel/index.ts'
 import { type Ledger, migrate } from '../../src/ledger/index.ts'
 import { readMigrations } from '../../src/ledger/migrate.ts'
@@ -70,7 +70,7 @@ describe.each(availableBackends())('an upgrade on %s', (name) => {
     await put('deleted', { until: at + 3_600_000 }, at)
     await migrate(ledger)
 
-    const projects = new ProjectStore({ ledger, sealer, signal: new InProcessSignal() })
+    const projects = new ProjectStore({ ledger, sealer, bus: new InProcessBus() })
     const opens = async (key: string) => (await projects.authenticate(key))?.project.id
     expect(await opens(keyOf('plain'))).toBe(ids.plain)
     expect(await opens(keyOf('rotated'))).toBe(ids.rotated)

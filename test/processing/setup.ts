@@ -40,9 +40,9 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
   const backend = await openBackend(name)
   const ledger = await backend.openLedger(clock)
   const dispatcher = backend.openDispatcher()
-  const signal = await backend.openSignal()
+  const bus = await backend.openBus()
   const engine = new Engine(
-    { ledger, dispatcher, signal, clock, log: silentLog },
+    { ledger, dispatcher, bus, clock, log: silentLog },
     { version: 'test', sole: false },
   )
   const log = silentLog
@@ -73,7 +73,7 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
     link?.close()
     engine.feed.close()
     await dispatcher.close()
-    await signal.close()
+    await bus.close()
     await ledger.close()
     await backend.remove()
   })

@@ -35,10 +35,10 @@ export async function setupRuns(ground: BackendName | Backend) {
     async instance(options: Partial<RunsOptions> = {}, engineOptions: Partial<EngineOptions> = {}) {
       const ledger = await backend.openLedger()
       const dispatcher = backend.openDispatcher()
-      const signal = await backend.openSignal()
+      const bus = await backend.openBus()
       const net = new HttpClient({ guard: new AddressGuard(LOOPBACK_ONLY) }, { connectionsPerOrigin: 64 })
       const engine = new Engine(
-        { ledger, dispatcher, signal, clock: systemClock, log: silentLog },
+        { ledger, dispatcher, bus, clock: systemClock, log: silentLog },
         { version: 'test', sole: !backend.shared, drainMs: 0, slots: { runs: 100 }, ...engineOptions },
       )
       const runs = new Runs(
@@ -60,7 +60,7 @@ export async function setupRuns(ground: BackendName | Backend) {
         await engine.stop()
         await net.close()
         await dispatcher.close()
-        await signal.close()
+        await bus.close()
         await ledger.close()
       }
       closers.push(close)

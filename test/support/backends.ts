@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
-import { RedisSignal } from '../../src/jobs/bus/redis-signal.ts'
+import { RedisBus } from '../../src/jobs/bus/redis-bus.ts'
 import { BullMqDispatcher } from '../../src/jobs/dispatch/bullmq-dispatcher.ts'
-import { type Dispatcher, InProcessDispatcher, InProcessSignal, type Signal } from '../../src/jobs/index.ts'
+import { type Bus, type Dispatcher, InProcessBus, InProcessDispatcher } from '../../src/jobs/index.ts'
 import { type Clock, createLog, systemClock } from '../../src/kernel/index.ts'
 import { type Ledger, migrate } from '../../src/ledger/index.ts'
 import { openPostgresLedger } from '../../src/ledger/postgres/open-postgres.ts'
@@ -22,7 +22,7 @@ export interface Backend {
   shared: boolean
   openLedger(clock?: Clock): Promise<Ledger>
   openDispatcher(): Dispatcher
-  openSignal(): Promise<Signal>
+  openBus(): Promise<Bus>
   /** Settings that make a process of its own use this backend. */
   env: Record<string, string>
   remove(): Promise<void>
@@ -50,7 +50,7 @@ function embedded(): Backend {
       return ledger
     },
     openDispatcher: () => new InProcessDispatcher(),
-    openSignal: async () => new InProcessSignal(),
+    openBus: async () => new InProcessBus(),
     remove: async () => rmSync(folder, { recursive: true, force: true }),
   }
 }
@@ -83,10 +83,10 @@ export async function scaledOut(
       return ledger
     },
     openDispatcher: () => new BullMqDispatcher(silentLog, { url: redisUrl, prefix, answerMs }),
-    async openSignal() {
-      const signal = new RedisSignal(silentLog, { url: redisUrl, prefix, key: prefix, clock: systemClock })
-      await signal.ready()
-      return signal
+    async openBus() {
+      const bus = new RedisBus(silentLog, { url: redisUrl, prefix, key: prefix, clock: systemClock })
+      await bus.ready()
+      return bus
     },
     async remove() {
       await database.drop()

@@ -33,9 +33,9 @@ export async function openInstance(
 ) {
   const ledger = await backend.openLedger(clock)
   const dispatcher = backend.openDispatcher()
-  const signal = await backend.openSignal()
+  const bus = await backend.openBus()
   const engine = new Engine(
-    { ledger, dispatcher, signal, clock, log: silentLog },
+    { ledger, dispatcher, bus, clock, log: silentLog },
     { version: 'test', sole: !backend.shared, drainMs: 0, ...options },
   )
   for (const kind of kinds) engine.define(kind)
@@ -46,10 +46,10 @@ export async function openInstance(
     closed = true
     await engine.stop()
     await dispatcher.close()
-    await signal.close()
+    await bus.close()
     await ledger.close()
   }
-  return { engine, ledger, dispatcher, signal, close }
+  return { engine, ledger, dispatcher, bus, close }
 }
 
 /** Resolves with the first event that matches, also one that has already happened. */

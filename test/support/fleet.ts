@@ -30,7 +30,7 @@ interface LedgerTime {
  *
  * Each instance also has a clock of its own, standing still as well: its duties run once at the start, and then only
  * when the test moves that clock or calls `runOnce`. So a worker is made to miss its renewals simply by moving the
- * ledger's time alone. Embedded, the instances share one ledger, dispatcher and signal inside the test's process.
+ * ledger's time alone. Embedded, the instances share one ledger, dispatcher and bus inside the test's process.
  */
 export async function fleet(ground: BackendName | Backend) {
   const backend = typeof ground === 'string' ? await openBackend(ground) : ground
@@ -46,11 +46,11 @@ export async function fleet(ground: BackendName | Backend) {
     backend,
     advance: time.advance,
     async instance(kinds: Kinds, { prepare, ...options }: InstanceOptions = {}) {
-      const { ledger, dispatcher, signal, close } = shared ?? (await openGround(backend, time.clock))
+      const { ledger, dispatcher, bus, close } = shared ?? (await openGround(backend, time.clock))
       const watched = new WatchedDispatcher(dispatcher)
       const clock = new ManualClock()
       const engine = new Engine(
-        { ledger, dispatcher: watched, signal, clock, log: silentLog },
+        { ledger, dispatcher: watched, bus, clock, log: silentLog },
         { version: 'test', sole: false, drainMs: 0, ...options },
       )
       for (const kind of kinds) engine.define(kind)
@@ -67,7 +67,7 @@ export async function fleet(ground: BackendName | Backend) {
       // The first pass of each duty is over and all of them sleep: from here on only the test moves things.
       const duties = () => EVERY_INSTANCE + (engine.leadership.leads ? LEADER : 0)
       await until('its duties sleep', () => clock.sleeping >= duties())
-      return { engine, ledger, dispatcher: watched, signal, clock }
+      return { engine, ledger, dispatcher: watched, bus, clock }
     },
   }
 }
@@ -77,13 +77,13 @@ export type Instance = Awaited<ReturnType<Awaited<ReturnType<typeof fleet>>['ins
 async function openGround(backend: Backend, clock: ManualClock) {
   const ledger = await backend.openLedger(clock)
   const dispatcher = backend.openDispatcher()
-  const signal = await backend.openSignal()
+  const bus = await backend.openBus()
   const close = async () => {
     await dispatcher.close()
-    await signal.close()
+    await bus.close()
     await ledger.close()
   }
-  return { ledger, dispatcher, signal, close }
+  return { ledger, dispatcher, bus, close }
 }
 
 async function ledgerTime(backend: Backend): Promise<LedgerTime> {

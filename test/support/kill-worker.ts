@@ -18,33 +18,33 @@ const log = createLog({ level: process.env.TEST_LOG_LEVEL ?? 'silent', destinati
 async function embedded() {
   const { openSqliteLedger } = await import('../../src/ledger/sqlite/open-sqlite.ts')
   const { InProcessDispatcher } = await import('../../src/jobs/dispatch/in-process-dispatcher.ts')
-  const { InProcessSignal } = await import('../../src/jobs/bus/in-process-signal.ts')
+  const { InProcessBus } = await import('../../src/jobs/bus/in-process-bus.ts')
   return async () => ({
     ledger: openSqliteLedger(WHARF_DATA_DIR as string, systemClock),
     dispatcher: new InProcessDispatcher(),
-    signal: new InProcessSignal(),
+    bus: new InProcessBus(),
   })
 }
 
 async function scaledOut() {
   const { openPostgresLedger } = await import('../../src/ledger/postgres/open-postgres.ts')
   const { BullMqDispatcher } = await import('../../src/jobs/dispatch/bullmq-dispatcher.ts')
-  const { RedisSignal } = await import('../../src/jobs/bus/redis-signal.ts')
+  const { RedisBus } = await import('../../src/jobs/bus/redis-bus.ts')
   const redis = { url: REDIS_URL as string, prefix: WHARF_REDIS_PREFIX as string }
   return async () => ({
     ledger: await openPostgresLedger(DATABASE_URL as string, log, { connections: 6 }),
     dispatcher: new BullMqDispatcher(log, redis),
-    signal: new RedisSignal(log, { ...redis, key: redis.prefix, clock: systemClock }),
+    bus: new RedisBus(log, { ...redis, key: redis.prefix, clock: systemClock }),
   })
 }
 
 // Loaded and warm, it waits for its turn: a data dir has room for one at a time.
 const open = await (DATABASE_URL ? scaledOut() : embedded())
 await once(process.stdin, 'data')
-const { ledger, dispatcher, signal } = await open()
+const { ledger, dispatcher, bus } = await open()
 
 const engine = new Engine(
-  { ledger, dispatcher, signal, clock: systemClock, log },
+  { ledger, dispatcher, bus, clock: systemClock, log },
   { version: 'test', sole: !DATABASE_URL, leaseMs: 2_000, defaultSlots: 4 },
 )
 

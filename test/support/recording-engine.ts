@@ -1,13 +1,13 @@
 import type {
+  Carrier,
   TargetResult,
-  TransferEngine,
   TransferOrder,
   TransferResult,
   TransferTarget,
 } from '../../src/carriers/index.ts'
 
 /** An engine that carries nothing: it keeps what it was told, and answers what the test wants. */
-export class RecordingEngine implements TransferEngine {
+export class RecordingEngine implements Carrier {
   readonly orders = new Map<string, TransferOrder>()
   readonly asked: string[] = []
   readonly terminated: { engineTaskId: string; agents: string[] }[] = []

@@ -10,16 +10,16 @@ import {
   AgentIdentities,
   LedgerSwarmStore,
   SwarmAuthority,
-  SwarmEngine,
+  SwarmCarrier,
   type TransferResult,
 } from '../../src/carriers/index.ts'
 import type { OwnIdentity } from '../../src/carriers/swarm/agent/agent-state.ts'
 import { Agent, type AgentOptions } from '../../src/carriers/swarm/agent/index.ts'
 import type {
-  SwarmEngineDeps,
-  SwarmEngineOptions,
-} from '../../src/carriers/swarm/coordinator/swarm-engine.ts'
-import { InProcessSignal } from '../../src/jobs/index.ts'
+  SwarmCarrierDeps,
+  SwarmCarrierOptions,
+} from '../../src/carriers/swarm/coordinator/swarm-carrier.ts'
+import { InProcessBus } from '../../src/jobs/index.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { type AgentProcess, enroll, optionsOf, spawnAgent, stateFolder } from './agents.ts'
 import { type Backend, type BackendName, openBackend, silentLog } from './backends.ts'
@@ -116,7 +116,7 @@ function makeRoot(folder: string, id: string): string {
   return root
 }
 
-type ServerOptions = Partial<Omit<SwarmEngineOptions, 'port'> & Pick<SwarmEngineDeps, 'locate' | 'clock'>>
+type ServerOptions = Partial<Omit<SwarmCarrierOptions, 'port'> & Pick<SwarmCarrierDeps, 'locate' | 'clock'>>
 
 async function openServer(
   backend: Backend,
@@ -124,12 +124,12 @@ async function openServer(
   { locate, clock = systemClock, ...options }: ServerOptions,
 ) {
   const ledger = await backend.openLedger()
-  const signal = backend.shared ? await backend.openSignal() : new InProcessSignal()
-  const engine = new SwarmEngine(
+  const bus = backend.shared ? await backend.openBus() : new InProcessBus()
+  const engine = new SwarmCarrier(
     {
       store: new LedgerSwarmStore(ledger),
       authority: new SwarmAuthority(systemClock, keys),
-      signal,
+      bus,
       instance: randomBytes(6).toString('hex'),
       identities: new AgentIdentities(ledger),
       clock,
@@ -150,10 +150,10 @@ async function openServer(
     http.closeAllConnections()
     await engine.close()
     await new Promise((resolve) => http.close(resolve))
-    await signal.close()
+    await bus.close()
     await ledger.close()
   }
-  return { engine, ledger, signal, url: `http://127.0.0.1:${address.port}`, port: address.port, close }
+  return { engine, ledger, bus, url: `http://127.0.0.1:${address.port}`, port: address.port, close }
 }
 
 export function targetsFor(agents: { id: string; root: string }[]) {
@@ -166,7 +166,7 @@ export function targetsFor(agents: { id: string; root: string }[]) {
 }
 
 /** Resolves when every target has ended, one way or the other. */
-export async function untilOver(engine: SwarmEngine, engineTaskId: string): Promise<TransferResult> {
+export async function untilOver(engine: SwarmCarrier, engineTaskId: string): Promise<TransferResult> {
   const { signal } = new AbortController()
   return until(
     'every target has ended',
@@ -175,7 +175,7 @@ export async function untilOver(engine: SwarmEngine, engineTaskId: string): Prom
   )
 }
 
-export async function untilConnected(engine: SwarmEngine, count: number): Promise<void> {
+export async function untilConnected(engine: SwarmCarrier, count: number): Promise<void> {
   await until(
     `${count} agents are connected`,
     () => engine.agents(),

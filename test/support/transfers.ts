@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { TransferEngine } from '../../src/carriers/index.ts'
+import type { Carrier } from '../../src/carriers/index.ts'
 import { Engine } from '../../src/jobs/index.ts'
 import { type Clock, newId } from '../../src/kernel/index.ts'
 import type { Ledger } from '../../src/ledger/index.ts'
@@ -23,7 +23,7 @@ export interface TransferInstance extends OpenedTransfers {
 
 export interface TransfersSetup {
   instances?: number
-  carrier?: TransferEngine
+  carrier?: Carrier
   settings?: Partial<Parameters<typeof openTransfers>[1]>
   /** Stands between the instances and the repository's files. */
   store?: (inner: DiskStore) => DiskStore
@@ -49,8 +49,8 @@ export async function setupTransfers(name: BackendName, options: TransfersSetup 
   for (let index = 0; index < (options.instances ?? 1); index++) {
     const dataDir = join(folder, `instance-${index}`)
     const dispatcher = backend.openDispatcher()
-    const signal = await backend.openSignal()
-    const engine = newEngine({ ledger, dispatcher, signal, clock })
+    const bus = await backend.openBus()
+    const engine = newEngine({ ledger, dispatcher, bus, clock })
     const opened = await openTransfers(
       {
         engine,
@@ -83,7 +83,7 @@ export async function setupTransfers(name: BackendName, options: TransfersSetup 
       await opened.mirror?.stop()
       engine.feed.close()
       await dispatcher.close()
-      await signal.close()
+      await bus.close()
     })
     instances.push({ ...opened, engine, dataDir })
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type {
+  Carrier,
   TargetResult,
-  TransferEngine,
   TransferOrder,
   TransferResult,
   TransferTarget,
@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 /** What an engine brings to its trial. */
 export interface EngineUnderTest {
-  engine: TransferEngine
+  engine: Carrier
   /** A file that is whole, and targets that can take it. */
   order: TransferOrder
   /** A target that goes on for ever without getting the file. */
@@ -18,7 +18,7 @@ export interface EngineUnderTest {
   /** SHA-256 of what lies at a target, or undefined when nothing does. */
   deliveredTo(target: TransferTarget): string | undefined
   /** The same engine as another process would open it: nothing but ids survives. */
-  reopen(): TransferEngine | Promise<TransferEngine>
+  reopen(): Carrier | Promise<Carrier>
 }
 
 const { signal } = new AbortController()
@@ -93,7 +93,7 @@ function rowOf({ targets }: TransferResult, target: TransferTarget): TargetResul
   )
 }
 
-async function untilEnded(engine: TransferEngine, id: string, targets: number): Promise<TransferResult> {
+async function untilEnded(engine: Carrier, id: string, targets: number): Promise<TransferResult> {
   return until(
     'every target has ended',
     () => engine.result(id, signal),
@@ -104,7 +104,7 @@ async function untilEnded(engine: TransferEngine, id: string, targets: number): 
   )
 }
 
-async function untilOthersHaveIt(engine: TransferEngine, id: string, order: TransferOrder): Promise<void> {
+async function untilOthersHaveIt(engine: Carrier, id: string, order: TransferOrder): Promise<void> {
   await until('the others have it', async () => {
     const { targets } = await engine.result(id, signal)
     return targets.filter(({ errorCode }) => errorCode === 0).length === order.targets.length

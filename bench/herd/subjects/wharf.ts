@@ -57,8 +57,8 @@ async function startInstance(
   lane: Lane | undefined,
   started: (id: string) => void,
 ): Promise<Instance> {
-  const { ledger, dispatcher, signal, sole } = backend
-  const deps = { ledger, dispatcher, signal, clock: systemClock, log }
+  const { ledger, dispatcher, bus, sole } = backend
+  const deps = { ledger, dispatcher, bus, clock: systemClock, log }
   const engine = new Engine(deps, { version: 'bench', sole, drainMs: 0 })
   engine.define({ name: KIND, ...(lane && { lane }), run: async ({ job }) => started(job.id) })
   await engine.start()

@@ -10,9 +10,9 @@ import {
   AgentIdentities,
   LedgerSwarmStore,
   SwarmAuthority,
-  SwarmEngine,
+  SwarmCarrier,
 } from '../../../src/carriers/index.ts'
-import { InProcessSignal } from '../../../src/jobs/index.ts'
+import { InProcessBus } from '../../../src/jobs/index.ts'
 import { createLog, systemClock } from '../../../src/kernel/index.ts'
 import { migrate } from '../../../src/ledger/index.ts'
 import { openSqliteLedger } from '../../../src/ledger/sqlite/open-sqlite.ts'
@@ -20,11 +20,11 @@ import { openSqliteLedger } from '../../../src/ledger/sqlite/open-sqlite.ts'
 const [host = '', folder = '', count = '', file = ''] = process.argv.slice(2)
 const ledger = openSqliteLedger(folder, systemClock)
 await migrate(ledger)
-const engine = new SwarmEngine(
+const engine = new SwarmCarrier(
   {
     store: new LedgerSwarmStore(ledger),
     authority: new SwarmAuthority(systemClock, SwarmAuthority.make(systemClock)),
-    signal: new InProcessSignal(),
+    bus: new InProcessBus(),
     instance: 'bench',
     identities: new AgentIdentities(ledger),
     clock: systemClock,

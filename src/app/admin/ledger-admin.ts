@@ -7,8 +7,8 @@ const HOUR = 3_600_000
 
 /** Works on the ledger itself, as the routes of `/api/projects` do. */
 export function ledgerAdmin(backend: Backend, sealer: Sealer): ProjectAdmin {
-  const { ledger, signal } = backend
-  const projects = new ProjectStore({ ledger, sealer, signal })
+  const { ledger, bus } = backend
+  const projects = new ProjectStore({ ledger, sealer, bus })
   const audit = new AuditLog(ledger)
   const record = (
     tx: Tx,

@@ -1,6 +1,6 @@
-import { AgentIdentities, LedgerSwarmStore, SwarmAuthority, SwarmEngine } from '../../carriers/index.ts'
+import { AgentIdentities, LedgerSwarmStore, SwarmAuthority, SwarmCarrier } from '../../carriers/index.ts'
 import type { Config } from '../../config.ts'
-import type { Engine, Signal } from '../../jobs/index.ts'
+import type { Bus, Engine } from '../../jobs/index.ts'
 import type { Log } from '../../kernel/index.ts'
 import type { Ledger } from '../../ledger/index.ts'
 import type { Sealer, SettingsStore } from '../../tenancy/index.ts'
@@ -8,7 +8,7 @@ import type { Sealer, SettingsStore } from '../../tenancy/index.ts'
 export interface SwarmGround {
   ledger: Ledger
   engine: Engine
-  signal: Signal
+  bus: Bus
   sealer: Sealer
   settings: SettingsStore
   /** The file of a task that another instance began. */
@@ -16,17 +16,17 @@ export interface SwarmGround {
   log: Log
 }
 
-export async function openSwarm(ground: SwarmGround, config: Config): Promise<SwarmEngine> {
-  const { ledger, engine, settings, sealer, signal, log } = ground
+export async function openSwarm(ground: SwarmGround, config: Config): Promise<SwarmCarrier> {
+  const { ledger, engine, settings, sealer, bus, log } = ground
   // Agents compare what several instances sign, so all of them sign by one clock.
   const { clock } = engine
   const kept = await settings.getOrCreate('swarm_authority', () => sealer.seal(SwarmAuthority.make(clock)))
   const authority = new SwarmAuthority(clock, sealer.open(kept))
-  return new SwarmEngine(
+  return new SwarmCarrier(
     {
       store: new LedgerSwarmStore(ledger),
       authority,
-      signal,
+      bus,
       instance: engine.instance,
       identities: new AgentIdentities(ledger),
       locate: async ({ id, localPath }, until) => (await ground.fileOf(id, until))?.path ?? localPath,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Dispatcher, InProcessDispatcher, InProcessSignal, type Signal } from '../../jobs/index.ts'
+import { type Bus, type Dispatcher, InProcessBus, InProcessDispatcher } from '../../jobs/index.ts'
 import { AppError, type Clock, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
 import { type Ledger, LedgerClock, migrate } from '../../ledger/index.ts'
 import { openSealer, SettingsStore, sharedSecret } from '../../tenancy/index.ts'
@@ -16,7 +16,7 @@ export interface BackendOptions {
 export interface Backend {
   ledger: Ledger
   dispatcher: Dispatcher
-  signal: Signal
+  bus: Bus
   ledgerClock: LedgerClock
   /** True if a lock proves that no other instance is alive. */
   sole: boolean
@@ -36,8 +36,8 @@ export async function openBackend(options: BackendOptions, clock: Clock, log: Lo
   try {
     await migrate(ledger)
     await ledgerClock.set(() => ledger.now())
-    const { dispatcher, signal } = await openCarriers(options, { ledger, ledgerClock, log })
-    return backendOf({ ledger, dispatcher, signal, ledgerClock, sole })
+    const { dispatcher, bus } = await openCarriers(options, { ledger, ledgerClock, log })
+    return backendOf({ ledger, dispatcher, bus, ledgerClock, sole })
   } catch (error) {
     await ledger.close()
     throw error
@@ -45,12 +45,12 @@ export async function openBackend(options: BackendOptions, clock: Clock, log: Lo
 }
 
 function backendOf(parts: Omit<Backend, 'close'>): Backend {
-  const { ledger, dispatcher, signal } = parts
+  const { ledger, dispatcher, bus } = parts
   return {
     ...parts,
     async close() {
       await dispatcher.close()
-      await signal.close()
+      await bus.close()
       await ledger.close()
     },
   }
@@ -88,14 +88,14 @@ async function openCarriers(
   { redisUrl, redisPrefix, sealKey = null }: BackendOptions,
   { ledger, ledgerClock, log }: { ledger: Ledger; ledgerClock: LedgerClock; log: Log },
 ) {
-  if (redisUrl === null) return { dispatcher: new InProcessDispatcher(), signal: new InProcessSignal() }
+  if (redisUrl === null) return { dispatcher: new InProcessDispatcher(), bus: new InProcessBus() }
   const { BullMqDispatcher } = await import('../../jobs/dispatch/bullmq-dispatcher.ts')
-  const { RedisSignal } = await import('../../jobs/bus/redis-signal.ts')
+  const { RedisBus } = await import('../../jobs/bus/redis-bus.ts')
   const options = { url: redisUrl, prefix: redisPrefix }
   const key = await busKey(new SettingsStore(ledger), sealKey)
   return {
     dispatcher: new BullMqDispatcher(log, options),
-    signal: new RedisSignal(log, { ...options, key, clock: ledgerClock }),
+    bus: new RedisBus(log, { ...options, key, clock: ledgerClock }),
   }
 }
 

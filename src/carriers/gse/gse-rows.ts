@@ -1,4 +1,4 @@
-import type { TargetResult, TransferResult } from '../transfer-engine.ts'
+import type { TargetResult, TransferResult } from '../carrier.ts'
 
 interface GseRow {
   error_code?: unknown

@@ -1,12 +1,12 @@
 import { openFile, orAborted } from '../../kernel/index.ts'
 import { addFacts, type ColumnCounts, countsOf, noFacts } from '../sheet/index.ts'
 import type { SpoolSegment } from '../sources/index.ts'
-import { craft, type ThreadPool } from '../threads/index.ts'
+import { type ThreadPool, taskFunction } from '../threads/index.ts'
 import type { CsvLayout } from './csv-layout.ts'
 import type { CsvRecipe, CsvSlice, RenderedSlice } from './csv-work.ts'
 import { type EncodedText, encodeText } from './text-encoder.ts'
 
-const SLICES = craft<CsvSlice, RenderedSlice>(import.meta.url, 'csv-work', 'renderSlice')
+const SLICES = taskFunction<CsvSlice, RenderedSlice>(import.meta.url, 'csv-work', 'renderSlice')
 
 export interface CsvFile {
   path: string

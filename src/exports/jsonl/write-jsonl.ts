@@ -1,9 +1,9 @@
 import { inOrder, slicesOf } from '../records/index.ts'
 import { ROW_HEAD, type SpoolSegment } from '../sources/index.ts'
-import { craft, type ThreadPool } from '../threads/index.ts'
+import { type ThreadPool, taskFunction } from '../threads/index.ts'
 import type { JsonLinesTask } from './encode-work.ts'
 
-const ENCODE = craft<JsonLinesTask, Uint8Array>(import.meta.url, 'encode-work', 'encode')
+const ENCODE = taskFunction<JsonLinesTask, Uint8Array>(import.meta.url, 'encode-work', 'encode')
 
 /**
  * The rows of a marked spool as JSON lines: objects with the source's own values, keys in the order of the template. Rows of a

@@ -4,15 +4,15 @@ import { templateError } from '../condition/index.ts'
 import { inOrder, type RecordSlice, slicesOf } from '../records/index.ts'
 import type { CellType } from '../sheet/index.ts'
 import { ROW_HEAD, type SpoolSegment } from '../sources/index.ts'
-import { craft, type ThreadPool } from '../threads/index.ts'
+import { type ThreadPool, taskFunction } from '../threads/index.ts'
 import { decideKind } from './column-kind.ts'
 import { addScans, type ColumnScan, emptyScan } from './column-scan.ts'
 import { footerSchemaOf, type ParquetColumn } from './parquet-schema.ts'
 import { type EncodedGroups, type GroupTask, moved, type RowGroup, type ScanTask } from './row-group-work.ts'
 
 const WORK = [import.meta.url, 'row-group-work'] as const
-const SCAN = craft<ScanTask, ColumnScan[]>(...WORK, 'scan')
-const ENCODE = craft<GroupTask, EncodedGroups>(...WORK, 'encode')
+const SCAN = taskFunction<ScanTask, ColumnScan[]>(...WORK, 'scan')
+const ENCODE = taskFunction<GroupTask, EncodedGroups>(...WORK, 'encode')
 
 /** Spool bytes that a thread gets at once, where slices are smaller. */
 const BATCH_BYTES = 4 * 1024 * 1024

@@ -1,2 +1,2 @@
-export { craft, type Made, neighbour } from './craft.ts'
+export { type Made, neighbour, taskFunction } from './task-function.ts'
 export { type PinnedThread, ThreadPool } from './thread-pool.ts'

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { Craft } from './craft.ts'
+import type { TaskFunction } from './task-function.ts'
 import { stopped, Thread } from './thread.ts'
 
 export interface RunOptions {
@@ -10,7 +10,11 @@ export interface RunOptions {
 
 /** A thread that always is the same, for work that keeps its state there. */
 export interface PinnedThread {
-  run<Task, Result>(craft: Craft<Task, Result>, task: Task, transfer?: ArrayBuffer[]): Promise<Result>
+  run<Task, Result>(
+    taskFunction: TaskFunction<Task, Result>,
+    task: Task,
+    transfer?: ArrayBuffer[],
+  ): Promise<Result>
   /** Until then the thread counts as busier than others when one is chosen to be pinned. */
   release(): void
 }
@@ -49,15 +53,15 @@ export class ThreadPool {
   }
 
   /** Starts the threads ahead of the first task, and lets them load what it needs. */
-  warmUp(craft: Pick<Craft<unknown, unknown>, 'module' | 'name'>): void {
+  warmUp(taskFunction: Pick<TaskFunction<unknown, unknown>, 'module' | 'name'>): void {
     this.#start(this.#members)
     const ignore = () => undefined
     for (const { thread } of this.#members)
-      thread.give({ craft, transfer: [], resolve: ignore, reject: ignore })
+      thread.give({ taskFunction, transfer: [], resolve: ignore, reject: ignore })
   }
 
   run<Task, Result>(
-    craft: Craft<Task, Result>,
+    taskFunction: TaskFunction<Task, Result>,
     task: Task,
     { signal, transfer = [] }: RunOptions,
   ): Promise<Result> {
@@ -70,7 +74,7 @@ export class ThreadPool {
           this.#pump()
         }
         member.thread.give({
-          craft,
+          taskFunction,
           task,
           transfer,
           signal,
@@ -91,10 +95,14 @@ export class ThreadPool {
     const member = least(this.#pinned)
     member.load++
     return {
-      run: <Task, Result>(craft: Craft<Task, Result>, task: Task, transfer: ArrayBuffer[] = []) =>
+      run: <Task, Result>(
+        taskFunction: TaskFunction<Task, Result>,
+        task: Task,
+        transfer: ArrayBuffer[] = [],
+      ) =>
         new Promise<Result>((resolve, reject) => {
           member.thread.give({
-            craft,
+            taskFunction,
             task,
             transfer,
             resolve: (result) => resolve(result as Result),

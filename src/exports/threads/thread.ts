@@ -1,12 +1,12 @@
 import { getCompileCacheDir } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { type Craft, neighbour } from './craft.ts'
 import { errorOf } from './failure.ts'
+import { neighbour, type TaskFunction } from './task-function.ts'
 import type { WorkerAnswer, WorkerRequest } from './worker.ts'
 
 export interface Job {
-  craft: Pick<Craft<unknown, unknown>, 'module' | 'name'>
+  taskFunction: Pick<TaskFunction<unknown, unknown>, 'module' | 'name'>
   task?: unknown
   transfer: ArrayBuffer[]
   /** When it aborts while the thread is at this job, the thread is ended. */
@@ -54,7 +54,7 @@ export class Thread {
     const watch = () => this.#watch()
     job.signal?.addEventListener('abort', watch)
     this.#jobs.set(this.#lastId, { ...job, unwatch: () => job.signal?.removeEventListener('abort', watch) })
-    const request: WorkerRequest = { id: this.#lastId, ...job.craft, task: job.task }
+    const request: WorkerRequest = { id: this.#lastId, ...job.taskFunction, task: job.task }
     this.#worker.postMessage(request, job.transfer)
   }
 

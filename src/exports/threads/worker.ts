@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
-import type { CraftModule } from './craft.ts'
 import type { Failure } from './failure.ts'
+import type { TaskModule } from './task-function.ts'
 
 export interface WorkerRequest {
   id: number
@@ -15,12 +15,12 @@ export type WorkerAnswer = { id: number; result: unknown } | { id: number; failu
 // Loads nothing but what its tasks need: a thread's start is part of every first export's time.
 const port = parentPort
 if (port === null) throw new Error('worker.ts runs as a worker thread only')
-const modules = new Map<string, CraftModule>()
+const modules = new Map<string, TaskModule>()
 
 async function answer({ id, module, name, task }: WorkerRequest): Promise<void> {
   let loaded = modules.get(module)
   if (!loaded) {
-    loaded = (await import(module)) as CraftModule
+    loaded = (await import(module)) as TaskModule
     modules.set(module, loaded)
   }
   if (task === undefined) return post({ id, result: undefined })

@@ -1,6 +1,6 @@
 import { orAborted } from '../../kernel/index.ts'
 import { addFacts, noFacts } from '../sheet/index.ts'
-import { craft, type ThreadPool } from '../threads/index.ts'
+import { type ThreadPool, taskFunction } from '../threads/index.ts'
 import { MAX_ROWS } from './cell-reference.ts'
 import type { EncodedPiece, PieceTask } from './encode/index.ts'
 import type { PreparedSheet } from './layout/prepare-sheet.ts'
@@ -10,7 +10,7 @@ import { type Piece, splitPiece } from './pieces.ts'
 import type { EndedHead } from './subtotal-heads.ts'
 import type { Volumes } from './volumes.ts'
 
-export const SLICES = craft<PieceTask, EncodedPiece>(import.meta.url, 'slice-work', 'encodeSlice')
+export const SLICES = taskFunction<PieceTask, EncodedPiece>(import.meta.url, 'slice-work', 'encodeSlice')
 
 /** An entry's size is kept in 32 bits; the rest of the way there is left to the piece and the tail. */
 const MAX_SHEET_BYTES = 0xffff_ffff - (256 << 20)

@@ -1,4 +1,4 @@
-import type { Engine, EventFilter, Signal } from '../../jobs/index.ts'
+import type { Bus, Engine, EventFilter } from '../../jobs/index.ts'
 import { background, type Log } from '../../kernel/index.ts'
 import { type EventBatch, type EventStream, openEventStream } from '../../notify/index.ts'
 import type { Grant, Quotas, Sessions } from '../../tenancy/index.ts'
@@ -8,7 +8,7 @@ export interface WatcherDeps {
   engine: Engine
   quotas: Quotas
   sessions: Sessions
-  signal: Signal
+  bus: Bus
   metrics: Metrics
   stopping: AbortSignal
   log: Log
@@ -47,7 +47,7 @@ export class Watchers {
 
   constructor(deps: WatcherDeps) {
     this.#deps = deps
-    const unsubscribe = deps.signal.subscribe('keys', () => {
+    const unsubscribe = deps.bus.subscribe('keys', () => {
       this.#keysEndedAt = performance.now()
       this.#dropEnded(this.#watches)
     })

@@ -1,2 +1,2 @@
-export { InProcessSignal } from './in-process-signal.ts'
-export type { Signal } from './signal.ts'
+export type { Bus } from './bus.ts'
+export { InProcessBus } from './in-process-bus.ts'

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { type Log, messageOf } from '../../kernel/index.ts'
-import type { Topic, Topics } from './signal.ts'
+import type { Topic, Topics } from './bus.ts'
 
 /** Those who listen inside this process. One that throws keeps nobody else from hearing. */
 export class Listeners {

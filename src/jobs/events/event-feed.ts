@@ -1,5 +1,5 @@
 import type { Clock, Log } from '../../kernel/index.ts'
-import type { Signal } from '../bus/index.ts'
+import type { Bus } from '../bus/index.ts'
 import { CatchUp } from './catch-up.ts'
 import type { Event, EventFilter, EventLog } from './event-log.ts'
 import { EventRing, type RingLimits } from './event-ring.ts'
@@ -16,7 +16,7 @@ export const RESYNC = 'resync'
 export interface FeedDeps {
   /** Reads on connections that nothing else uses. */
   events: EventLog
-  signal: Signal
+  bus: Bus
   clock: Clock
   log: Log
 }
@@ -53,7 +53,7 @@ export class EventFeed {
 
   constructor(deps: FeedDeps, limits: RingLimits = {}) {
     this.#deps = deps
-    const { events, signal, clock, log } = deps
+    const { events, bus, clock, log } = deps
     this.#ring = new EventRing(limits)
     this.#catchUp = new CatchUp(events)
     this.#tail = new EventTail({
@@ -66,16 +66,16 @@ export class EventFeed {
       onRead: () => this.#announce(false),
     })
     this.#unsubscribe = [
-      signal.subscribe('events', () => this.#tail.poke()),
-      signal.subscribe('listening', ({ forMs }) => this.#heardOfListener(clock.now(), forMs)),
-      signal.subscribe('who-listens', () => this.#announce(true)),
+      bus.subscribe('events', () => this.#tail.poke()),
+      bus.subscribe('listening', ({ forMs }) => this.#heardOfListener(clock.now(), forMs)),
+      bus.subscribe('who-listens', () => this.#announce(true)),
     ]
-    signal.publish('who-listens', {})
+    bus.publish('who-listens', {})
   }
 
   /** To be called after a commit that appended events. */
   notify(): void {
-    if (this.#deps.clock.now() < this.#wantedUntil) this.#deps.signal.publish('events', {})
+    if (this.#deps.clock.now() < this.#wantedUntil) this.#deps.bus.publish('events', {})
     this.#tail.poke()
   }
 
@@ -168,7 +168,7 @@ export class EventFeed {
   #heardOfListener(now: number, forMs: number): void {
     const news = now >= this.#wantedUntil
     this.#wantedUntil = Math.max(this.#wantedUntil, now + forMs)
-    if (news) this.#deps.signal.publish('events', {})
+    if (news) this.#deps.bus.publish('events', {})
   }
 
   #announce(again: boolean): void {
@@ -176,7 +176,7 @@ export class EventFeed {
     const now = this.#deps.clock.now()
     if (!again && now < this.#announced + LISTENING_MS / 2) return
     this.#announced = now
-    this.#deps.signal.publish('listening', { forMs: LISTENING_MS })
+    this.#deps.bus.publish('listening', { forMs: LISTENING_MS })
   }
 }
 

@@ -192,9 +192,9 @@ test('a welcome does not travel over the bus', async () => {
     about: 'agents',
     message: { kind: 'to', key: agentPeerId('a', ''), message },
   })
-  server.signal.publish('swarm', to({ type: 'welcome', certificate: '', now: 0, revoked: [], signature: '' }))
-  server.signal.publish('swarm', to({ type: 'revoked', keys: ['x'] }))
-  server.signal.publish('swarm', to({ type: 'end', task: 't' }))
+  server.bus.publish('swarm', to({ type: 'welcome', certificate: '', now: 0, revoked: [], signature: '' }))
+  server.bus.publish('swarm', to({ type: 'revoked', keys: ['x'] }))
+  server.bus.publish('swarm', to({ type: 'end', task: 't' }))
   await until('the last one has arrived', () => line.heard.length > 1)
   expect(line.heard.map(({ type }) => type)).toEqual(['welcome', 'end'])
 })

@@ -1,14 +1,14 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ThreadPool } from '../../../src/exports/index.ts'
-import { craft } from '../../../src/exports/threads/index.ts'
+import { taskFunction } from '../../../src/exports/threads/index.ts'
 import { ERRORS, isAppError } from '../../../src/kernel/index.ts'
 import { until } from '../../support/until.ts'
 
 const WORK = [import.meta.url, 'arithmetic-work'] as const
-const HALVE = craft<ArrayBuffer, { memory: ArrayBuffer; calls: number }>(...WORK, 'halve')
-const FAIL = craft<{ message: string; code?: string; retryable?: boolean }, never>(...WORK, 'fail')
-const SPIN = craft<SharedArrayBuffer, never>(...WORK, 'spin')
-const CRASH = craft<null, never>(...WORK, 'crash')
+const HALVE = taskFunction<ArrayBuffer, { memory: ArrayBuffer; calls: number }>(...WORK, 'halve')
+const FAIL = taskFunction<{ message: string; code?: string; retryable?: boolean }, never>(...WORK, 'fail')
+const SPIN = taskFunction<SharedArrayBuffer, never>(...WORK, 'spin')
+const CRASH = taskFunction<null, never>(...WORK, 'crash')
 
 function setup({ threads = 2 } = {}) {
   const pool = new ThreadPool({ threads })

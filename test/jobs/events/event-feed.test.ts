@@ -40,10 +40,10 @@ function following({ engine: { feed } }: { engine: { feed: EventFeed } }, after 
 }
 
 /** A feed of the instance's ledger besides the engine's own, whose queries are counted. */
-function countedFeed({ ledger, signal, clock }: Instance, limits: RingLimits = {}) {
+function countedFeed({ ledger, bus, clock }: Instance, limits: RingLimits = {}) {
   const events = new EventLog(ledger, ledger.readers)
   const read = vi.spyOn(events, 'read')
-  const feed = new EventFeed({ events, signal, clock, log: silentLog }, limits)
+  const feed = new EventFeed({ events, bus, clock, log: silentLog }, limits)
   onTestFinished(() => feed.close())
   return { engine: { feed }, queries: () => read.mock.calls.length }
 }
@@ -197,15 +197,15 @@ describe.each(availableBackends())('the event feed on %s', (name) => {
     const { instance } = await fleet(name)
     const [a, b] = [await instance([]), await instance([])]
     let told = 0
-    b.signal.subscribe('events', () => told++)
+    b.bus.subscribe('events', () => told++)
     await say(a, 'unheard')
-    b.signal.publish('settings', { key: 'fence' })
+    b.bus.publish('settings', { key: 'fence' })
     await new Promise<void>((resolve) => {
-      const end = b.signal.subscribe('settings', () => {
+      const end = b.bus.subscribe('settings', () => {
         end()
         resolve()
       })
-      b.signal.publish('settings', { key: 'fence' })
+      b.bus.publish('settings', { key: 'fence' })
     })
     expect(told).toBe(0)
   })

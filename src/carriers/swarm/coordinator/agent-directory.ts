@@ -1,4 +1,4 @@
-import type { Signal } from '../../../jobs/index.ts'
+import type { Bus } from '../../../jobs/index.ts'
 import type { Log } from '../../../kernel/index.ts'
 import { agentPeerId, type Carried, type FromAgent, isCarried, KNOCK_MS, type PeerId } from '../wire/index.ts'
 import { isAgentMessage } from './read-agent-message.ts'
@@ -16,7 +16,7 @@ export interface KnownAgent {
 
 export interface AgentDirectoryDeps {
   store: SwarmStore
-  signal: Signal
+  bus: Bus
   instance: string
   log: Log
 }
@@ -62,7 +62,7 @@ export class AgentDirectory {
   }
 
   async start(): Promise<void> {
-    this.#unsubscribe = this.#deps.signal.subscribe('swarm', ({ from, about, message }) => {
+    this.#unsubscribe = this.#deps.bus.subscribe('swarm', ({ from, about, message }) => {
       if (from !== this.#deps.instance && about === 'agents') this.#carried(message)
     })
     await this.refresh()
@@ -161,7 +161,7 @@ export class AgentDirectory {
   }
 
   #tell(message: Bulletin): void {
-    this.#deps.signal.publish('swarm', { from: this.#deps.instance, about: 'agents', message })
+    this.#deps.bus.publish('swarm', { from: this.#deps.instance, about: 'agents', message })
   }
 
   #note(written: Promise<void>): void {

@@ -1,4 +1,4 @@
-import type { TargetResult } from '../../transfer-engine.ts'
+import type { TargetResult } from '../../carrier.ts'
 import { RESULT } from '../wire/index.ts'
 import type { SwarmTarget } from './swarm-store.ts'
 

@@ -1,4 +1,4 @@
-import type { TransferTarget } from '../../transfer-engine.ts'
+import type { TransferTarget } from '../../carrier.ts'
 import { agentPeerId } from '../wire/index.ts'
 import type { SwarmTarget } from './swarm-store.ts'
 

@@ -1,13 +1,13 @@
-import { craft, type PinnedThread, type ThreadPool } from '../../threads/index.ts'
+import { type PinnedThread, type ThreadPool, taskFunction } from '../../threads/index.ts'
 import type { ExpectedPage, PageBody } from '../pages/index.ts'
 import type { Flushed, PageSink, RangeSpoolerOptions, RangeState, Taken } from './range-spooler.ts'
 import type { OpenTask, TakeTask } from './range-work.ts'
 
 const WORK = [import.meta.url, 'range-work'] as const
-const OPEN = craft<OpenTask, void>(...WORK, 'open')
-const TAKE = craft<TakeTask, { taken: Taken; memory: ArrayBuffer }>(...WORK, 'take')
-const FLUSH = craft<number, Flushed>(...WORK, 'flush')
-const CLOSE = craft<number, void>(...WORK, 'close')
+const OPEN = taskFunction<OpenTask, void>(...WORK, 'open')
+const TAKE = taskFunction<TakeTask, { taken: Taken; memory: ArrayBuffer }>(...WORK, 'take')
+const FLUSH = taskFunction<number, Flushed>(...WORK, 'flush')
+const CLOSE = taskFunction<number, void>(...WORK, 'close')
 
 let lastRange = 0
 

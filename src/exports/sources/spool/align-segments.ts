@@ -1,10 +1,10 @@
 import { openFile, orAborted } from '../../../kernel/index.ts'
-import { craft, type ThreadPool } from '../../threads/index.ts'
+import { type ThreadPool, taskFunction } from '../../threads/index.ts'
 import type { Slice } from '../rows/index.ts'
 import type { AlignTask } from './align-work.ts'
 import type { SpoolSegment } from './spool.ts'
 
-const ALIGN = craft<AlignTask, Uint8Array<ArrayBuffer>>(import.meta.url, 'align-work', 'alignSlice')
+const ALIGN = taskFunction<AlignTask, Uint8Array<ArrayBuffer>>(import.meta.url, 'align-work', 'alignSlice')
 
 export interface AlignOptions {
   /** The file to write. */

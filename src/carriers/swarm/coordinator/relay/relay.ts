@@ -1,5 +1,5 @@
 import { background, type Clock, type Log } from '../../../../kernel/index.ts'
-import type { TransferResult } from '../../../transfer-engine.ts'
+import type { TransferResult } from '../../../carrier.ts'
 import type { SwarmAuthority } from '../../identity/authority.ts'
 import {
   type ChildState,

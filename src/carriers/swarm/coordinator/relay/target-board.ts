@@ -1,4 +1,4 @@
-import type { TargetResult } from '../../../transfer-engine.ts'
+import type { TargetResult } from '../../../carrier.ts'
 import { type PlaceOutcome, RESULT } from '../../wire/index.ts'
 import { resultsOf } from '../results-of.ts'
 import type { SwarmTarget, TargetEnd } from '../swarm-store.ts'

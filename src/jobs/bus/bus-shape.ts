@@ -1,4 +1,4 @@
-import type { Topic } from './signal.ts'
+import type { Topic } from './bus.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

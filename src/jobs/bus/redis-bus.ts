@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis'
 import type { Log } from '../../kernel/index.ts'
 import { connectRedis, measureRedis, reconnectSoon } from '../../redis/index.ts'
+import type { Bus, Topic, Topics } from './bus.ts'
+import { BusEnvelope, type SignalEnvelopeOptions } from './bus-envelope.ts'
+import { isSignal } from './bus-shape.ts'
 import { Listeners } from './listeners.ts'
-import type { Signal, Topic, Topics } from './signal.ts'
-import { SignalEnvelope, type SignalEnvelopeOptions } from './signal-envelope.ts'
-import { isSignal } from './signal-shape.ts'
 
 export interface RedisSignalOptions extends SignalEnvelopeOptions {
   url: string
@@ -17,19 +17,19 @@ const SAY_REFUSED_MS = 60_000
  * One channel for all topics: a subscriber connection costs nothing while nothing is said. Redis carries the messages and
  * is not believed: what this installation did not write, or said before, is passed over.
  */
-export class RedisSignal implements Signal {
+export class RedisBus implements Bus {
   readonly #log: Log
   readonly #publisher: Redis
   readonly #subscriber: Redis
   readonly #channel: string
   readonly #listeners: Listeners
-  readonly #envelope: SignalEnvelope
+  readonly #envelope: BusEnvelope
   #saidRefused = Number.NEGATIVE_INFINITY
 
   constructor(log: Log, { url, prefix = 'wharf', ...envelope }: RedisSignalOptions) {
     this.#log = log
     this.#listeners = new Listeners(log)
-    this.#envelope = new SignalEnvelope(envelope)
+    this.#envelope = new BusEnvelope(envelope)
     this.#channel = `${prefix}:signal`
     this.#publisher = connectRedis(log, url)
     this.#subscriber = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: reconnectSoon })
@@ -50,7 +50,7 @@ export class RedisSignal implements Signal {
   publish<T extends Topic>(topic: T, message: Topics[T]): void {
     this.#publisher
       .publish(this.#channel, this.#envelope.seal(topic, message))
-      .catch((error) => this.#log.debug({ err: error, topic }, 'a signal was not sent'))
+      .catch((error) => this.#log.debug({ err: error, topic }, 'a message was not sent'))
   }
 
   subscribe<T extends Topic>(topic: T, listener: (message: Topics[T]) => void): () => void {
@@ -68,9 +68,9 @@ export class RedisSignal implements Signal {
       const opened = this.#envelope.open(text)
       if (!opened) this.#refused()
       else if (isSignal(opened.topic, opened.message)) this.#listeners.tell(opened.topic, opened.message)
-      else this.#log.debug({ topic: opened.topic }, 'a signal of another version was passed over')
+      else this.#log.debug({ topic: opened.topic }, 'a message of another version was ignored')
     } catch (error) {
-      this.#log.warn({ err: error }, 'a signal could not be read')
+      this.#log.warn({ err: error }, 'a message could not be read')
     }
   }
 

@@ -2,12 +2,12 @@
  * Something that threads can do: a function that a module exports, which takes a task and returns what it made of it. The
  * module is loaded by the threads alone, on first use, and may keep buffers from task to task.
  */
-export interface Craft<Task, Result> {
+export interface TaskFunction<Task, Result> {
   /** Address of the module. */
   readonly module: string
   /** Name of the function. */
   readonly name: string
-  /** Never there: it ties the two types to the craft. */
+  /** Never there: it ties the two types to the taskFunction. */
   readonly types?: (task: Task) => Result
 }
 
@@ -17,10 +17,14 @@ export interface Made<Result> {
   transfer?: ArrayBuffer[]
 }
 
-export type CraftModule = Record<string, (task: unknown) => Made<unknown> | Promise<Made<unknown>>>
+export type TaskModule = Record<string, (task: unknown) => Made<unknown> | Promise<Made<unknown>>>
 
 /** A function of the module `file`, which stands beside the module `from`. */
-export function craft<Task, Result>(from: string, file: string, name: string): Craft<Task, Result> {
+export function taskFunction<Task, Result>(
+  from: string,
+  file: string,
+  name: string,
+): TaskFunction<Task, Result> {
   return { module: neighbour(from, file).href, name }
 }
 

@@ -1,8 +1,8 @@
 import type { Log } from '../../kernel/index.ts'
+import type { Bus, Topic, Topics } from './bus.ts'
 import { Listeners } from './listeners.ts'
-import type { Signal, Topic, Topics } from './signal.ts'
 
-export class InProcessSignal implements Signal {
+export class InProcessBus implements Bus {
   readonly #listeners: Listeners
 
   constructor(log?: Log) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { RedisSignal } from '../../../src/jobs/bus/redis-signal.ts'
+import { RedisBus } from '../../../src/jobs/bus/redis-bus.ts'
 import { systemClock } from '../../../src/kernel/index.ts'
 import { silentLog } from '../../support/backends.ts'
 import { startRedis } from '../../support/redis-server.ts'
@@ -11,23 +11,23 @@ import { signalContract } from '../bus.contract.ts'
 
 const shared = inject('redisUrl')
 
-function open(url: string, prefix = 'wharf'): RedisSignal {
-  return new RedisSignal(silentLog, { url, prefix, key: 'the key of the installation', clock: systemClock })
+function open(url: string, prefix = 'wharf'): RedisBus {
+  return new RedisBus(silentLog, { url, prefix, key: 'the key of the installation', clock: systemClock })
 }
 
 if (shared) {
   signalContract('redis', async () => {
     const prefix = `t${randomBytes(4).toString('hex')}`
     const instance = async () => {
-      const signal = open(shared, prefix)
-      await signal.ready()
-      return signal
+      const bus = open(shared, prefix)
+      await bus.ready()
+      return bus
     }
     return { instance, remove: async () => undefined }
   })
 }
 
-describe.runIf(shared)('signals through Redis', () => {
+describe.runIf(shared)('the bus through Redis', () => {
   test('instances hear one another again after Redis was away', async ({ skip }) => {
     const redis = await startRedis()
     if (!redis) return skip('needs the program redis-server')
@@ -55,44 +55,44 @@ describe.runIf(shared)('signals through Redis', () => {
     expect([...heard].toSorted()).toEqual(['one heard a', 'one heard b', 'two heard a', 'two heard b'])
   })
 
-  test('what is not a signal is passed over', async () => {
+  test('what is not a message is passed over', async () => {
     const prefix = `t${randomBytes(4).toString('hex')}`
-    const signal = open(shared as string, prefix)
+    const bus = open(shared as string, prefix)
     const stranger = new Redis(shared as string)
     onTestFinished(async () => {
       stranger.disconnect()
-      await signal.close()
+      await bus.close()
     })
-    await signal.ready()
+    await bus.ready()
     const heard: string[] = []
-    signal.subscribe('cancel', ({ jobId }) => heard.push(jobId))
+    bus.subscribe('cancel', ({ jobId }) => heard.push(jobId))
     for (const text of ['', '{', 'null', '7', '{"topic":"cancel"}', '["cancel",{"jobId":"forged"}]']) {
       await stranger.publish(`${prefix}:signal`, text)
     }
-    signal.publish('cancel', { jobId: 'real' })
+    bus.publish('cancel', { jobId: 'real' })
     await until('the real one has arrived', () => heard.length > 0)
     expect(heard).toEqual(['real'])
   })
 
   test('what somebody else records on Redis and says again is not heard twice', async () => {
     const prefix = `t${randomBytes(4).toString('hex')}`
-    const signal = open(shared as string, prefix)
+    const bus = open(shared as string, prefix)
     const stranger = new Redis(shared as string)
     const listening = new Redis(shared as string)
     onTestFinished(async () => {
       stranger.disconnect()
       listening.disconnect()
-      await signal.close()
+      await bus.close()
     })
-    await signal.ready()
+    await bus.ready()
     await listening.subscribe(`${prefix}:signal`)
     const recorded = once(listening, 'message')
     const heard: string[] = []
-    signal.subscribe('cancel', ({ jobId }) => heard.push(jobId))
-    signal.publish('cancel', { jobId: 'once' })
+    bus.subscribe('cancel', ({ jobId }) => heard.push(jobId))
+    bus.publish('cancel', { jobId: 'once' })
     const [, text] = await recorded
     await stranger.publish(`${prefix}:signal`, text)
-    signal.publish('cancel', { jobId: 'after' })
+    bus.publish('cancel', { jobId: 'after' })
     await until('the last one has arrived', () => heard.includes('after'))
     expect(heard).toEqual(['once', 'after'])
   })
@@ -104,11 +104,11 @@ describe.runIf(shared)('signals through Redis', () => {
     const heard: string[] = []
     listener.subscribe('cancel', ({ jobId }) => heard.push(jobId))
     for (let count = 0; count < 10; count++) {
-      const signal = open(shared as string, prefix)
-      await signal.ready()
-      signal.publish('cancel', { jobId: String(count) })
+      const bus = open(shared as string, prefix)
+      await bus.ready()
+      bus.publish('cancel', { jobId: String(count) })
       await until('it is heard', () => heard.includes(String(count)))
-      await signal.close()
+      await bus.close()
     }
     await listener.close()
     expect(heard).toHaveLength(10)

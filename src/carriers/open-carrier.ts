@@ -1,9 +1,9 @@
 import type { Clock, Log } from '../kernel/index.ts'
 import type { HttpClient } from '../net/index.ts'
+import type { Carrier } from './carrier.ts'
 import type { GseOptions } from './gse/gse-client.ts'
-import type { TransferEngine } from './transfer-engine.ts'
 
-export interface EngineChoice {
+export interface CarrierChoice {
   name: 'swarm' | 'gse'
   gse: GseOptions
 }
@@ -13,18 +13,18 @@ export interface OpenEngineDeps {
   clock: Clock
   log: Log
   /** Runs either way: agents stay connected whichever engine carries the files. */
-  swarm: TransferEngine
+  swarm: Carrier
 }
 
 /** The engine that `TRANSFER_ENGINE` names. The one place that knows which there are. */
-export async function openTransferEngine(
+export async function openCarrier(
   { http, clock, log, swarm }: OpenEngineDeps,
-  { name, gse }: EngineChoice,
-): Promise<TransferEngine> {
+  { name, gse }: CarrierChoice,
+): Promise<Carrier> {
   if (name === 'gse') {
-    const { GseEngine } = await import('./gse/gse-engine.ts')
+    const { GseCarrier } = await import('./gse/gse-carrier.ts')
     if (gse.agentId === '') log.warn('GSE_AGENT_ID is not set: a GSE needs it to find the files of this host')
-    return new GseEngine({ http, clock }, gse)
+    return new GseCarrier({ http, clock }, gse)
   }
   return swarm
 }

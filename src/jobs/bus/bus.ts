@@ -24,7 +24,7 @@ export type Topic = keyof Topics
  * Tells all instances, this one included, within a second. A hint, never the truth: a message may be lost while the
  * carrier is away, so whoever listens must find the same thing in the ledger later by itself.
  */
-export interface Signal {
+export interface Bus {
   publish<T extends Topic>(topic: T, message: Topics[T]): void
   /** Returns the function that ends the subscription. */
   subscribe<T extends Topic>(topic: T, listener: (message: Topics[T]) => void): () => void

@@ -1,11 +1,11 @@
 import { basename, dirname } from 'node:path'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import type { TransferEngine, TransferOrder, TransferResult, TransferTarget } from '../transfer-engine.ts'
+import type { Carrier, TransferOrder, TransferResult, TransferTarget } from '../carrier.ts'
 import { GseClient, type GseClientDeps, type GseOptions } from './gse-client.ts'
 import { readRows } from './gse-rows.ts'
 
 /** Has a GSE carry the files: its agent beside this server reads them from the local cache. */
-export class GseEngine implements TransferEngine {
+export class GseCarrier implements Carrier {
   readonly #client: GseClient
   readonly #options: GseOptions
 

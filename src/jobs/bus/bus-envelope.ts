@@ -1,6 +1,6 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../kernel/index.ts'
-import type { Topic } from './signal.ts'
+import type { Topic } from './bus.ts'
 
 export interface SignalEnvelopeOptions {
   /** The secret that all instances of one installation share, and nobody else. */
@@ -21,7 +21,7 @@ type Sealed = [sender: string, number: number, sentAt: number, topic: Topic, mes
  * replay; so is a message from before this instance began to listen, or one that is too old: numbers need be remembered
  * only for as long as a message may travel.
  */
-export class SignalEnvelope {
+export class BusEnvelope {
   readonly #options: SignalEnvelopeOptions
   readonly #sender = randomUUID()
   readonly #since: number

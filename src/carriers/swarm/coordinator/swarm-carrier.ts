@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Signal } from '../../../jobs/index.ts'
+import type { Bus } from '../../../jobs/index.ts'
 import {
   AppError,
   background,
@@ -15,7 +15,7 @@ import {
   swarms,
 } from '../../../kernel/index.ts'
 import type { Tx } from '../../../ledger/index.ts'
-import type { TransferEngine, TransferOrder, TransferResult, TransferTarget } from '../../transfer-engine.ts'
+import type { Carrier, TransferOrder, TransferResult, TransferTarget } from '../../carrier.ts'
 import type { AgentIdentities } from '../identity/agent-identities.ts'
 import type { SwarmAuthority } from '../identity/authority.ts'
 import { Distrust } from '../identity/distrust.ts'
@@ -41,10 +41,10 @@ import { SourceFile } from './source-file.ts'
 import type { EnrolledAgent, SwarmAgent, SwarmStore, SwarmTask } from './swarm-store.ts'
 import { targetsOf } from './targets-of.ts'
 
-export interface SwarmEngineDeps {
+export interface SwarmCarrierDeps {
   store: SwarmStore
   authority: SwarmAuthority
-  signal: Signal
+  bus: Bus
   /** This instance's id. */
   instance: string
   identities: AgentIdentities
@@ -54,7 +54,7 @@ export interface SwarmEngineDeps {
   locate?(task: { id: string; localPath: string; sha256: string }, signal: AbortSignal): Promise<string>
 }
 
-export interface SwarmEngineOptions extends RelayOptions {
+export interface SwarmCarrierOptions extends RelayOptions {
   /** Where agents fetch pieces from this server; port 0 picks a free one. */
   host: string
   port?: number
@@ -82,9 +82,9 @@ const EGRESS_UNSAVED = 64 * 1024 * 1024
  * Carries files by relay between agents. What must survive this process is in the store: whoever is asked for a task
  * that is not over and that nobody here coordinates takes it over, with the agents' own progress as it is.
  */
-export class SwarmEngine implements TransferEngine {
-  readonly #deps: SwarmEngineDeps
-  readonly #options: SwarmEngineOptions
+export class SwarmCarrier implements Carrier {
+  readonly #deps: SwarmCarrierDeps
+  readonly #options: SwarmCarrierOptions
   readonly #directory: AgentDirectory
   readonly #hub: AgentHub
   readonly #pieces: PieceServer
@@ -95,11 +95,11 @@ export class SwarmEngine implements TransferEngine {
   #unsubscribe: (() => void) | undefined
   #unwatch: (() => void) | undefined
 
-  constructor(deps: SwarmEngineDeps, options: SwarmEngineOptions) {
-    const { store, signal, instance, authority, clock, log } = deps
+  constructor(deps: SwarmCarrierDeps, options: SwarmCarrierOptions) {
+    const { store, bus, instance, authority, clock, log } = deps
     this.#deps = deps
     this.#options = options
-    this.#directory = new AgentDirectory({ store, signal, instance, log })
+    this.#directory = new AgentDirectory({ store, bus, instance, log })
     this.#hub = new AgentHub({
       authority,
       directory: this.#directory,
@@ -131,7 +131,7 @@ export class SwarmEngine implements TransferEngine {
   /** Lets agents in. */
   async open(): Promise<void> {
     await this.#pieces.listen(this.#options.host, this.#options.port ?? 0)
-    this.#unsubscribe = this.#deps.signal.subscribe('swarm', ({ from, about, message }) => {
+    this.#unsubscribe = this.#deps.bus.subscribe('swarm', ({ from, about, message }) => {
       if (from === this.#deps.instance) return
       if (about === 'taken') background('dropping a task', this.#drop(String(message)))
       if (about === 'revoked' && Array.isArray(message)) this.#hub.revoke(message.map(String))
@@ -175,11 +175,11 @@ export class SwarmEngine implements TransferEngine {
 
   /** Ends what the agent may do, at once and everywhere. False if it was not enrolled. */
   async revoke(tx: Tx, name: AgentName): Promise<boolean> {
-    const { identities, signal, instance } = this.#deps
+    const { identities, bus, instance } = this.#deps
     const keys = await identities.revoke(tx, name)
     tx.afterCommit(() => {
       this.#hub.revoke(keys)
-      signal.publish('swarm', { from: instance, about: 'revoked', message: keys })
+      bus.publish('swarm', { from: instance, about: 'revoked', message: keys })
     })
     return keys.length > 0
   }
@@ -270,7 +270,7 @@ export class SwarmEngine implements TransferEngine {
   }
 
   async #adopt(id: string, signal: AbortSignal): Promise<Running | undefined> {
-    const { store, instance, signal: signals, locate } = this.#deps
+    const { store, instance, bus: signals, locate } = this.#deps
     const task = await this.#stored(id)
     const open = task.targets.filter(({ code }) => code === RESULT.DOWNLOADING)
     if (open.length === 0) return undefined

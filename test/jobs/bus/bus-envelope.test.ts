@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { FRESH_MS, SignalEnvelope } from '../../../src/jobs/bus/signal-envelope.ts'
+import { BusEnvelope, FRESH_MS } from '../../../src/jobs/bus/bus-envelope.ts'
 
 function setup() {
   const time = { now: 1_000_000 }
   const clock = { now: () => time.now, sleep: async () => undefined }
-  const instance = (key = 'the key of the installation') => new SignalEnvelope({ key, clock })
+  const instance = (key = 'the key of the installation') => new BusEnvelope({ key, clock })
   return { time, instance }
 }
 

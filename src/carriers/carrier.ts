@@ -46,7 +46,7 @@ export interface TransferResult {
  * Carries one file to many targets. An order becomes a task of the engine's own, whose id outlives this process: after
  * a restart, or on another instance, `result` and `terminate` go on with the same id.
  */
-export interface TransferEngine {
+export interface Carrier {
   start(order: TransferOrder, signal: AbortSignal): Promise<{ engineTaskId: string }>
   result(engineTaskId: string, signal: AbortSignal): Promise<TransferResult>
   /** Ends the task for these targets; safe to repeat. */
