@@ -1,32 +1,24 @@
+import { createParser } from 'eventsource-parser'
 import type { EventMessage } from '../../../src/http/wire.ts'
 
-/** An event as the server tells it; what else it has depends on its type. */
+/** An event as the server sends it; its other fields depend on its type. */
 export type LiveEvent = EventMessage
 
-/** Server-sent events out of a fetch: an EventSource can show no key. Yields null for whatever only shows life. */
+/** Server-sent events of a fetch: an EventSource cannot send a key. Yields null for anything that is only a sign of life. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): AsyncGenerator<LiveEvent | null> {
+  const events: LiveEvent[] = []
+  const parser = createParser({
+    onEvent({ data }) {
+      const value: unknown = JSON.parse(data)
+      if (typeof value === 'object' && value !== null && 'seq' in value) events.push(value as LiveEvent)
+    },
+  })
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    text += value.replaceAll('\r', '')
-    const messages = text.split('\n\n')
-    text = messages.pop() ?? ''
-    for (const message of messages) yield parse(message)
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    parser.feed(read.value)
+    yield* events.splice(0)
     yield null
   }
-}
-
-function parse(message: string): LiveEvent | null {
-  const data = message
-    .split('\n')
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(5).trimStart())
-    .join('\n')
-  if (data === '') return null
-  const value: unknown = JSON.parse(data)
-  return typeof value === 'object' && value !== null && 'seq' in value ? (value as LiveEvent) : null
 }
