@@ -5,7 +5,7 @@ import { type ExportProgress, type ExportResult, fileOf, troubleOf } from './exp
 import type { ExportType, UsedTemplate } from './request/index.ts'
 
 export type ExportStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'cancelled'
-export type ExportStage = 'queued' | 'fetching' | 'building' | 'uploading' | 'notifying' | 'done'
+type ExportStage = 'queued' | 'fetching' | 'building' | 'uploading' | 'notifying' | 'done'
 
 const UNTOLD = 'the callback could not be told, and is not tried again; see the deliveries'
 

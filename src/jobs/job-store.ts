@@ -8,7 +8,7 @@ import type { KindRegistry } from './kind.ts'
 import { type Lanes, WAKE_GRACE_MS, type Woken } from './lanes.ts'
 import { jobMeter } from './overview/job-meter.ts'
 
-export interface NewTask {
+interface NewTask {
   id?: string
   projectId?: string
   /** Free for the domain to search by (exports: the operator). */

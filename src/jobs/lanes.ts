@@ -19,7 +19,7 @@ interface Admitted {
 /** How long after its due time the leader publishes a pending job again. */
 export const WAKE_GRACE_MS = 5_000
 /** How long a deferred job lets others go first: after that it is one of them, so it never starves. */
-export const DEFERRED_MS = 10 * 60_000
+const DEFERRED_MS = 10 * 60_000
 
 /**
  * Lanes: how many jobs may be under way at once, over all instances, and who is next.

@@ -13,7 +13,7 @@ import type { Schema } from './schema.ts'
 export const now = sql<number>`wharf_now()`
 
 /** What a transaction does last, see `Tx.atCommit`. */
-export interface Closing<R = unknown> {
+interface Closing<R = unknown> {
   name: string
   /** For PostgreSQL: sent one after another without waiting, so none depends on what this process reads of another. */
   statements(): CompiledQuery[]

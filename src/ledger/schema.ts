@@ -63,7 +63,7 @@ export interface ProjectsTable {
 }
 
 /** Append-only. */
-export interface AuditTable {
+interface AuditTable {
   seq: Generated<number>
   at: number
   actor: string
@@ -160,7 +160,7 @@ export interface TasksTable {
   event_data: string | null
 }
 
-export interface EventsTable {
+interface EventsTable {
   /** Grows without a gap, in the order in which readers may see events. */
   seq: Generated<number>
   type: string
@@ -172,7 +172,7 @@ export interface EventsTable {
   at: number
 }
 
-export interface LanesTable {
+interface LanesTable {
   name: string
   /** null: no limit. */
   max_running: number | null
@@ -181,13 +181,13 @@ export interface LanesTable {
   reserve: Generated<number>
 }
 
-export interface ProjectQuotasTable {
+interface ProjectQuotasTable {
   project_id: string
   quota: string
   value: number
 }
 
-export interface ProjectUsageTable {
+interface ProjectUsageTable {
   project_id: string
   day: number
   rows_read: number
@@ -195,25 +195,25 @@ export interface ProjectUsageTable {
   disk_bytes: number
 }
 
-export interface LaneSharesTable {
+interface LaneSharesTable {
   lane: string
   owner: string
   max_running: number
 }
 
-export interface LaneTurnsTable {
+interface LaneTurnsTable {
   lane: string
   owner: string
   turn: number
 }
 
-export interface SettingsTable {
+interface SettingsTable {
   key: string
   value: string
   updated_at: number
 }
 
-export interface InstancesTable {
+interface InstancesTable {
   id: string
   host: string
   pid: number
@@ -225,13 +225,13 @@ export interface InstancesTable {
   marker: string | null
 }
 
-export interface LeadersTable {
+interface LeadersTable {
   name: string
   holder: string
   lease_until: number
 }
 
-export interface IdempotencyTable {
+interface IdempotencyTable {
   scope: string
   key: string
   fingerprint: string
@@ -241,19 +241,19 @@ export interface IdempotencyTable {
   created_at: number
 }
 
-export interface EndedWorkTable {
+interface EndedWorkTable {
   kind: string
   at: number
   failed: number
   duration_ms: number
 }
 
-export interface ExportReportsTable {
+interface ExportReportsTable {
   job_id: string
   report: string
 }
 
-export interface ExportFilesTable {
+interface ExportFilesTable {
   job_id: string
   artifact_key: string
   expires_at: number
@@ -264,7 +264,7 @@ export interface ExportFilesTable {
 }
 
 /** Rows that are kept beyond their file. */
-export interface ExportRowsTable {
+interface ExportRowsTable {
   job_id: string
   project_id: string
   tables: string
@@ -274,12 +274,12 @@ export interface ExportRowsTable {
 }
 
 /** Only of tasks whose links are limited. */
-export interface ExportLinkUsesTable {
+interface ExportLinkUsesTable {
   task_id: string
   uses: number
 }
 
-export interface ExportDownloadsTable {
+interface ExportDownloadsTable {
   id: string
   task_id: string
   at: number
@@ -289,7 +289,7 @@ export interface ExportDownloadsTable {
   complete: number
 }
 
-export interface DeliveriesTable {
+interface DeliveriesTable {
   id: string
   task_id: string
   event_type: string
@@ -305,7 +305,7 @@ export interface DeliveriesTable {
 }
 
 /** Databases that exports may read. */
-export interface TemplatesTable {
+interface TemplatesTable {
   project_id: string
   name: string
   /** The newest. */
@@ -315,7 +315,7 @@ export interface TemplatesTable {
   deleted_at: number | null
 }
 
-export interface TemplateVersionsTable {
+interface TemplateVersionsTable {
   project_id: string
   name: string
   version: number
@@ -324,7 +324,7 @@ export interface TemplateVersionsTable {
   created_at: number
 }
 
-export interface SavedExportsTable {
+interface SavedExportsTable {
   id: string
   project_id: string
   name: string
@@ -347,7 +347,7 @@ export interface SavedExportsTable {
   updated_at: number
 }
 
-export interface SavedExportRunsTable {
+interface SavedExportRunsTable {
   id: string
   saved_id: string
   /** Null for one that somebody asked for. */
@@ -361,7 +361,7 @@ export interface SavedExportRunsTable {
   created_at: number
 }
 
-export interface ConnectionsTable {
+interface ConnectionsTable {
   name: string
   driver: string
   /** Sealed as a whole. */
@@ -371,7 +371,7 @@ export interface ConnectionsTable {
   updated_at: number
 }
 
-export interface AccountsTable {
+interface AccountsTable {
   handle: string
   url: string
   params: string
@@ -381,7 +381,7 @@ export interface AccountsTable {
   updated_at: number
 }
 
-export interface RunsTable {
+interface RunsTable {
   id: string
   job_id: string
   handle: string
@@ -389,7 +389,7 @@ export interface RunsTable {
   cleanup: 'keep' | 'delete' | null
 }
 
-export interface AccountFilesTable {
+interface AccountFilesTable {
   handle: string
   item_id: string
   name: string
@@ -401,21 +401,21 @@ export interface AccountFilesTable {
   validator: string | null
 }
 
-export interface ProcessingUploadsTable {
+interface ProcessingUploadsTable {
   id: string
   project_id: string
   size: number
   created_at: number
 }
 
-export interface DiskReservationsTable {
+interface DiskReservationsTable {
   id: string
   project_id: string
   size: number
   created_at: number
 }
 
-export interface ProcessingTasksTable {
+interface ProcessingTasksTable {
   id: string
   project_id: string | null
   file_name: string
@@ -440,19 +440,19 @@ export interface ProcessingTasksTable {
   expires_at: number
 }
 
-export interface TransferBusinessesTable {
+interface TransferBusinessesTable {
   biz_id: number
   project_id: string
   created_at: number
 }
 
-export interface TransferAgentsTable {
+interface TransferAgentsTable {
   project_id: string
   /** JSON: agent ids, or beginnings of them with a star behind. */
   patterns: string
 }
 
-export interface RepositoryFilesTable {
+interface RepositoryFilesTable {
   project_id: string
   path_hash: string
   signature: string
@@ -465,7 +465,7 @@ export interface RepositoryFilesTable {
 
 export type TransferStatus = 'Pending' | 'Running' | 'Success' | 'Failed' | 'Timeout'
 
-export interface TransferWindowsTable {
+interface TransferWindowsTable {
   /** SHA-256 of the public id. */
   id: string
   public_id: string
@@ -496,7 +496,7 @@ export interface TransferWindowsTable {
   egress: number | null
 }
 
-export interface TransferTargetsTable {
+interface TransferTargetsTable {
   id: string
   window_id: string
   agent_id: string
@@ -509,14 +509,14 @@ export interface TransferTargetsTable {
   progress: Generated<number>
 }
 
-export interface TransferTasksTable {
+interface TransferTasksTable {
   /** The UUID at the end of the public id. */
   id: string
   target_id: string
   created_at: number
 }
 
-export interface SwarmTasksTable {
+interface SwarmTasksTable {
   id: string
   local_path: string
   file_name: string
@@ -527,7 +527,7 @@ export interface SwarmTasksTable {
   egress: Generated<number>
 }
 
-export interface SwarmTargetsTable {
+interface SwarmTargetsTable {
   task_id: string
   agent_id: string
   container_id: string
@@ -537,7 +537,7 @@ export interface SwarmTargetsTable {
   error_message: string
 }
 
-export interface SwarmIdentitiesTable {
+interface SwarmIdentitiesTable {
   key_id: string
   agent_id: string
   container_id: string
@@ -550,7 +550,7 @@ export interface SwarmIdentitiesTable {
   last_version: Generated<string | null>
 }
 
-export interface SwarmEnrollmentsTable {
+interface SwarmEnrollmentsTable {
   token_hash: string
   agent_id: string
   container_id: string
@@ -559,7 +559,7 @@ export interface SwarmEnrollmentsTable {
   used_by: string | null
 }
 
-export interface SwarmAgentsTable {
+interface SwarmAgentsTable {
   agent_id: string
   container_id: string
   instance: string

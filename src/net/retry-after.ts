@@ -1,5 +1,5 @@
 /** No other side may put Wharf off for longer than this. */
-export const RETRY_AFTER_CAP_SECONDS = 3600
+const RETRY_AFTER_CAP_SECONDS = 3600
 
 const HTTP_DATE = /^(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?,? /
 

@@ -17,7 +17,7 @@ export interface FeedFile {
   plain?: boolean
 }
 
-export interface FeedRequest {
+interface FeedRequest {
   path: string
   range: string | undefined
 }
@@ -80,7 +80,7 @@ export async function startFeed(files: FeedFile[], { pageSize = 100 }: { pageSiz
   }
 }
 
-export function sendFile(request: IncomingMessage, response: ServerResponse, file: FeedFile): void {
+function sendFile(request: IncomingMessage, response: ServerResponse, file: FeedFile): void {
   const { body, plain } = file
   const tag = tagOf(file)
   const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? Number.NaN)

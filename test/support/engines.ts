@@ -26,7 +26,7 @@ export async function setup(name: BackendName) {
   }
 }
 
-export async function openInstance(
+async function openInstance(
   backend: Backend,
   kinds: JobKind<never, unknown>[],
   { clock = systemClock, ...options }: Partial<EngineOptions> & { clock?: Clock } = {},

@@ -19,7 +19,7 @@ export interface Launcher {
   clean(): void
 }
 
-export interface Launched {
+interface Launched {
   port: number
   child: ChildProcess
   stop(): Promise<void>

@@ -25,7 +25,7 @@ export interface GseTask {
 }
 
 /** What the test wants of the next answers. Agents are named `agent_id:container_id`. */
-export interface GseScript {
+interface GseScript {
   /** Error codes; an agent that is not named succeeds. */
   codes: Record<string, number>
   /** How many questions later an agent's row stops being 115. */

@@ -13,7 +13,7 @@ export interface RotationWish {
   grace_hours: number
 }
 
-export interface RotatedView {
+interface RotatedView {
   project_id: string
   api_key?: string
   key_id?: string

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import type { Log } from '../../kernel/index.ts'
 
 /** An address to listen on, at which nobody can be reached. */
-export function isWildcard(host: string): boolean {
+function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }
 

@@ -1,7 +1,7 @@
 import { SingleBar } from 'cli-progress'
 import { type Clock, systemClock } from '../../kernel/index.ts'
 
-export interface Step {
+interface Step {
   stage: string
   fetched: number
   /** Null while nobody knows. */

@@ -10,7 +10,7 @@ export type Token =
   | { kind: '(' | ')' | ','; at: number; text: string }
   | { kind: 'end'; at: number; text: string }
 
-export type Keyword = 'and' | 'or' | 'not' | 'in' | 'like' | 'null' | 'true' | 'false'
+type Keyword = 'and' | 'or' | 'not' | 'in' | 'like' | 'null' | 'true' | 'false'
 
 /** Called with the zero-based place of the mistake; must throw. */
 export type Refuse = (at: number, message: string) => never

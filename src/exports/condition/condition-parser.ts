@@ -5,7 +5,7 @@ import { templateError } from './template-error.ts'
 type Scalar = string | number | boolean | null
 
 /** A condition is a line that a person wrote; whatever is larger is a mistake or an attack. */
-export const CONDITION_LIMITS = { length: 2_000, depth: 32, pattern: 256 } as const
+const CONDITION_LIMITS = { length: 2_000, depth: 32, pattern: 256 } as const
 
 /**
  * Reads `>=0 or <=-10`, the value of the cell being the silent left side of every comparison:

@@ -50,7 +50,7 @@ export function addScans(a: ColumnScan, b: ColumnScan): ColumnScan {
 
 /** Types under which a text that is a number counts as one. */
 export const NUMERIC: ReadonlySet<CellType> = new Set(['number', 'integer', 'money', 'percent'])
-export const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const BOOLEAN_TEXT = /^(?:true|false)$/i
 /** Of a double. */
 const SAFE_DIGITS = 15

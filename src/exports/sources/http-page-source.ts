@@ -38,7 +38,7 @@ export class HttpPageSource implements PageSource {
   }
 }
 
-export function pageUrl(url: string, page: number, pageSize: number): string {
+function pageUrl(url: string, page: number, pageSize: number): string {
   const [address = ''] = url.split('#', 1)
   const joint = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&'
   return `${address}${joint}page=${page}&page_size=${pageSize}`

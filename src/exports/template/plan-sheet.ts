@@ -29,7 +29,7 @@ export interface SheetRequest {
 }
 
 /** Title, summary, header and footer reach over the whole table, but no wider than a screen. */
-export const MAX_AREA_COLUMNS = 20
+const MAX_AREA_COLUMNS = 20
 
 /** Lays a sheet out, from top to bottom: title, summary, header, column headers, data, footer. */
 export function planSheet(request: SheetRequest): SheetPlan {

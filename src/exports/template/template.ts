@@ -30,8 +30,8 @@ export interface TemplateOptions {
   path?: string
 }
 
-export const COLUMN_LIMITS: TreeLimits = { depth: 16, leaves: 16_384 }
-export const ROW_LIMITS: TreeLimits = { depth: 16, leaves: 10_000 }
+const COLUMN_LIMITS: TreeLimits = { depth: 16, leaves: 16_384 }
+const ROW_LIMITS: TreeLimits = { depth: 16, leaves: 10_000 }
 
 const MAX_RESERVED_CELLS = 20_000_000
 const MAX_REPEATS = 64

@@ -1,6 +1,6 @@
 import type { CellStyle } from '../sheet/index.ts'
 
-export const THEMES = ['business', 'plain'] as const
+const THEMES = ['business', 'plain'] as const
 export type ThemeName = (typeof THEMES)[number]
 
 /** How the parts of a sheet look as long as the template does not say otherwise. */

@@ -31,7 +31,7 @@ p { margin: 0.25rem 0 }`
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 /** One section per code, with the code in lower case as its name, so that `type` of a problem leads to it. */
-export function errorsPage(markdown: string): string {
+function errorsPage(markdown: string): string {
   const sections = documentedErrors(markdown).map(
     ({ code, http, meaning, advice }) =>
       `<section id="${code.toLowerCase()}"><h2>${code} <small>${http}</small></h2><p>${inline(meaning)}</p><p>${inline(advice)}</p></section>`,

@@ -23,7 +23,7 @@ export type Principal =
   | ({ role: 'ticket'; ticket: string; session: Session | null } & Ticket)
 
 /** How the caller is known: by a key, by a session, which may be a key's, or by the admin token alone. */
-export interface Identity {
+interface Identity {
   keyId: string | null
   session: Session | null
 }
@@ -158,7 +158,7 @@ export function credentialsOf(request: FastifyRequest, access: Access, cookies: 
 }
 
 /** Which of a person's projects a request is about. */
-export const PROJECT_HEADER = 'wharf-project'
+const PROJECT_HEADER = 'wharf-project'
 
 const SESSION = '/api/session'
 

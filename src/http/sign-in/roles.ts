@@ -24,7 +24,7 @@ export function personFrom(
 }
 
 /** A role for a project that is not there, or whose name several have, gives nothing. */
-export function readRoles(values: readonly string[], projects: readonly Project[]): Roles {
+function readRoles(values: readonly string[], projects: readonly Project[]): Roles {
   const roles = { admin: false, viewer: false, projects: {} as Record<string, 'operator' | 'viewer'> }
   for (const value of values) {
     const [, whole, part, name = ''] = ROLE.exec(value.trim()) ?? []

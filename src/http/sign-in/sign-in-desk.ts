@@ -94,7 +94,7 @@ function ownerOf(session: Session): Principal {
   return { role: 'admin', looksOnly: true, keyId: owner.kind === 'key' ? owner.keyId : null, session }
 }
 
-export function foreignOrigin(): AppError {
+function foreignOrigin(): AppError {
   return new AppError(
     ERRORS.FOREIGN_ORIGIN,
     'a session is good for pages of this server only: other callers send a key as Authorization: Bearer KEY',

@@ -18,7 +18,7 @@ export interface WatchedDomain {
   depth?(): Promise<Depth>
 }
 
-export interface DomainOverview extends Depth {
+interface DomainOverview extends Depth {
   finished_last_hour: number
   failed_last_hour: number
   per_minute: { minute: string; finished: number; failed: number }[]
@@ -26,7 +26,7 @@ export interface DomainOverview extends Depth {
   duration_ms: { p50: number; p95: number } | null
 }
 
-export interface InstanceOverview {
+interface InstanceOverview {
   instance_id: string
   host: string
   version: string

@@ -29,7 +29,7 @@ export async function copyWhole(
   }
 }
 
-export async function syncFolder(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await openFile(folder)
   try {
     await handle.sync()

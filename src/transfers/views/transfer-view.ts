@@ -3,7 +3,7 @@ import type { TransferStatus } from '../../ledger/index.ts'
 import { DOWNLOADING } from '../target-codes.ts'
 import { hasEnded, type TransferWindow, type WindowTarget } from '../windows/index.ts'
 
-export interface TargetView {
+interface TargetView {
   error_code: number
   error_msg: string
   progress: number

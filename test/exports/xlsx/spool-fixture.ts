@@ -16,7 +16,7 @@ export class Digits {
 export type SpoolValue = string | number | boolean | null | undefined | Digits
 export type Row = SpoolValue[]
 
-export function spoolField(value: SpoolValue): string {
+function spoolField(value: SpoolValue): string {
   if (value === undefined) return ''
   if (value instanceof Digits) return value.text
   return typeof value === 'string' ? `"${value.replaceAll('"', '""')}"` : String(value)

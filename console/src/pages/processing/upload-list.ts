@@ -20,7 +20,7 @@ const RETRY_DELAYS = [0, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 60
 const PIECE_BYTES = 16 * 1024 * 1024
 
 /** Uploads under way. They belong to the tab, not to the page: whoever looks elsewhere meanwhile loses nothing. */
-export class UploadList {
+class UploadList {
   readonly views = new Store<readonly UploadView[]>([])
   readonly rates = new Rates()
   readonly #uploads = new Map<number, Upload>()

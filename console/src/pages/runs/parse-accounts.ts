@@ -4,7 +4,7 @@ export interface PastedAccount {
   url: string
 }
 
-export type LineError = 'no_url' | 'bad_url' | 'twice'
+type LineError = 'no_url' | 'bad_url' | 'twice'
 
 export interface Pasted {
   accounts: PastedAccount[]

@@ -6,7 +6,7 @@ export interface Pace {
 }
 
 /** An agent reports about once per second and task; thousands of tasks fit into one report. */
-export const AGENT_PACE: Pace = { perSecond: 200, burst: 2_000 }
+const AGENT_PACE: Pace = { perSecond: 200, burst: 2_000 }
 
 /** How fast one line may talk: `burst` messages at once, `perSecond` over time. */
 export class MessagePace {

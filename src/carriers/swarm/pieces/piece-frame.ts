@@ -13,7 +13,7 @@ export interface PieceRequest {
 export const HEAD_BYTES = 8
 export const ACK_BYTES = 4
 export const REFUSAL = 0xffff_ffff
-export const MAX_REQUEST_BYTES = 16 * 1024
+const MAX_REQUEST_BYTES = 16 * 1024
 export const MAX_REFUSAL_BYTES = 1024
 
 export function writeHead(into: Buffer, index: number, length: number): void {

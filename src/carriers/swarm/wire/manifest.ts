@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { openFile } from '../../../kernel/index.ts'
 
-export const PIECE_BYTES = 256 * 1024
+const PIECE_BYTES = 256 * 1024
 export const BLOCK_BYTES = 64 * 1024
 export const HASH_BYTES = 32
 

@@ -34,7 +34,7 @@ const SLOW_PAGE_MS = 5_000
 const NEARLY_BEST = 0.9
 
 /** Looks at a source as an export would, without spooling anything, and says what it makes of it. */
-export class SourceDoctor {
+class SourceDoctor {
   readonly #deps: { source: PageSource; clock: Clock }
   readonly #options: Required<DoctorOptions>
   readonly #getter: PageGetter

@@ -33,7 +33,7 @@ export interface HttpSource {
   paging?: HttpPaging
 }
 
-export interface HttpPaging {
+interface HttpPaging {
   style?: PagingStyle
   /** Parameter of the page's number, or of the offset. */
   page_param?: string

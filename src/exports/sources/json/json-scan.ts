@@ -60,7 +60,7 @@ export function hexDigit(byte: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-export function skipNumber(input: Uint8Array, at: number): number {
+function skipNumber(input: Uint8Array, at: number): number {
   let p = at
   if (input[p] === 0x2d) p++
   if (input[p] === 0x30) p++

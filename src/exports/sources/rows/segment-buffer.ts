@@ -11,7 +11,7 @@ export interface Slice {
 
 export const SLICE_BYTES = 4 * 1024 * 1024
 /** Of one page in one segment: columns that show the same long value can make far more of it than came. */
-export const MAX_WAITING = 256 * 1024 * 1024
+const MAX_WAITING = 256 * 1024 * 1024
 
 /** What is known of the bytes that a segment's file holds. */
 export interface SegmentState {

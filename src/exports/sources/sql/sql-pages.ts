@@ -10,16 +10,16 @@ export interface SqlColumn<Value> {
 }
 
 /** The first page is small: how wide the rows are shows there, and a preview needs no more. */
-export const FIRST_ROWS = 200
+const FIRST_ROWS = 200
 export const MOST_ROWS = 10_000
-export const PAGE_CHARACTERS = 512 * 1024
+const PAGE_CHARACTERS = 512 * 1024
 /** How long a query may send nothing. By Wharf's own clock: a query can change what the database knows of it. */
 export const SILENCE_MS = 300_000
 /** As much as a page of any source may have. */
 export const MOST_ROW_BYTES = 64 * 1024 * 1024
 
 /** Made once per query: the keys are the same in every row. */
-export function rowWriter<Value>(columns: readonly SqlColumn<Value>[]) {
+function rowWriter<Value>(columns: readonly SqlColumn<Value>[]) {
   const keys = columns.map(({ name }, n) => `${n === 0 ? '{' : ','}${JSON.stringify(name)}:`)
   return (row: readonly (Value | null)[]): string => {
     let text = ''

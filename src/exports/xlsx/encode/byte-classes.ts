@@ -7,7 +7,7 @@ export const GREATER = 4
 /** Might begin something that looks like `_x0041_`. */
 export const UNDERSCORE = 5
 /** Needs the slow way: control characters, and where asked for the lead byte of U+FFFE and U+FFFF. */
-export const SLOW = 6
+const SLOW = 6
 /** A line feed or a carriage return. */
 export const LINE_END = 7
 

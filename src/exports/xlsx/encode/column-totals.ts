@@ -6,7 +6,7 @@ export const TOTALS = 6
 /** Cells that hold a number, and cells that hold anything. */
 export const NUMBERS = 0
 export const FILLED = 1
-export const SUM = 2
+const SUM = 2
 /** What the sum has lost to rounding so far (Neumaier). */
 const LOST = 3
 export const LEAST = 4

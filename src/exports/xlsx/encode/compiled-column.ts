@@ -17,7 +17,7 @@ export const KINDS = 5
 /** How a column treats what it finds, in the order in which the code asks. */
 export const AS_FOUND = 0
 export const AS_TEXT = 1
-export const AS_NUMBER = 2
+const AS_NUMBER = 2
 export const AS_INTEGER = 3
 export const AS_DATE = 4
 export const AS_BOOLEAN = 5

@@ -38,7 +38,7 @@ export interface ColumnRecipe {
   room: number
 }
 
-export interface StyleVariant {
+interface StyleVariant {
   style: number
   /** For numbers that are no dates in a date column, or no whole ones in an integer column: without the number format. */
   bareStyle: number

@@ -65,7 +65,7 @@ export function literalCell(c: Cursor, column: CompiledColumn): void {
   }
 }
 
-export function writeBoolean(c: Cursor, column: CompiledColumn, value: boolean): void {
+function writeBoolean(c: Cursor, column: CompiledColumn, value: boolean): void {
   openCell(c, column, (column.conditions?.pick(value) ?? 0) * KINDS + BOOLEAN)
   out[c.o] = value ? 0x31 : 0x30
   closeCell(c, c.o + 1)

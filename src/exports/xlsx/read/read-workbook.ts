@@ -7,7 +7,7 @@ import { type ShownValue, showValue } from './show-cell.ts'
 import { childOf, parseXml, textOf, type XmlNode } from './xml-tree.ts'
 
 /** A cell as the file has it. */
-export interface SeenCell {
+interface SeenCell {
   /** Of the sheet, from 0. */
   column: number
   rowSpan: number

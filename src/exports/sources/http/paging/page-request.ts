@@ -88,7 +88,7 @@ function refused(stated: string, why: string): AppError {
 }
 
 /** The address with these parameters in place of its own of the same name. The rest of its query stays as it is written. */
-export function withParameters(url: string, parameters: Readonly<Record<string, string>>): string {
+function withParameters(url: string, parameters: Readonly<Record<string, string>>): string {
   const [address = ''] = url.split('#', 1)
   const mark = address.indexOf('?')
   const path = mark < 0 ? address : address.slice(0, mark)

@@ -4,7 +4,7 @@ import { rowTooLarge } from '../sql-error.ts'
 import { MOST_ROW_BYTES, type PageGatherer } from '../sql-pages.ts'
 
 /** Values as PostgreSQL writes them, whatever their type. */
-export const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
+const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
 
 /** Pages that may wait for whoever takes them. */
 const MOST_PAGES = 2

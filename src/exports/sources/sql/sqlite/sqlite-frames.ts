@@ -23,8 +23,8 @@ export type SqliteFrame =
   | { kind: 'end' }
 
 /** Before each frame: its kind, its number of rows, and its length in bytes. */
-export const FRAME_HEAD = 9
-export const KINDS = ['columns', 'page', 'failure', 'end'] as const
+const FRAME_HEAD = 9
+const KINDS = ['columns', 'page', 'failure', 'end'] as const
 
 export function frameOf(kind: SqliteFrame['kind'], text = '', rows = 0): Buffer {
   const length = Buffer.byteLength(text)
