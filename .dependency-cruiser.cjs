@@ -45,8 +45,8 @@ const modules = {
   },
 }
 
-/** Entry points besides index.ts: an agent must not load the server. */
-const SECOND_ENTRIES = ['src/carriers/swarm/agent/index.ts']
+/** Entry points besides index.ts: an agent must not load the server, nor a server without Redis the client for it. */
+const SECOND_ENTRIES = ['src/carriers/swarm/agent/index.ts', 'src/redis/redis-connection.ts']
 
 const anyOf = (paths) => paths.map((path) => `^${path.replaceAll('.', '\\.')}`).join('|')
 

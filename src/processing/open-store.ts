@@ -3,14 +3,8 @@ import type { AppError, Clock, Log } from '../kernel/index.ts'
 import type { Quotas } from '../tenancy/index.ts'
 import { PutBackDuty, RestingDuty } from './duties/index.ts'
 import type { ProcessingOptions } from './processing-options.ts'
-import {
-  LedgerTaskQueue,
-  LedgerTaskStore,
-  type RedisLink,
-  type TaskQueue,
-  TaskRows,
-  type TaskStore,
-} from './stores/index.ts'
+import type { RedisLink } from './redis/redis-link.ts'
+import { LedgerTaskQueue, LedgerTaskStore, type TaskQueue, TaskRows, type TaskStore } from './stores/index.ts'
 
 const PUT_BACK_EVERY_MS = 10_000
 const FOLLOW_EVERY_MS = 2_000
@@ -72,9 +66,9 @@ async function onRedis(
 ): Promise<OpenedStore> {
   const { engine, clock, log } = deps
   const { FollowRedisDuty } = await import('./duties/follow-redis.ts')
-  const { RedisTaskQueue } = await import('./stores/redis-queue.ts')
-  const { RedisTaskStore } = await import('./stores/redis-store.ts')
-  const { storeUnavailable } = await import('./stores/redis-link.ts')
+  const { RedisTaskQueue } = await import('./redis/redis-queue.ts')
+  const { RedisTaskStore } = await import('./redis/redis-store.ts')
+  const { storeUnavailable } = await import('./redis/redis-link.ts')
   const link = await openLink(log, options)
   const parts = { link, rows, clock, log }
   const { maxReturns, stalledMs, aliveMs } = options
@@ -143,6 +137,6 @@ export async function openLink(
   { redis, queueKey, ttlDays }: Pick<ProcessingOptions, 'redis' | 'queueKey' | 'ttlDays'>,
 ): Promise<RedisLink> {
   if (redis === null) throw new Error('there is no Redis to connect to')
-  const { RedisLink } = await import('./stores/redis-link.ts')
+  const { RedisLink } = await import('./redis/redis-link.ts')
   return new RedisLink(log, { ...redis, queueKey, ttlSeconds: ttlDays * 86_400 })
 }

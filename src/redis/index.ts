@@ -1,5 +1,4 @@
 export { inspectRedis } from './inspect-redis.ts'
 export { openRedis } from './open-redis.ts'
-export { ANSWER_MS, connectRedis, reconnectSoon } from './redis-connection.ts'
 export { measureRedis } from './redis-meter.ts'
 export { reportOutages } from './redis-outages.ts'

@@ -9,16 +9,16 @@ import { type Clock, systemClock } from '../../src/kernel/index.ts'
 import { FollowRedisDuty } from '../../src/processing/duties/follow-redis.ts'
 import { PutBackDuty } from '../../src/processing/duties/index.ts'
 import { HandOff } from '../../src/processing/files/hand-off.ts'
+import { RedisLink } from '../../src/processing/redis/redis-link.ts'
+import { RedisTaskQueue } from '../../src/processing/redis/redis-queue.ts'
+import { RedisTaskStore } from '../../src/processing/redis/redis-store.ts'
 import {
   LedgerTaskQueue,
   LedgerTaskStore,
-  RedisLink,
   type TaskQueue,
   TaskRows,
   type TaskStore,
 } from '../../src/processing/stores/index.ts'
-import { RedisTaskQueue } from '../../src/processing/stores/redis-queue.ts'
-import { RedisTaskStore } from '../../src/processing/stores/redis-store.ts'
 import { TaskService } from '../../src/processing/task-service.ts'
 import { type BackendName, openBackend, silentLog } from '../support/backends.ts'
 import { LIMIT_MS } from '../support/until.ts'

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import type { Log } from '../../kernel/index.ts'
-import { connectRedis, measureRedis, reconnectSoon } from '../../redis/index.ts'
+import { measureRedis } from '../../redis/index.ts'
+import { connectRedis, reconnectSoon } from '../../redis/redis-connection.ts'
 import type { Bus, Topic, Topics } from './bus.ts'
 import { BusEnvelope, type SignalEnvelopeOptions } from './bus-envelope.ts'
 import { isSignal } from './bus-shape.ts'

@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Duty, Log } from '../../kernel/index.ts'
-import {
-  type RedisLink,
-  STANDING,
-  saidBy,
-  type TaskRow,
-  type TaskRows,
-  toFields,
-  toRecord,
-} from '../stores/index.ts'
+import type { RedisLink } from '../redis/redis-link.ts'
+import { STANDING, saidBy, toFields } from '../redis/redis-store.ts'
+import { type TaskRow, type TaskRows, toRecord } from '../stores/index.ts'
 import { encodeMessage, hasEnded, isTaskStatus, type TaskRecord, TEXT } from '../task.ts'
 
 const PAGE = 500

@@ -1,5 +1,6 @@
 import type { Clock, Duty, Log } from '../../kernel/index.ts'
-import type { RedisLink, TaskRow, TaskRows } from '../stores/index.ts'
+import type { RedisLink } from '../redis/redis-link.ts'
+import type { TaskRow, TaskRows } from '../stores/index.ts'
 import { decodeMessage, encodeMessage, TEXT } from '../task.ts'
 
 const PAGE = 1_000

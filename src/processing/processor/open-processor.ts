@@ -30,7 +30,7 @@ export async function openStandaloneProcessor(
   deps: { clock: Clock; log: Log },
   options: StandaloneOptions,
 ): Promise<Part> {
-  const { RedisTaskQueue } = await import('../stores/redis-queue.ts')
+  const { RedisTaskQueue } = await import('../redis/redis-queue.ts')
   const link = await openLink(deps.log, options)
   const { concurrency } = options.processor
   const queue = new RedisTaskQueue({ ...deps, link }, { slots: concurrency, aliveMs: options.aliveMs })

@@ -1,7 +1,5 @@
 export { LedgerTaskQueue } from './ledger-queue.ts'
 export { LedgerTaskStore } from './ledger-store.ts'
-export { RedisLink } from './redis-link.ts'
-export { STANDING, saidBy, toFields } from './redis-store.ts'
-export type { Claim, TaskQueue } from './task-queue.ts'
+export type { Claim, TaskEnd, TaskQueue } from './task-queue.ts'
 export { type TaskListOptions, type TaskRow, TaskRows, toDetails, toRecord } from './task-rows.ts'
 export type { TaskStore } from './task-store.ts'

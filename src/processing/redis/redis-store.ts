@@ -1,5 +1,7 @@
 import type { WaitingFor } from '../../jobs/index.ts'
 import { AppError, type Clock, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
+import type { TaskStore } from '../stores/index.ts'
+import { type TaskRows, toDetails, toRecord } from '../stores/index.ts'
 import {
   encodeMessage,
   hasEnded,
@@ -11,8 +13,6 @@ import {
   TEXT,
 } from '../task.ts'
 import { type RedisLink, storeUnavailable } from './redis-link.ts'
-import { type TaskRows, toDetails, toRecord } from './task-rows.ts'
-import type { TaskStore } from './task-store.ts'
 
 /** How soon the ledger follows a Redis that is back. */
 const LOOK_AGAIN_MS = 2_000

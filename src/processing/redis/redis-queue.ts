@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { type Clock, type Log, messageOf } from '../../kernel/index.ts'
+import type { Claim, TaskEnd, TaskQueue } from '../stores/index.ts'
 import { decodeMessage, type TaskReport, writeReport } from '../task.ts'
 import { type RedisLink, untilReady } from './redis-link.ts'
-import type { Claim, TaskEnd, TaskQueue } from './task-queue.ts'
 
 /** How long one BLMOVE waits. */
 const BLOCK_SECONDS = 5
