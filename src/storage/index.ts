@@ -1,4 +1,6 @@
 export type { ArtifactStore, ByteRange, OpenedArtifact } from './artifact-store.ts'
+export { clampRange } from './byte-range.ts'
+export { contentDisposition } from './content-disposition.ts'
 export { DiskStore } from './disk/index.ts'
 export { openS3Store } from './open-s3-store.ts'
 export { type ArtifactOwner, type FoundArtifact, OrphanSweeper } from './orphan-sweeper.ts'

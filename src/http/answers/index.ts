@@ -1,7 +1,6 @@
 export { refuseBytes, refuseSocket } from './bad-request.ts'
 export { registerErrorsPage } from './errors-page.ts'
-export { answerFile } from './file-answer.ts'
 export { prefersChinese } from './language.ts'
 export { sendLinkPage, wantsLinkPage } from './link-page.ts'
 export { PROBLEM_TYPE, sendProblem, toAppError, toProblem } from './problem.ts'
-export { contentDisposition, sendArtifact } from './send-artifact.ts'
+export { sendFile } from './send-file.ts'

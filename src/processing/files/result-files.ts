@@ -1,9 +1,10 @@
 import { type FileHandle, realpath } from 'node:fs/promises'
 import { basename, extname, join, sep } from 'node:path'
 import { AppError, ERRORS, isErrno, openFile } from '../../kernel/index.ts'
+import { type ByteRange, clampRange } from '../../storage/index.ts'
 
 export interface ResultFile {
-  /** To be closed by whoever asked, or by the stream that is made of it. */
+  /** The caller closes it, or the stream that is made of it. */
   handle: FileHandle
   size: number
   modifiedAt: number
@@ -56,6 +57,24 @@ export class ResultFiles {
       etag: `"${stat.ino.toString(36)}-${stat.size.toString(36)}-${Math.round(stat.mtimeMs).toString(36)}"`,
       contentType: CONTENT_TYPES[extname(real).toLowerCase()] ?? 'application/octet-stream',
       name: basename(real),
+    }
+  }
+
+  async stat(taskId: string, resultPath: string): Promise<Omit<ResultFile, 'handle'>> {
+    const { handle, ...facts } = await this.open(taskId, resultPath)
+    await handle.close()
+    return facts
+  }
+
+  /** The bytes, or a range of them. The stream closes the file. */
+  async read(taskId: string, resultPath: string, wanted?: ByteRange) {
+    const { handle, ...facts } = await this.open(taskId, resultPath)
+    try {
+      const range = wanted ? clampRange(wanted, facts.size) : null
+      return { ...facts, range, stream: handle.createReadStream(range ?? {}) }
+    } catch (error) {
+      await handle.close()
+      throw error
     }
   }
 

@@ -24,10 +24,11 @@ import type {
   StoredArtifact,
   StoreHealth,
 } from '../artifact-store.ts'
+import { contentDisposition } from '../content-disposition.ts'
 import { Hashed } from '../hashed.ts'
 import { rangeHeader, readContentRange } from './content-range.ts'
 import { isMissing, toStorageError } from './s3-error.ts'
-import { contentDisposition, fileNameFrom, metadataFor } from './s3-headers.ts'
+import { fileNameFrom, metadataFor } from './s3-headers.ts'
 import { unfinishedUploads } from './unfinished-uploads.ts'
 import { uploadInParts } from './upload-in-parts.ts'
 

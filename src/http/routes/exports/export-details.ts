@@ -5,7 +5,7 @@ import type { ExportView } from '../../../exports/index.ts'
 import { background } from '../../../kernel/index.ts'
 import { eventHistory } from '../../../notify/index.ts'
 import type { ProjectStore } from '../../../tenancy/index.ts'
-import { sendArtifact } from '../../answers/index.ts'
+import { sendFile } from '../../answers/index.ts'
 import { actorOf, issuerOf, linkIssuerOf, type Principal } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { nullable, OneTask, Ticket } from '../schemas.ts'
@@ -166,7 +166,7 @@ export function exportDetailRoutes(
           await audit()
           return reply.redirect(elsewhere, 302)
         }
-        return sendArtifact(request, reply, {
+        return sendFile(request, reply, {
           async open(range) {
             const file = await exports.openFile(view.task_id, range)
             // Only now: a file that is not to be had at the moment uses up nothing.

@@ -1,10 +1,10 @@
 import { extname, parse } from 'node:path'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
 import { hasEnded, noTask, type Processing, type TaskDetails } from '../../../processing/index.ts'
-import { answerFile } from '../../answers/index.ts'
+import { sendFile } from '../../answers/index.ts'
 import { issuerOf, projectScope, requireTask } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { paging, wanted } from '../paging.ts'
@@ -18,8 +18,8 @@ const TICKET_MS = 15 * 60_000
 /** Uploads become tasks, tasks have results. A task that was made over gRPC belongs to no project: any key may ask. */
 export function processingRoutes(deps: HttpDeps, processing: Processing): FastifyPluginAsyncTypebox {
   const { service, results } = processing
-  const mine = async (request: FastifyRequest<{ Params: { task_id: string } }>): Promise<TaskDetails> => {
-    const task = await service.details(request.params.task_id)
+  const mine = async (request: FastifyRequest): Promise<TaskDetails> => {
+    const task = await service.details((request.params as Static<typeof OneTask>).task_id)
     const { taskId: id, projectId } = task
     if (projectId !== null || request.principal?.role === 'ticket')
       requireTask(request.principal, { id, projectId }, noTask)
@@ -72,9 +72,14 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
           })
         }
         if (task.status === 'FAILED') throw new AppError(ERRORS.TASK_WITHOUT_RESULT, task.errorMessage)
-        const file = await results.open(task.taskId, task.resultPath)
+        const { size, name } = await results.stat(task.taskId, task.resultPath)
         if (request.method === 'GET') await deps.trail.prepare(request)()
-        return answerFile(request, reply, { ...file, name: resultName(task, file.name) })
+        return sendFile(request, reply, {
+          open: (range) => results.read(task.taskId, task.resultPath, range),
+          domain: 'processing',
+          fileName: resultName(task, name),
+          size,
+        })
       },
     )
 

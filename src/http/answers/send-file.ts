@@ -1,31 +1,33 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, ERRORS, metrics } from '../../kernel/index.ts'
-import type { ByteRange, OpenedArtifact } from '../../storage/index.ts'
+import { type ByteRange, contentDisposition, type OpenedArtifact } from '../../storage/index.ts'
 
-export interface SendOptions {
-  open(range?: ByteRange): Promise<OpenedArtifact>
-  /** What the bytes are counted as. */
+export interface FileToSend {
+  /** May be called twice: `If-Range` is compared with the opened file. */
+  open(range?: ByteRange): Promise<Omit<OpenedArtifact, 'fileName'>>
+  /** The label under which the metrics count the bytes. */
   domain: string
+  /** The name under which a browser saves it. */
   fileName: string
   size: number
-  /** Told when the last byte is out, or the reader has gone. */
+  /** Called after the last byte, or when the reader has disconnected. */
   onSent?(sent: { bytes: number; complete: boolean }): void
 }
 
-/** A file with `ETag`, `Range` and a name that survives every language (RFC 9110, RFC 6266). */
-export async function sendArtifact(
+/** Answers with a file: the whole, one range of it, or "not modified" (RFC 9110, RFC 6266). */
+export async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
-  options: SendOptions,
+  file: FileToSend,
 ): Promise<FastifyReply> {
-  const artifact = await openWanted(request, options)
+  const artifact = await openWanted(request, file)
   reply.headers({
     ETag: artifact.etag,
     'Accept-Ranges': 'bytes',
     'Last-Modified': new Date(artifact.modifiedAt).toUTCString(),
     'Cache-Control': 'private, no-cache',
-    'Content-Disposition': contentDisposition(options.fileName),
+    'Content-Disposition': contentDisposition(file.fileName),
   })
   if (matches(request.headers['if-none-match'], artifact.etag)) {
     artifact.stream.destroy()
@@ -37,7 +39,7 @@ export async function sendArtifact(
   reply.headers({ 'Content-Length': length, 'Content-Type': contentType })
   if (request.method === 'HEAD') {
     artifact.stream.destroy()
-    // An empty stream: for no payload at all, Fastify would say that the file has no bytes.
+    // An empty stream: without a payload Fastify would set the length to 0.
     return reply.send(Readable.from([]))
   }
   let bytes = 0
@@ -45,27 +47,27 @@ export async function sendArtifact(
     bytes += chunk.length
   })
   reply.raw.once('close', () => {
-    metrics.bytesSent.inc({ domain: options.domain }, bytes)
-    options.onSent?.({ bytes, complete: bytes === length })
+    metrics.bytesSent.inc({ domain: file.domain }, bytes)
+    file.onSent?.({ bytes, complete: bytes === length })
   })
   return reply.send(artifact.stream)
 }
 
-/** The range, or the whole file where the reader's part of it is of another one (`If-Range`). */
-async function openWanted({ headers }: FastifyRequest, options: SendOptions): Promise<OpenedArtifact> {
+/** The range, or the whole file where the caller's part is of another version (`If-Range`). */
+async function openWanted({ headers }: FastifyRequest, file: FileToSend) {
   const condition = headers['if-range']
   if (headers.range === undefined || typeof condition !== 'string')
-    return options.open(parseRange(headers.range, options.size))
-  const whole = await options.open()
+    return file.open(parseRange(headers.range, file.size))
+  const whole = await file.open()
   const holds = condition === whole.etag || condition === new Date(whole.modifiedAt).toUTCString()
   if (!holds) return whole
   whole.stream.destroy()
-  return options.open(parseRange(headers.range, options.size))
+  return file.open(parseRange(headers.range, file.size))
 }
 
-/** One range; several at once are answered with the whole file, as the standard allows. */
+/** One range. Several ranges, or another unit, mean the whole file, as the standard allows. */
 function parseRange(header: string | undefined, size: number): ByteRange | undefined {
-  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header?.replaceAll(' ', '') ?? '')
   if (!match || (match[1] === '' && match[2] === '')) return undefined
   const [, start = '', end = ''] = match
   if (start === '') return { start: Math.max(0, size - Number(end)) }
@@ -79,13 +81,4 @@ function parseRange(header: string | undefined, size: number): ByteRange | undef
 function matches(header: string | undefined, etag: string): boolean {
   const tags = header?.split(',') ?? []
   return tags.some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
-}
-
-export function contentDisposition(fileName: string): string {
-  const plain = fileName.normalize('NFKD').replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(fileName.toWellFormed()).replace(
-    /['()*]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
 }
