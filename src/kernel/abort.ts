@@ -53,21 +53,70 @@ export async function endsBefore(signal: AbortSignal, work: Promise<unknown>): P
   return orAborted(ended, signal).catch(() => false)
 }
 
+/** One reason for all: making a new one for each deadline costs a stack trace. */
+const DONE = new Error('the work is done')
+
+export interface Deadline {
+  /** Aborts with `late()` when the time is up, or with the outer signal's reason. */
+  readonly signal: AbortSignal
+  /** Ends the watch; an unfinished one would keep the process alive. */
+  clear(): void
+  /** Ends the watch and aborts what still uses the signal. */
+  end(): void
+}
+
+/** Bounds the whole of some work: a source that sends one byte per second never trips a timeout between bytes. */
+export function startDeadline(clock: Clock, ms: number, late?: () => Error, outer?: AbortSignal): Deadline {
+  const cut = new AbortController()
+  const timer = new AbortController()
+  if (ms <= 0) cut.abort(late?.())
+  else
+    clock.sleep(ms, timer.signal).then(
+      () => cut.abort(late?.()),
+      () => undefined,
+    )
+  const unfollow = outer && follow(outer, cut)
+  const clear = () => {
+    timer.abort(DONE)
+    unfollow?.()
+  }
+  return {
+    signal: cut.signal,
+    clear,
+    end() {
+      clear()
+      cut.abort(DONE)
+    },
+  }
+}
+
 /** Does `work` with a signal that aborts after `ms`. */
 export async function within<T>(
   clock: Clock,
   ms: number,
   work: (until: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const until = new AbortController()
-  const ended = new AbortController()
-  clock.sleep(ms, ended.signal).then(
-    () => until.abort(),
-    () => undefined,
-  )
+  const deadline = startDeadline(clock, ms)
   try {
-    return await work(until.signal)
+    return await work(deadline.signal)
   } finally {
-    ended.abort()
+    deadline.clear()
+  }
+}
+
+/** Settles as `work` does, or with the caller's reason or `late()` once `ms` have passed, even if `work` takes no notice. */
+export async function withDeadline<T>(
+  clock: Clock,
+  { ms, signal, late }: { ms: number; signal: AbortSignal; late: () => Error },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted()
+  const deadline = startDeadline(clock, ms, late, signal)
+  try {
+    return await orAborted(work(deadline.signal), deadline.signal)
+  } catch (error) {
+    throw deadline.signal.aborted ? deadline.signal.reason : error
+  } finally {
+    deadline.end()
   }
 }

@@ -1,6 +1,14 @@
-export { endsBefore, endsWithin, follow, orAborted, within } from './abort.ts'
+export {
+  type Deadline,
+  endsBefore,
+  endsWithin,
+  follow,
+  orAborted,
+  startDeadline,
+  withDeadline,
+  within,
+} from './abort.ts'
 export { background } from './background.ts'
-export { type Backoff, backoffDelay, DEFAULT_BACKOFF } from './backoff.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { closest } from './closest.ts'
 export { CommandLine } from './command/command-line.ts'
@@ -41,6 +49,7 @@ export {
 } from './metrics/metrics.ts'
 export { MetricSet } from './metrics/prometheus.ts'
 export { outageOf, toDiskError } from './outage.ts'
+export { type Backoff, backoffDelay, DEFAULT_BACKOFF, isRetryableAppError, withRetry } from './retry.ts'
 export { SCOPES, type Scope } from './scopes.ts'
 export {
   type Attributes,

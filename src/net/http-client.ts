@@ -4,9 +4,11 @@ import {
   AppError,
   type Clock,
   currentTraceparent,
+  type Deadline,
   ERRORS,
   metrics,
   type Span,
+  startDeadline,
   statusLabel,
   systemClock,
   traced,
@@ -14,7 +16,6 @@ import {
 import { Agents } from './agents.ts'
 import { AnswerBody } from './body/answer-body.ts'
 import { ACCEPT_ENCODING, decodeBody } from './body/decode-body.ts'
-import { type Deadline, startDeadline } from './deadline.ts'
 import {
   type AddressGuard,
   bareHost,
@@ -145,7 +146,10 @@ export class HttpClient {
     if (trace !== undefined && !hop.headers.has('traceparent')) hop.headers.set('traceparent', trace)
     span.set({ 'server.address': hop.url.hostname, 'server.port': hop.url.port || undefined })
     const timeouts = { ...this.#timeouts, ...request.timeouts }
-    const deadline = startDeadline(this.#clock, timeouts.totalMs, hop.url.host, request.signal)
+    const { host } = hop.url
+    const late = () =>
+      new AppError(ERRORS.HTTP_TIMEOUT, `${host} did not finish its answer within ${timeouts.totalMs} ms`)
+    const deadline = startDeadline(this.#clock, timeouts.totalMs, late, request.signal)
     try {
       for (let redirects = 0; ; redirects++) {
         deadline.signal.throwIfAborted()

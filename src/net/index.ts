@@ -3,6 +3,5 @@ export { AddressGuard, LOOPBACK_ONLY, NOTHING_PRIVATE, ownSamples, parseAllowHos
 export { HttpClient, type HttpResponse, type HttpTimeouts } from './http-client.ts'
 export { expectOk } from './http-error.ts'
 export { openOtlpExporter } from './open-otlp.ts'
-export { withRetry } from './retry.ts'
 export { parseRetryAfter } from './retry-after.ts'
 export { signCallback, signPull } from './signing.ts'

@@ -10,9 +10,10 @@ import {
   metrics,
   orAborted,
   outageOf,
+  startDeadline,
+  withRetry,
 } from '../kernel/index.ts'
 import type { Ledger } from '../ledger/index.ts'
-import { withRetry } from '../net/index.ts'
 import { changesBy, ended } from './apply-result.ts'
 import { ENGINE_REFUSED, SIGNATURE_MISMATCH, SOURCE_MISSING, TIMED_OUT } from './target-codes.ts'
 import {
@@ -58,24 +59,17 @@ export class Delivery {
   async run(): Promise<'Success' | 'Failed' | 'Timeout'> {
     const { clock, ledger, windows } = this.#deps
     this.#targets = await windows.targets(this.#window.id)
-    const overdue = new AbortController()
-    const over = new AbortController()
     const left = (this.#window.deadlineAt ?? 0) - (await ledger.now())
-    if (left <= 0) overdue.abort(OVERDUE)
-    else
-      clock.sleep(left, over.signal).then(
-        () => overdue.abort(OVERDUE),
-        () => undefined,
-      )
-    const signal = AbortSignal.any([this.#context.signal, overdue.signal])
+    const deadline = startDeadline(clock, left, () => OVERDUE, this.#context.signal)
+    const { signal } = deadline
     try {
       const engineTaskId = this.#window.engineTaskId ?? (await this.#start(signal))
       await this.#follow(engineTaskId, signal)
     } catch (error) {
       if (this.#context.signal.aborted) throw this.#context.signal.reason
-      await this.#write(this.#open().map((target) => lastWord(target, overdue.signal.aborted, error)))
+      await this.#write(this.#open().map((target) => lastWord(target, signal.reason === OVERDUE, error)))
     } finally {
-      over.abort()
+      deadline.clear()
     }
     return endOf(this.#targets)
   }
@@ -89,7 +83,7 @@ export class Delivery {
         return { ...(await orAborted(carrier.start(order, signal), signal)), size: order.size }
       },
       {
-        ...{ attempts: Number.MAX_SAFE_INTEGER, clock, signal, backoff: START_AGAIN },
+        ...{ clock, signal, backoff: START_AGAIN },
         onRetry: ({ error, waitMs }) => this.#waits(error, waitMs),
       },
     )
@@ -102,7 +96,7 @@ export class Delivery {
   }
 
   /** An outage is told in the view of the delivery, as long as it lasts. */
-  #waits(error: AppError, waitMs: number): void {
+  #waits(error: unknown, waitMs: number): void {
     const outage = outageOf(error)
     if (!outage) return
     const now = this.#deps.clock.now()

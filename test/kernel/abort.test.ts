@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { endsWithin, follow, orAborted } from '../../src/kernel/index.ts'
+import { endsWithin, follow, orAborted, startDeadline, withDeadline } from '../../src/kernel/index.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
 const REASON = new Error('enough')
@@ -47,4 +47,40 @@ test('work is given so long and no longer, and how it ends does not matter', asy
   clock.advance(1_000)
   expect(await waiting).toBe(false)
   expect(clock.sleeping).toBe(0)
+})
+
+test('a deadline aborts when its time is up, with the outer reason before that, and leaves nothing behind', async () => {
+  const clock = new ManualClock()
+  const late = () => new Error('late')
+  const outer = new AbortController()
+  const [first, cleared] = [0, 1].map(() => startDeadline(clock, 1_000, late, outer.signal))
+  cleared?.clear()
+  clock.advance(1_000)
+  await expect.poll(() => first?.signal.reason).toEqual(new Error('late'))
+  first?.clear()
+  expect([cleared?.signal.aborted, clock.sleeping, listeners(outer.signal)]).toEqual([false, 0, 0])
+  const second = startDeadline(clock, 1_000, late, outer.signal)
+  outer.abort(REASON)
+  expect(second.signal.reason).toBe(REASON)
+  second.clear()
+  expect(clock.sleeping).toBe(0)
+  expect(startDeadline(clock, 0, late).signal.reason).toEqual(new Error('late'))
+})
+
+test('work with a deadline ends with it, and what it has begun is aborted when it fails', async () => {
+  const clock = new ManualClock()
+  const { signal } = new AbortController()
+  let given: AbortSignal | undefined
+  const options = { ms: 1_000, signal, late: () => REASON }
+  const stuck = withDeadline(clock, options, () => new Promise(() => undefined))
+  await clock.untilAsleep()
+  clock.advance(1_000)
+  await expect(stuck).rejects.toBe(REASON)
+  const failure = new Error('no')
+  const failed = withDeadline(clock, options, async (inner) => {
+    given = inner
+    throw failure
+  })
+  await expect(failed).rejects.toBe(failure)
+  expect([given?.aborted, clock.sleeping, listeners(signal)]).toEqual([true, 0, 0])
 })

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
-import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
-import type { Deadline } from '../deadline.ts'
+import { AppError, type Deadline, ERRORS, messageOf } from '../../kernel/index.ts'
 import { toHttpError } from '../http-error.ts'
 
 /** Read ahead of whoever reads: pausing and resuming a connection for each piece costs more than the memory. */

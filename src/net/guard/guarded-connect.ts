@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import type { buildConnector } from 'undici'
-import { AppError, ERRORS, messageOf, orAborted } from '../../kernel/index.ts'
+import { AppError, ERRORS, messageOf, orAborted, startDeadline, systemClock } from '../../kernel/index.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { bareHost } from './host-name.ts'
 import type { ResolvedAddress, Resolver } from './resolver.ts'
@@ -41,22 +41,22 @@ async function open(
   target: Target,
   timeoutMs: number,
 ): Promise<Socket> {
-  const late = new AbortController()
-  let socket: Socket | undefined
-  const timer = setTimeout(() => {
-    const error = new AppError(
+  const late = () =>
+    new AppError(
       ERRORS.CONNECT_FAILED,
       `no connection to ${target.host}:${target.port} within ${timeoutMs} ms`,
     )
-    socket?.destroy(error)
-    late.abort(error)
-  }, timeoutMs)
+  const deadline = startDeadline(systemClock, timeoutMs, late)
+  let socket: Socket | undefined
   try {
-    const addresses = await orAborted(judged(deps, target), late.signal)
+    const addresses = await orAborted(judged(deps, target), deadline.signal)
     socket = dial(target, addresses)
-    return await orAborted(connected(socket, target), late.signal)
+    return await orAborted(connected(socket, target), deadline.signal)
+  } catch (error) {
+    if (deadline.signal.aborted) socket?.destroy(deadline.signal.reason)
+    throw error
   } finally {
-    clearTimeout(timer)
+    deadline.clear()
   }
 }
 

@@ -1,5 +1,13 @@
-import { AppError, type Backoff, type Clock, ERRORS, isAppError, messageOf } from '../../kernel/index.ts'
-import { expectOk, type HttpClient, readAll, withRetry } from '../../net/index.ts'
+import {
+  AppError,
+  type Backoff,
+  type Clock,
+  ERRORS,
+  isAppError,
+  messageOf,
+  withRetry,
+} from '../../kernel/index.ts'
+import { expectOk, type HttpClient, readAll } from '../../net/index.ts'
 import { BarrenWatch } from './barren-watch.ts'
 import { type FeedPage, readFeedPage } from './feed-page.ts'
 
@@ -71,7 +79,7 @@ export class FeedReader {
         clock,
         signal,
         backoff,
-        onRetry: ({ error, waitMs }) => onRetry(`${error.message}; asking again in ${waitMs} ms`),
+        onRetry: ({ error, waitMs }) => onRetry(`${messageOf(error)}; asking again in ${waitMs} ms`),
       })
     } catch (error) {
       if (signal.aborted) throw signal.reason

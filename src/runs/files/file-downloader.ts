@@ -6,12 +6,14 @@ import {
   ERRORS,
   type FileScanner,
   isAppError,
+  isRetryableAppError,
   metrics,
   openFile,
   outageOf,
   toDiskError,
+  withRetry,
 } from '../../kernel/index.ts'
-import { type HttpClient, type HttpTimeouts, withRetry } from '../../net/index.ts'
+import type { HttpClient, HttpTimeouts } from '../../net/index.ts'
 import type { AccountFolder } from './account-folder.ts'
 import { type FileAnswer, readFileAnswer, StartOver, startOver } from './file-answer.ts'
 
@@ -76,7 +78,7 @@ export class FileDownloader {
         signal: watch.signal,
         maxRetryAfterMs: 60_000,
         // The whole run waits for the disk, not each file by itself.
-        giveUpOn: (error) => outageOf(error) !== undefined,
+        isRetryable: (error) => isRetryableAppError(error) && !outageOf(error),
       })
       if (size === null) await folder.remove(wanted.part)
       return size

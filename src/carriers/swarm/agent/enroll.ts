@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto'
 import { WebSocket } from 'ws'
-import { AppError, backoffDelay, type Clock, ERRORS, type Log, messageOf } from '../../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, type Log, messageOf, withRetry } from '../../../kernel/index.ts'
 import {
   AGENT_SOCKET_PATH,
   type AgentName,
@@ -45,19 +45,18 @@ export async function openIdentity(
   }
   if (!wanted) throw new AppError(ERRORS.CONFIG_INVALID, `--enroll takes a token: ${HOW_TO_ENROLL}`)
   const key = await state.keyFor(hash)
-  for (let attempt = 1; ; attempt++) {
-    signal.throwIfAborted()
-    try {
-      const trust = await enrollOnce({ server, token, key, name }, signal)
-      if (fingerprint(trust) !== wanted.fingerprint)
-        throw refused('the answer is not by the server that made the token, or the token is mistyped')
-      return await state.enrolled(hash, key, trust)
-    } catch (error) {
-      if (error instanceof AppError) throw error
-      if (attempt === 1) log.warn(`cannot reach ${server} (${messageOf(error)}); will keep trying`)
-      await clock.sleep(backoffDelay(attempt, AGAIN), signal)
-    }
+  const once = async () => {
+    const trust = await enrollOnce({ server, token, key, name }, signal)
+    if (fingerprint(trust) !== wanted.fingerprint)
+      throw refused('the answer is not by the server that made the token, or the token is mistyped')
+    return await state.enrolled(hash, key, trust)
   }
+  return withRetry(once, {
+    ...{ clock, signal, backoff: AGAIN, isRetryable: (error) => !(error instanceof AppError) },
+    onRetry({ attempt, error }) {
+      if (attempt === 1) log.warn(`cannot reach ${server} (${messageOf(error)}); will keep trying`)
+    },
+  })
 }
 
 /** Rejects with an `AppError` when asking again is of no use. */

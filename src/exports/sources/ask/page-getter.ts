@@ -1,7 +1,6 @@
-import { AppError, type Clock, ERRORS, traced } from '../../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, traced, withDeadline } from '../../../kernel/index.ts'
 import { parseRetryAfter } from '../../../net/index.ts'
 import { discard, isWorthRetrying, type PageAnswer, type PageBody, type PageSource } from '../pages/index.ts'
-import { withDeadline } from './deadline.ts'
 import { inUtf8 } from './decode-charset.ts'
 
 export interface PageGetterOptions {

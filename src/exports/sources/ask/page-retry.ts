@@ -1,11 +1,11 @@
 import {
   AppError,
   type Backoff,
-  backoffDelay,
   type Clock,
   ERRORS,
   type ErrorKind,
   type Log,
+  withRetry,
 } from '../../../kernel/index.ts'
 import { pageError } from '../pages/index.ts'
 
@@ -39,34 +39,35 @@ const CONTENT: readonly ErrorKind[] = [
   ERRORS.SOURCE_LONG_PAGE,
 ]
 
-/** Tries until it works, the error is not worth another try, or the tries are used up. */
+/** Fetches a page as often as it is worth it. At the end, the error says which page it is and how often it was tried. */
 export async function retryPage<T>(
   { clock, log }: { clock: Clock; log?: Log | undefined },
   { retries, backoff, maxRetryAfterMs, onTrouble }: RetryOptions,
   { page, signal }: { page: number; signal: AbortSignal },
   attempt: () => Promise<T>,
 ): Promise<T> {
-  let since: number | undefined
-  for (let tried = 1; ; tried++) {
+  let trouble: Trouble | undefined
+  const once = async (tried: number) => {
+    if (trouble) onTrouble?.({ ...trouble, nextTryAt: null })
     try {
       return await attempt()
     } catch (error) {
-      signal.throwIfAborted()
       const failure = pageError(error, page)
       if (!failure.retryable) throw failure
       if (page === 0 && CONTENT.includes(failure.kind)) throw final(failure)
-      if (tried > retries) throw exhausted(failure, tried)
-      const asked = Math.min((failure.retryAfter ?? 0) * 1_000, maxRetryAfterMs)
-      const wait = Math.max(backoffDelay(tried, backoff), asked)
-      log?.warn({ page, tried, wait, code: failure.code }, `${failure.message}, will try again`)
-      const now = clock.now()
-      since ??= now
-      const trouble = { code: failure.code, message: failure.message, since }
-      onTrouble?.({ ...trouble, nextTryAt: now + wait })
-      await clock.sleep(wait, signal)
-      onTrouble?.({ ...trouble, nextTryAt: null })
+      throw tried > retries ? exhausted(failure, tried) : failure
     }
   }
+  return withRetry(once, {
+    ...{ attempts: retries + 1, clock, signal, backoff, maxRetryAfterMs },
+    onRetry({ attempt: tried, error, waitMs: wait }) {
+      const { code, message } = error as AppError
+      log?.warn({ page, tried, wait, code }, `${message}, will try again`)
+      const now = clock.now()
+      trouble = { code, message, since: trouble?.since ?? now, nextTryAt: now + wait }
+      onTrouble?.(trouble)
+    },
+  })
 }
 
 function exhausted(failure: AppError, tried: number): AppError {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { AppError, ERRORS } from '../../src/kernel/index.ts'
-import { parseRetryAfter, withRetry } from '../../src/net/index.ts'
-import type { RetryOptions } from '../../src/net/retry.ts'
+import { AppError, ERRORS, withRetry } from '../../src/kernel/index.ts'
+import type { RetryOptions } from '../../src/kernel/retry.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
 const BACKOFF = { base: 1_000, factor: 2, max: 60_000, jitter: 0 }
@@ -74,23 +73,12 @@ test('an abort ends the wait with its reason', async () => {
   expect(result).toEqual(new Error('stopped'))
 })
 
-test.each([
-  ['120', 120],
-  ['0', 0],
-  [' 5 ', 5],
-  ['999999', 3_600],
-  ['Tue, 01 Jan 2030 00:02:00 GMT', 120],
-  ['Tuesday, 01-Jan-30 00:02:00 GMT', 120],
-  ['Tue Jan  1 00:02:00 2030', 120],
-  ['Mon, 31 Dec 2029 23:59:00 GMT', 0],
-  ['Wed, 01 Jan 2031 00:00:00 GMT', 3_600],
-  ['-5', undefined],
-  ['1.5', undefined],
-  ['soon', undefined],
-  ['Tue, soon', undefined],
-  ['2030-01-01', undefined],
-  ['', undefined],
-  [null, undefined],
-])('Retry-After "%s" means %s seconds', (header, seconds) => {
-  expect(parseRetryAfter(header, Date.UTC(2030, 0, 1))).toBe(seconds)
+test('the caller may say what is worth another try, without a limit', async () => {
+  const lost = new Error('the line is dead')
+  const { tries, result } = await run([lost, lost, lost, lost, lost, lost, busy()], {
+    attempts: Number.POSITIVE_INFINITY,
+    isRetryable: (error) => !(error instanceof AppError),
+  })
+  expect(tries).toBe(7)
+  expect(result).toBeInstanceOf(AppError)
 })
