@@ -67,11 +67,11 @@ function foldersWithEntry(folder) {
     })
 }
 
-const entries = ['src', 'console/src'].flatMap(foldersWithEntry).map((folder) => ({
+const entries = foldersWithEntry('src').map((folder) => ({
   name: `${folder.replaceAll('/', '-')}-is-imported-by-its-index`,
   comment: 'Others import the entry point of a folder, its index.ts, and nothing else of it.',
   severity: 'error',
-  from: { path: '^(src|console)/', pathNot: `^(${folder}/|src/http/wire\\.ts$)` },
+  from: { path: '^src/', pathNot: `^(${folder}/|src/http/wire\\.ts$)` },
   // What is loaded only when it is needed is imported by its file.
   to: { path: `^${folder}/`, pathNot: anyOf([`${folder}/index.ts`, ...SECOND_ENTRIES]), dynamic: false },
 }))
@@ -81,7 +81,7 @@ module.exports = {
   forbidden: [
     ...allowed,
     ...entries,
-    { name: 'no-cycles', severity: 'error', from: { path: '^(src|console)/' }, to: { circular: true } },
+    { name: 'no-cycles', severity: 'error', from: { path: '^src/' }, to: { circular: true } },
     {
       name: 'config-imports-only-kernel',
       severity: 'error',
@@ -99,12 +99,6 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(main\\.ts|cli/|app/)' },
       to: { path: '^src/(app/|cli/|main\\.ts)' },
-    },
-    {
-      name: 'console-imports-only-types-of-the-wire',
-      severity: 'error',
-      from: { path: '^console/' },
-      to: { path: '^src/', pathNot: '^src/http/wire\\.ts$' },
     },
     {
       name: 'product-code-uses-no-dev-dependency',

@@ -3,13 +3,14 @@ import { lazy, Suspense } from 'react'
 import { session } from './api/session.ts'
 import { LiveProvider } from './live/live.tsx'
 import { queryClient } from './live/query-client.ts'
-import { useStore } from './live/store.ts'
+import { PATCHES } from './pages/patches.ts'
 import { SignInPage } from './pages/sign-in/page.tsx'
 import { PageLoading } from './parts/page-loading.tsx'
 import { ToastProvider } from './parts/toasts.tsx'
+import { useStore } from './store.ts'
 import { ThemeProvider } from './theme/provider.tsx'
 
-const Frame = lazy(async () => ({ default: (await import('./parts/frame.tsx')).Frame }))
+const Frame = lazy(async () => ({ default: (await import('./frame/frame.tsx')).Frame }))
 
 export function App() {
   return (
@@ -26,7 +27,7 @@ function Content() {
   if (current === undefined) return <PageLoading />
   if (current === null) return <SignInPage />
   return (
-    <LiveProvider>
+    <LiveProvider patches={PATCHES}>
       <Suspense fallback={<PageLoading />}>
         <ToastProvider>
           <Frame />

@@ -40,7 +40,7 @@ describe('the script of the first view', () => {
     const modules = [
       'index.html',
       'src/i18n/zh/index.ts',
-      'src/parts/frame.tsx',
+      'src/frame/frame.tsx',
       'src/pages/exports/routes.tsx',
     ]
     for (const name of modules) expect(manifest).toHaveProperty([name])

@@ -1,5 +1,5 @@
 import type { Session as Who } from '../../../src/http/wire.ts'
-import { Store } from '../live/store.ts'
+import { Store } from '../store.ts'
 
 /** Who is signed in. What proves it is a cookie that no script can read; nothing of it is kept here. */
 export interface Session {

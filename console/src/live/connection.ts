@@ -1,9 +1,8 @@
-import { askRaw } from '../api/client.ts'
+import { type LiveEvent, openEvents } from '../api/events.ts'
 import { Problem } from '../api/problem.ts'
 import { session, signOut } from '../api/session.ts'
 import { askWho } from '../api/who.ts'
-import { type LiveEvent, readEvents } from './server-events.ts'
-import { Store } from './store.ts'
+import { Store } from '../store.ts'
 
 export type Link = 'connecting' | 'live' | 'offline'
 
@@ -76,16 +75,13 @@ export class LiveConnection {
       // Somebody else signed in elsewhere in this browser: nothing here is theirs.
       if (who.session_id !== session.get()?.id) return window.location.reload()
       let { seq } = who
-      const answer = await askRaw(`/api/events?after=${seq}`, {
-        signal,
-        headers: { accept: 'text/event-stream' },
-      })
-      if (!answer.body) return
+      const events = await openEvents(seq, signal)
+      if (!events) return
       this.link.set('live')
       this.nextTryAt.set(null)
       this.#listener.onSnapshotNeeded()
       onOpen()
-      for await (const event of readEvents(answer.body)) {
+      for await (const event of events) {
         clearTimeout(watchdog)
         watchdog = setTimeout(() => gone.abort(), SILENCE_MS)
         if (!event) continue

@@ -1,15 +1,21 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, use, useEffect, useState } from 'react'
 import { session } from '../api/session.ts'
+import { useStore } from '../store.ts'
 import { LiveConnection } from './connection.ts'
-import { PATCHES } from './patches.ts'
+import type { Patch } from './patch.ts'
 import { Refresher } from './refresher.ts'
-import { useStore } from './store.ts'
 
 const Live = createContext<LiveConnection | null>(null)
 
+interface LiveProps {
+  /** A constant: another list opens another connection. */
+  patches: readonly Patch[]
+  children: ReactNode
+}
+
 /** Keeps everything below it fresh while somebody is signed in. */
-export function LiveProvider({ children }: { children: ReactNode }) {
+export function LiveProvider({ patches, children }: LiveProps) {
   const client = useQueryClient()
   const id = useStore(session)?.id
   const [connection, setConnection] = useState<LiveConnection | null>(null)
@@ -19,7 +25,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     const opened = new LiveConnection({
       onSnapshotNeeded: () => void client.invalidateQueries(),
       onEvent: (event) => {
-        for (const patch of PATCHES) patch(event, client, refresher)
+        for (const patch of patches) patch(event, client, refresher)
       },
     })
     setConnection(opened)
@@ -28,7 +34,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       opened.close()
       setConnection(null)
     }
-  }, [client, id])
+  }, [client, id, patches])
   return <Live value={connection}>{children}</Live>
 }
 

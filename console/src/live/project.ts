@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { listProjects, type Project } from '../api/projects.ts'
 import { session } from '../api/session.ts'
-import { Store, useStore } from './store.ts'
+import { Store, useStore } from '../store.ts'
 
 const KEPT_AS = 'wharf.project'
 const chosen = new Store<string | null>(sessionStorage.getItem(KEPT_AS))

@@ -2,7 +2,7 @@ import { DesktopOutlined, MoonOutlined, SunOutlined } from '@ant-design/icons'
 import { Button, Tooltip } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { switchLanguage } from '../i18n/start.ts'
-import { useStore } from '../live/store.ts'
+import { useStore } from '../store.ts'
 import { type Mode, mode, setMode } from '../theme/mode.ts'
 import './preferences.css'
 

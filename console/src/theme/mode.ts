@@ -1,4 +1,4 @@
-import { Store } from '../live/store.ts'
+import { Store } from '../store.ts'
 
 export type Mode = 'system' | 'light' | 'dark'
 

@@ -1,8 +1,8 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
+import type { LiveEvent } from '../../api/events.ts'
 import type { ExportPage, ExportTask } from '../../api/exports.ts'
-import type { Patch } from '../../live/patches.ts'
+import type { Patch } from '../../live/patch.ts'
 import { Rates } from '../../live/rates.ts'
-import type { LiveEvent } from '../../live/server-events.ts'
 
 /** Rows a second of what is being fetched. */
 export const exportRates = new Rates()

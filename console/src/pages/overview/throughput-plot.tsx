@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import type { DomainFigures } from '../../api/overview.ts'
-import { useStore } from '../../live/store.ts'
 import { Plot } from '../../parts/plot.tsx'
+import { useStore } from '../../store.ts'
 import { dark } from '../../theme/mode.ts'
 import { paletteOf } from '../../theme/palette.ts'
 

@@ -1,6 +1,6 @@
 import type { InfiniteData } from '@tanstack/react-query'
 import type { TaskPage, TaskStatus } from '../../api/tasks.ts'
-import type { Patch } from '../../live/patches.ts'
+import type { Patch } from '../../live/patch.ts'
 
 export const TASKS_KEY = ['tasks'] as const
 

@@ -2,7 +2,7 @@ import { type DetailedError, Upload } from 'tus-js-client'
 import { ownHeaders } from '../../api/session.ts'
 import { UPLOADS } from '../../api/tasks.ts'
 import { Rates } from '../../live/rates.ts'
-import { Store } from '../../live/store.ts'
+import { Store } from '../../store.ts'
 
 export interface UploadView {
   id: number

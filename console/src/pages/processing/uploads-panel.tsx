@@ -1,11 +1,11 @@
 import { CaretRightOutlined, CloseOutlined, PauseOutlined } from '@ant-design/icons'
 import { Button, Tooltip } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { useStore } from '../../live/store.ts'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { Pill, type Tone } from '../../parts/pill.tsx'
 import { ProgressBar } from '../../parts/progress-bar.tsx'
+import { useStore } from '../../store.ts'
 import { type UploadView, uploads } from './upload-list.ts'
 
 const TONES: Record<UploadView['state'], Tone> = {

@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
+import type { LiveEvent } from '../../api/events.ts'
 import type { Account, AccountState, RunProgress, RunsState } from '../../api/runs.ts'
-import type { Patch } from '../../live/patches.ts'
-import type { LiveEvent } from '../../live/server-events.ts'
+import type { Patch } from '../../live/patch.ts'
 
 export const RUNS_KEY = ['runs'] as const
 

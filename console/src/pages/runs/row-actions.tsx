@@ -11,7 +11,7 @@ import {
 import { Button, Dropdown, Tooltip } from 'antd'
 import { useTranslation } from 'react-i18next'
 import type { Account } from '../../api/runs.ts'
-import { useStore } from '../../live/store.ts'
+import { useStore } from '../../store.ts'
 import { copiedSettings } from './copied-settings.ts'
 import { useRunActions } from './use-run-actions.ts'
 

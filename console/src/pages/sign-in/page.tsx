@@ -3,10 +3,10 @@ import { type FormEvent, useEffect, useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { signedOutBecause } from '../../api/session.ts'
 import { askMethods, signInWithKey } from '../../api/who.ts'
-import { useStore } from '../../live/store.ts'
 import { Mark } from '../../parts/mark.tsx'
 import { Preferences } from '../../parts/preferences.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
+import { useStore } from '../../store.ts'
 import './sign-in.css'
 
 /** With the identity provider where there is one, a project's key or the admin token; what they may do, the server says. */

@@ -1,8 +1,8 @@
 import { useTranslation } from 'react-i18next'
 import type { TransferItem } from '../../api/transfers.ts'
-import { useStore } from '../../live/store.ts'
 import { useFormat } from '../../parts/format.ts'
 import { Plot } from '../../parts/plot.tsx'
+import { useStore } from '../../store.ts'
 import { dark } from '../../theme/mode.ts'
 import { paletteOf } from '../../theme/palette.ts'
 

@@ -1,4 +1,4 @@
-import type { Patch } from '../../live/patches.ts'
+import type { Patch } from '../../live/patch.ts'
 
 export const TRANSFERS_KEY = ['transfers'] as const
 

@@ -1,6 +1,6 @@
 import { type PointerEvent, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useStore } from '../../live/store.ts'
+import { useStore } from '../../store.ts'
 import { dark } from '../../theme/mode.ts'
 import { paletteOf } from '../../theme/palette.ts'
 import { cellAt, layOut, type MapLayout } from './map-layout.ts'

@@ -2,7 +2,7 @@ import { Select } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { chooseOwnProject, session } from '../api/session.ts'
 import { chooseProject, useProject, useProjects } from '../live/project.ts'
-import { useStore } from '../live/store.ts'
+import { useStore } from '../store.ts'
 import './project-choice.css'
 
 /** Which project is shown: a key's own name, a choice of those of a person, or for the admin one of all. */

@@ -2,7 +2,7 @@ import { Tooltip } from 'antd'
 import { useTranslation } from 'react-i18next'
 import type { LiveConnection } from '../live/connection.ts'
 import { useLive } from '../live/live.tsx'
-import { useStore } from '../live/store.ts'
+import { useStore } from '../store.ts'
 import './link-state.css'
 
 /** A small lamp: live, or not. */

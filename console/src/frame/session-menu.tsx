@@ -3,10 +3,10 @@ import { Button, Tooltip } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { session } from '../api/session.ts'
 import { leave } from '../api/who.ts'
-import { useStore } from '../live/store.ts'
+import { Preferences } from '../parts/preferences.tsx'
+import { useToasts } from '../parts/toasts.tsx'
+import { useStore } from '../store.ts'
 import { LinkState } from './link-state.tsx'
-import { Preferences } from './preferences.tsx'
-import { useToasts } from './toasts.tsx'
 
 export function SessionMenu() {
   const { t } = useTranslation()

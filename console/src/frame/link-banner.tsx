@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { LiveConnection } from '../live/connection.ts'
 import { useLive } from '../live/live.tsx'
-import { useStore } from '../live/store.ts'
+import { useStore } from '../store.ts'
 
 /** Says that what is shown may be old, and goes away by itself. */
 export function LinkBanner() {
