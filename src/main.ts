@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { addBackupCommands } from './cli/backup.ts'
 import { addDoctorCommand } from './cli/doctor.ts'
 import { addExportCommand } from './cli/export.ts'
 import { addKeyCommands, addProjectCommands } from './cli/project.ts'
@@ -25,6 +26,7 @@ addProjectCommands(program)
 addKeyCommands(program)
 addVerifyCommand(program)
 addSavedCommands(program)
+addBackupCommands(program)
 
 program
   .command('health')

@@ -303,6 +303,14 @@ export const ERRORS = {
     'The source has more data than one export may take',
   ),
   OUTPUT_UNUSABLE: kind('OUTPUT_UNUSABLE', 500, FAILED_PRECONDITION, 'The output file cannot be written'),
+  BACKUP_INVALID: kind('BACKUP_INVALID', 500, FAILED_PRECONDITION, 'The backup is damaged or not whole'),
+  LEDGER_NOT_EMPTY: kind(
+    'LEDGER_NOT_EMPTY',
+    500,
+    FAILED_PRECONDITION,
+    'There is a ledger where one was to be restored',
+  ),
+  LEDGER_IN_USE: kind('LEDGER_IN_USE', 500, FAILED_PRECONDITION, 'Instances run on the ledger'),
 
   // runs
   HANDLE_INVALID: kind('HANDLE_INVALID', 400, INVALID_ARGUMENT, 'This is no handle for an account'),

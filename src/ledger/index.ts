@@ -1,4 +1,8 @@
 export { commitWith } from './commit-with.ts'
+export { dumpPostgres } from './copy/dump-postgres.ts'
+export { dumpSqlite, setSqliteSetting } from './copy/dump-sqlite.ts'
+export type { LedgerCopy, Row } from './copy/ledger-copy.ts'
+export { loadPostgres } from './copy/load-postgres.ts'
 export { inspectPostgres } from './inspect/inspect-postgres.ts'
 export { inspectSqlite } from './inspect/inspect-sqlite.ts'
 export type { LedgerFacts, LivingInstance } from './inspect/ledger-facts.ts'
@@ -6,7 +10,7 @@ export { jsonRows } from './json-rows.ts'
 export { type Ledger, now, type Tx } from './ledger.ts'
 export { LedgerClock } from './ledger-clock.ts'
 export { readCursor, writeCursor } from './list-cursor.ts'
-export { migrate } from './migrate.ts'
+export { knownSchema, migrate } from './migrate.ts'
 export { CONNECTIONS_PER_INSTANCE } from './postgres/session-settings.ts'
 export type {
   JobState,

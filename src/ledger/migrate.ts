@@ -30,31 +30,42 @@ export function readMigrations(folder: URL = FOLDER): Migration[] {
   return migrations
 }
 
+/** The migration that this Wharf brings a ledger to. */
+export function knownSchema(): number {
+  return readMigrations().at(-1)?.version ?? 0
+}
+
 /**
  * Brings the schema up to date. Several instances may call it at the same moment: one does the work, the others wait
  * for it and find nothing left to do.
  */
 export async function migrate(ledger: Ledger, migrations: Migration[] = readMigrations()): Promise<void> {
   await ledger.db.transaction().execute(async (db) => {
-    if (ledger.dialect === 'postgres') {
-      await allowTime(db, MIGRATION_LIMIT_MS)
-      await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(db)
-    }
-    const current = await currentVersion(db)
-    const known = migrations.at(-1)?.version ?? 0
-    if (current > known) {
-      throw new AppError(
-        ERRORS.SCHEMA_TOO_NEW,
-        `the ledger has schema version ${current}, this Wharf knows ${known}: start the newer Wharf, or restore a backup`,
-      )
-    }
-    for (const migration of migrations.filter(({ version }) => version > current)) {
-      for (const statement of statementsFor(migration.sql, ledger.dialect))
-        await sql.raw(statement).execute(db)
-      await sql`insert into schema_versions (version, name, applied_at)
-        values (${migration.version}, ${migration.name}, wharf_now())`.execute(db)
-    }
+    if (ledger.dialect === 'postgres') await allowTime(db, MIGRATION_LIMIT_MS)
+    await applyMigrations(db, ledger.dialect, migrations)
   })
+}
+
+/** The same within a transaction of the caller. */
+export async function applyMigrations(
+  db: Kysely<Schema>,
+  dialect: Ledger['dialect'],
+  migrations: readonly Migration[],
+): Promise<void> {
+  if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(db)
+  const current = await currentVersion(db)
+  const known = migrations.at(-1)?.version ?? 0
+  if (current > known) {
+    throw new AppError(
+      ERRORS.SCHEMA_TOO_NEW,
+      `the ledger has schema version ${current}, this Wharf knows ${known}: start the newer Wharf, or restore a backup`,
+    )
+  }
+  for (const migration of migrations.filter(({ version }) => version > current)) {
+    for (const statement of statementsFor(migration.sql, dialect)) await sql.raw(statement).execute(db)
+    await sql`insert into schema_versions (version, name, applied_at)
+      values (${migration.version}, ${migration.name}, wharf_now())`.execute(db)
+  }
 }
 
 async function currentVersion(db: Kysely<Schema>): Promise<number> {

@@ -2,6 +2,7 @@ export type { ArtifactStore, ByteRange, OpenedArtifact } from './artifact-store.
 export { clampRange } from './byte-range.ts'
 export { contentDisposition } from './content-disposition.ts'
 export { DiskStore } from './disk/index.ts'
+export { Hashed } from './hashed.ts'
 export { openS3Store } from './open-s3-store.ts'
 export { type ArtifactOwner, type FoundArtifact, OrphanSweeper } from './orphan-sweeper.ts'
 export { SealedStore } from './sealed/sealed-store.ts'

@@ -1,6 +1,6 @@
 export { AuditLog, type Deed } from './audit-log.ts'
 export { DiskReservations } from './disk-reservations.ts'
-export { openInstallation, openSealer, sharedSecret } from './installation.ts'
+export { openInstallation, openSealer, opensSecrets, sharedSecret } from './installation.ts'
 export type { Grant } from './project-keys.ts'
 export { type Project, ProjectStore } from './project-store.ts'
 export { type KeyView, keyView, type ProjectView, projectView } from './project-views.ts'

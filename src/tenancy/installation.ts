@@ -55,6 +55,14 @@ export async function openSealer(settings: SettingsStore, sealKey: string | null
   return sealer
 }
 
+/** Whether a server with this key would start on a ledger with these settings. */
+export function opensSecrets(settings: ReadonlyMap<string, string>, sealKey: string | null): boolean {
+  const check = settings.get(sealKey === null ? 'seal_check' : 'seal_check_given')
+  if (sealKey === null && settings.has('seal_check_given')) return false
+  const key = sealKey ?? settings.get('seal_key')
+  return check === undefined || key === undefined || opens(new Sealer(key), check)
+}
+
 function opens(sealer: Sealer, sealed: string): boolean {
   try {
     return sealer.open(sealed) === 'wharf'

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeMeta } from '../../src/exports/sources/spool/spool-meta.ts'
 import { ExportClient } from './export-client.ts'
-import { ADMIN_TOKEN, type Ask, newProject } from './http.ts'
+import { ADMIN_TOKEN, asking, newProject } from './http.ts'
 import { serveWharf, temporaryFolder } from './wharf-process.ts'
 
 /** A server process that can be killed and started again on the same data, and a client that finds it each time. */
@@ -15,16 +15,7 @@ export async function startExportProcess(env: Record<string, string> = {}) {
     ...env,
   }
   let server = await serveWharf(settings)
-  const ask = (method: string, path: string, { key, body, headers = {} }: Ask = {}) =>
-    fetch(`${server.address}${path}`, {
-      method,
-      headers: {
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
+  const ask = asking(() => server.address)
   return {
     ask,
     dataDir: settings.WHARF_DATA_DIR,

@@ -20,6 +20,20 @@ export interface Ask {
   headers?: Record<string, string>
 }
 
+/** Asks whatever listens at this address then. */
+export function asking(address: () => string) {
+  return (method: string, path: string, { key, body, headers = {} }: Ask = {}) =>
+    fetch(path.startsWith('http') ? path : `${address()}${path}`, {
+      method,
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+}
+
 /** A whole Wharf in this process, on a fresh ledger, and ways to ask it. */
 export async function startHttp(name: BackendName = 'embedded', options: HttpOptions = {}) {
   const backend = options.backend ?? (await openBackend(name))
@@ -45,16 +59,7 @@ export async function startHttp(name: BackendName = 'embedded', options: HttpOpt
     await stop()
     if (!options.backend) await backend.remove()
   })
-  const ask = (method: string, path: string, { key, body, headers = {} }: Ask = {}) =>
-    fetch(path.startsWith('http') ? path : `${wharf.address}${path}`, {
-      method,
-      headers: {
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
+  const ask = asking(() => wharf.address)
   const { address, metricsAddress, grpcAddress, engine, projects, sessions, saved } = wharf
   return {
     address,

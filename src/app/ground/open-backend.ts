@@ -61,7 +61,7 @@ async function openEmbedded({ dataDir }: BackendOptions, clock: Clock): Promise<
   return openSqliteLedger(dataDir, clock)
 }
 
-async function openPostgres(url: string, log: Log, onlyInstance: boolean): Promise<Ledger> {
+export async function openPostgres(url: string, log: Log, onlyInstance: boolean): Promise<Ledger> {
   const { openPostgresLedger } = await import('../../ledger/postgres/open-postgres.ts')
   try {
     const ledger = await openPostgresLedger(url, log, { onlyInstance })

@@ -10,7 +10,8 @@ export async function openStore(config: Config, clock: Clock): Promise<ArtifactS
   return sealKey === null ? store : new SealedStore(store, { sealKey, encrypt: WHARF_ENCRYPT_FILES === 'on' })
 }
 
-async function openPlainStore(config: Config, clock: Clock): Promise<ArtifactStore> {
+/** Where files live, as they are kept there. */
+export async function openPlainStore(config: Config, clock: Clock): Promise<ArtifactStore> {
   const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = config
   if (bucket === null || accessKeyId === null || secretAccessKey === null) {
     return DiskStore.open({ clock }, { root: join(config.filesDir, 'files') })

@@ -1,4 +1,4 @@
-import { readMigrations } from '../migrate.ts'
+import { knownSchema as newestSchema } from '../migrate.ts'
 
 /** A living instance, as it said of itself in the ledger. */
 export interface LivingInstance {
@@ -39,7 +39,7 @@ export async function readCommonFacts(
   ask: Ask,
   { hasTables, aliveSince }: { hasTables: boolean; aliveSince: number },
 ) {
-  const knownSchema = readMigrations().at(-1)?.version ?? 0
+  const knownSchema = newestSchema()
   if (!hasTables) return { schema: null, knownSchema, instances: [], lastBackup: null }
   const [versions] = await ask('select max(version) as version from schema_versions')
   const schema = Number(versions?.version ?? 0)

@@ -8,6 +8,8 @@ import { nodeSqliteDialect } from './sqlite-driver.ts'
 
 const SQLITE_BUSY = 5
 const SQLITE_FULL = 13
+/** `wharf backup` writes one setting when it ends: the server waits for that, as long as it takes to write a row. */
+const BACKUP_MS = 2_000
 
 /**
  * Opens the embedded ledger in `dataDir`. Only one process at a time may hold a data dir: it keeps a second little
@@ -26,17 +28,25 @@ function open(dataDir: string, clock: Clock): Ledger {
   // SQLite would make them as the umask says, and gives what it puts beside a database the same mode.
   for (const name of ['ledger.db', 'lock.db']) touchFileSync(join(dataDir, name))
   const lock = lockDataDir(dataDir)
-  const file = join(dataDir, 'ledger.db')
-  const writer = new DatabaseSync(file)
+  return openLedgerFile(join(dataDir, 'ledger.db'), clock, () => lock.close()).ledger
+}
+
+/** A ledger on one file; the caller sees to it that no other process writes to it. */
+export function openLedgerFile(
+  file: string,
+  clock: Clock,
+  onClose: () => void = () => undefined,
+): { ledger: Ledger; writer: DatabaseSync } {
+  const writer = new DatabaseSync(file, { timeout: BACKUP_MS })
   writer.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
-  const reader = new DatabaseSync(file)
+  const reader = new DatabaseSync(file, { timeout: BACKUP_MS })
   reader.exec('pragma query_only = on')
   for (const db of [writer, reader]) db.function('wharf_now', () => BigInt(clock.now()))
   const db = new Kysely<Schema>({ dialect: nodeSqliteDialect({ writer, reader }) })
-  return new Ledger(db, 'sqlite', async () => lock.close())
+  return { ledger: new Ledger(db, 'sqlite', async () => onClose()), writer }
 }
 
-function lockDataDir(dataDir: string): DatabaseSync {
+export function lockDataDir(dataDir: string): DatabaseSync {
   const lock = new DatabaseSync(join(dataDir, 'lock.db'))
   try {
     lock.exec('pragma busy_timeout = 0; begin exclusive')

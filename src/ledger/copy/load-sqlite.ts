@@ -1,0 +1,94 @@
+import { renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type Clock, openFile, takeFolder, touchFileSync } from '../../kernel/index.ts'
+import { migrate, readMigrations } from '../migrate.ts'
+import { lockDataDir, openLedgerFile } from '../sqlite/open-sqlite.ts'
+import { columnsFor, type LedgerCopy } from './ledger-copy.ts'
+
+/**
+ * Puts a copy in place of the embedded ledger in `dataDir`. The new ledger is made beside the old one and takes its place
+ * by a rename, so a process that is killed on the way leaves the old one as it was.
+ */
+export async function loadSqlite(dataDir: string, copy: LedgerCopy, clock: Clock): Promise<void> {
+  takeFolder(dataDir)
+  touchFileSync(join(dataDir, 'lock.db'))
+  const lock = lockDataDir(dataDir)
+  const file = join(dataDir, 'ledger.db')
+  const made = `${file}.restored`
+  try {
+    removeDatabase(made)
+    touchFileSync(made)
+    await fill(made, copy, clock)
+    settle(file)
+    renameSync(made, file)
+    await syncFolder(dataDir)
+  } finally {
+    removeDatabase(made)
+    lock.close()
+  }
+}
+
+async function fill(file: string, copy: LedgerCopy, clock: Clock): Promise<void> {
+  const { ledger, writer } = openLedgerFile(file, clock)
+  try {
+    const migrations = readMigrations()
+    await migrate(
+      ledger,
+      migrations.filter(({ version }) => version <= copy.schema),
+    )
+    await load(writer, copy)
+    await migrate(ledger, migrations)
+    const wrong = writer.prepare('pragma foreign_key_check').all()
+    if (wrong.length > 0) throw new Error(`a row of ${wrong[0]?.table} refers to one that is not there`)
+  } finally {
+    await ledger.close()
+  }
+  settle(file)
+}
+
+/** Triggers would append events and count files a second time. */
+async function load(db: DatabaseSync, copy: LedgerCopy): Promise<void> {
+  const triggers = db.prepare("select name, sql from sqlite_master where type = 'trigger'").all()
+  db.exec('pragma foreign_keys = off; begin')
+  for (const { name } of triggers) db.exec(`drop trigger "${name}"`)
+  for (const table of copy.tables) {
+    const columns = db.prepare(`select name from pragma_table_info('${table}')`).all()
+    if (columns.length === 0) throw new Error(`there is no table ${table}`)
+    const known = new Set(columns.map(({ name }) => String(name)))
+    let insert: { columns: string[]; run(...values: (string | number | null)[]): unknown } | undefined
+    for await (const row of copy.rows(table)) {
+      insert ??= prepareInsert(db, table, columnsFor(table, row, known))
+      insert.run(...insert.columns.map((column) => row[column] ?? null))
+    }
+  }
+  for (const { sql } of triggers) db.exec(String(sql))
+  db.exec('commit; pragma foreign_keys = on')
+}
+
+function prepareInsert(db: DatabaseSync, table: string, columns: string[]) {
+  const names = columns.map((column) => `"${column}"`).join(', ')
+  const values = columns.map(() => '?').join(', ')
+  const statement = db.prepare(`insert into "${table}" (${names}) values (${values})`)
+  return { columns, run: statement.run.bind(statement) }
+}
+
+/** Brings what is in the log beside a database into it, so that the one file is all of it. */
+function settle(file: string): void {
+  touchFileSync(file)
+  const db = new DatabaseSync(file)
+  try {
+    db.exec('pragma synchronous = full; pragma journal_mode = delete')
+  } finally {
+    db.close()
+  }
+}
+
+function removeDatabase(file: string): void {
+  for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${file}${ending}`, { force: true })
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const handle = await openFile(path)
+  await handle.sync().finally(() => handle.close())
+}
