@@ -18,7 +18,7 @@ import { CapacityDuty } from './duties/capacity.ts'
 import { HeartbeatDuty } from './duties/heartbeat.ts'
 import { OverdueDuty } from './duties/overdue.ts'
 import { RetentionDuty } from './duties/retention.ts'
-import { EventFeed, EventLog } from './events/index.ts'
+import { Emitter, EventFeed, EventLog, type NewEvent } from './events/index.ts'
 import { Gather } from './gather.ts'
 import { type Enqueued, JobStore, type NewJob } from './job-store.ts'
 import { type DefinedKind, type JobKind, KindRegistry } from './kind.ts'
@@ -76,6 +76,7 @@ export class Engine implements Part {
   /** An instance that was not seen for this long is dead. */
   readonly leaseMs: number
   readonly events: EventLog
+  readonly emitter: Emitter
   readonly feed: EventFeed
   readonly jobs: JobStore
   readonly lanes: Lanes
@@ -121,12 +122,13 @@ export class Engine implements Part {
     this.leaseMs = leaseMs
     this.events = new EventLog(ledger)
     this.feed = new EventFeed({ events: new EventLog(ledger, ledger.readers), bus, clock, log })
+    this.emitter = new Emitter(ledger, () => this.feed.notify())
     this.lanes = new Lanes(ledger, kinds)
-    const shared = { ledger, kinds, lanes: this.lanes, clock: this.clock }
+    const shared = { ledger, kinds, lanes: this.lanes, emitter: this.emitter, clock: this.clock }
     this.jobs = new JobStore(shared)
     const leases = new Leases(shared, leaseMs)
     this.worker = new Worker(
-      { id: this.instance, ledger, kinds, leases, clock, log, wake: (wakes) => this.#afterChange(wakes) },
+      { id: this.instance, ledger, kinds, leases, clock, log, wake: this.#woken },
       { leaseMs },
     )
     const leadershipMs = Math.min(LONGEST_LEADERSHIP_MS, leaseMs * LEADERSHIP_PER_LEASE)
@@ -140,7 +142,7 @@ export class Engine implements Part {
       { ledger, kinds, events: this.events, log },
       { eventsMs: eventsKeptMs },
     )
-    this.#capacity = new CapacityDuty({ ...shared, wake: (wakes) => this.#afterChange(wakes) }, { leaseMs })
+    this.#capacity = new CapacityDuty({ ...shared, wake: this.#woken }, { leaseMs })
     this.#leaderDuties = [
       { duty: this.overdue, everyMs: 2_000 },
       { duty: this.retention, everyMs: RETENTION_EVERY_MS },
@@ -229,9 +231,13 @@ export class Engine implements Part {
     await this.#capacity.runOnce().catch(() => undefined)
   }
 
+  /** Appends events to the log. Events of jobs come from the engine itself, by their kind's `describe`. */
+  emit(tx: Tx, ...events: NewEvent[]): Promise<void> {
+    return this.emitter.emit(tx, ...events)
+  }
+
   /** Enqueues in the caller's transaction; workers hear of it after the commit. */
-  async enqueue<P>(tx: Tx, job: NewJob<P>): Promise<Enqueued> {
-    tx.afterCommit(() => this.feed.notify())
+  enqueue<P>(tx: Tx, job: NewJob<P>): Promise<Enqueued> {
     return this.jobs.enqueue(tx, job, this.#woken)
   }
 
@@ -249,8 +255,7 @@ export class Engine implements Part {
     this.#afterCancel(tx, await this.jobs.cancelJob(tx, jobId, this.#woken))
   }
 
-  async retryTask(tx: Tx, taskId: string): Promise<Enqueued> {
-    tx.afterCommit(() => this.feed.notify())
+  retryTask(tx: Tx, taskId: string): Promise<Enqueued> {
     return this.jobs.retryTask(tx, taskId, this.#woken)
   }
 
@@ -265,30 +270,18 @@ export class Engine implements Part {
 
   async setLaneLimit(tx: Tx, lane: string, limit: number | null): Promise<void> {
     this.lanes.setLimit(tx, lane, limit, this.#woken)
-    tx.afterCommit(() => {
-      this.feed.notify()
-      this.#deps.bus.publish('settings', { key: `lane:${lane}` })
-    })
+    tx.afterCommit(() => this.#deps.bus.publish('settings', { key: `lane:${lane}` }))
   }
 
   #submitAll(jobs: NewJob[]): Promise<(Enqueued | AppError)[]> {
-    return this.ledger.transaction((tx) => {
-      tx.afterCommit(() => this.feed.notify())
-      return this.jobs.enqueueAll(tx, jobs, this.#woken)
-    })
+    return this.ledger.transaction((tx) => this.jobs.enqueueAll(tx, jobs, this.#woken))
   }
 
   #afterCancel(tx: Tx, { abort }: { abort?: string }): void {
-    tx.afterCommit(() => {
-      this.feed.notify()
-      if (abort !== undefined) this.#deps.bus.publish('cancel', { jobId: abort })
-    })
+    if (abort !== undefined) tx.afterCommit(() => this.#deps.bus.publish('cancel', { jobId: abort }))
   }
 
-  readonly #woken = (wakes: Wake[]) => this.#afterChange(wakes)
-
-  #afterChange(wakes: Wake[]): void {
-    this.feed.notify()
+  readonly #woken = (wakes: Wake[]): void => {
     if (wakes.length === 0) return
     this.#deps.dispatcher.publish(wakes).catch((error) => {
       this.#deps.log.warn(

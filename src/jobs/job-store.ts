@@ -2,7 +2,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely'
 import { AppError, type Clock, currentTraceparent, ERRORS, newId, systemClock } from '../kernel/index.ts'
 import { type JobsTable, jsonRows, type Ledger, now, type TasksTable, type Tx } from '../ledger/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
-import { type Telling, telling } from './events/index.ts'
+import type { Emitter, EventColumns } from './events/index.ts'
 import { activeIn, isActive, type Job, toJob } from './job.ts'
 import type { KindRegistry } from './kind.ts'
 import { type Lanes, WAKE_GRACE_MS, type Woken } from './lanes.ts'
@@ -55,13 +55,21 @@ export interface Task {
   callback: string | null
 }
 
+export interface JobStoreDeps {
+  ledger: Ledger
+  kinds: KindRegistry
+  lanes: Lanes
+  emitter: Emitter
+  /** The ledger's time, as near as this process knows it; used for metrics alone. */
+  clock?: Pick<Clock, 'now'>
+}
+
 /** Writes requests into the ledger, and takes them back. Workers' side of a job is in `lease.ts`. */
 export class JobStore {
-  readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }
+  readonly #deps: JobStoreDeps
   readonly #clock: Pick<Clock, 'now'>
 
-  /** `clock` has the ledger's time, as near as this process knows it; only what is counted goes by it. */
-  constructor(deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes; clock?: Pick<Clock, 'now'> }) {
+  constructor(deps: JobStoreDeps) {
     this.#deps = deps
     this.#clock = deps.clock ?? systemClock
   }
@@ -130,7 +138,10 @@ export class JobStore {
     const kind = this.#deps.kinds.get(job.kind)
     await tx.db
       .updateTable('tasks')
-      .set({ cancelled_at: now, ...telling(kind, toJob(job), { what: 'cancelled' }) })
+      .set({
+        cancelled_at: now,
+        ...this.#deps.emitter.columns(tx, kind, toJob(job), { what: 'cancelled' }),
+      })
       .where('id', '=', id)
       .execute()
     await tx.db
@@ -167,7 +178,7 @@ export class JobStore {
     if (!written) throw refused(job).error
     await tx.db
       .updateTable('tasks')
-      .set({ job_id: written.jobId, cancelled_at: null, ...this.#pending(job) })
+      .set({ job_id: written.jobId, cancelled_at: null, ...this.#pending(tx, job) })
       .where('id', '=', id)
       .execute()
     const [enqueued] = this.#enqueued(tx, [{ job, taskIds: [id], ...written }], woken)
@@ -220,7 +231,7 @@ export class JobStore {
   ): Promise<Map<string, number>> {
     const { dialect } = this.#deps.ledger
     const jobs = orders.filter((_, index) => joined[index] === undefined).map((order) => this.#jobRow(order))
-    const tasks = orders.flatMap((order, index) => this.#taskRows(order, joined[index]))
+    const tasks = orders.flatMap((order, index) => this.#taskRows(tx, order, joined[index]))
     const insertJobs = INSERT_JOBS(jsonRows(dialect, JOB_COLUMNS, jobs))
     const insertTasks = (those: typeof tasks, which = sql``) =>
       sql`${INSERT_TASKS} from ${jsonRows(dialect, TASK_COLUMNS, those)} ${which}`
@@ -253,7 +264,7 @@ export class JobStore {
     }
   }
 
-  #taskRows({ id, job, tasks }: Order, joined: string | undefined) {
+  #taskRows(tx: Tx, { id, job, tasks }: Order, joined: string | undefined) {
     return tasks.map((task) => ({
       id: task.id,
       job_id: joined ?? id,
@@ -263,7 +274,7 @@ export class JobStore {
       label: task.label ?? null,
       details: JSON.stringify(task.details ?? null),
       callback: task.callback ?? null,
-      ...this.#pending(job),
+      ...this.#pending(tx, job),
     }))
   }
 
@@ -288,9 +299,9 @@ export class JobStore {
     return enqueued
   }
 
-  #pending(job: NewJob): Telling {
+  #pending(tx: Tx, job: NewJob): EventColumns {
     const described = { owner: job.owner ?? null, payload: job.payload, startedAt: null }
-    return telling(this.#deps.kinds.get(job.kind), described, { what: 'pending' })
+    return this.#deps.emitter.columns(tx, this.#deps.kinds.get(job.kind), described, { what: 'pending' })
   }
 
   /** A job that waits may be passed over while its row is locked here, so its lane admits again at the commit. */
@@ -317,7 +328,7 @@ export class JobStore {
         finished_at: now,
         wake_at: null,
         delete_after: sql<number>`wharf_now() + ${kind.keepMs}`,
-        ...telling(kind, toJob(job), { what: 'cancelled' }),
+        ...this.#deps.emitter.columns(tx, kind, toJob(job), { what: 'cancelled' }),
       })
       .where('id', '=', job.id)
       .execute()

@@ -2,11 +2,11 @@ import { sql, type UpdateObject } from 'kysely'
 import { AppError, backoffDelay, type Clock, ERRORS, isAppError, systemClock } from '../kernel/index.ts'
 import { jsonRows, type Ledger, now, type Schema, type Tx } from '../ledger/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
-import { telling, tellTasks } from './events/index.ts'
 import { Gather } from './gather.ts'
 import { type Job, toJob } from './job.ts'
-import type { Change, DefinedKind, KindRegistry } from './kind.ts'
-import { type Lanes, WAKE_GRACE_MS } from './lanes.ts'
+import type { JobStoreDeps } from './job-store.ts'
+import type { Change, DefinedKind } from './kind.ts'
+import { WAKE_GRACE_MS } from './lanes.ts'
 import { endsJob, type Outcome } from './outcome.ts'
 import { jobMeter, type PutBack } from './overview/job-meter.ts'
 
@@ -53,16 +53,12 @@ const LONGEST_ASKED_MS = 10 * 60_000
 
 /** A worker's side of a job: claim, renew, report, let go. Every write shows the fence of the claim. */
 export class Leases {
-  readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes }
+  readonly #deps: JobStoreDeps
   readonly #clock: Pick<Clock, 'now'>
   readonly #leaseMs: number
   readonly #successes = new Gather<Success, boolean>((ends) => this.#succeed(ends))
 
-  /** `clock` has the ledger's time, as near as this process knows it; only what is counted goes by it. */
-  constructor(
-    deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes; clock?: Pick<Clock, 'now'> },
-    leaseMs: number,
-  ) {
+  constructor(deps: JobStoreDeps, leaseMs: number) {
     this.#deps = deps
     this.#clock = deps.clock ?? systemClock
     this.#leaseMs = leaseMs
@@ -95,7 +91,7 @@ export class Leases {
         .execute()
       const jobs = rows.map((row) => toJob(row))
       const watched = jobs.filter((_, index) => (rows[index]?.live_tasks ?? 0) > 0)
-      if (watched.length > 0) this.#tellRunning(tx, watched)
+      if (watched.length > 0) this.#emitRunning(tx, watched)
       tx.afterCommit(() => {
         for (const job of jobs) jobMeter.claimed(this.#deps.kinds.get(job.kind), job)
       })
@@ -108,17 +104,18 @@ export class Leases {
     })
   }
 
-  /** A statement of its own, sent with the commit: what a claim has to tell is known only once the row is. */
-  #tellRunning(tx: Tx, jobs: Job[]): void {
-    const told = jobs.map((job) => ({
+  /** A statement of its own, sent with the commit: the event of a claim is known only once the row is. */
+  #emitRunning(tx: Tx, jobs: Job[]): void {
+    const { emitter, kinds } = this.#deps
+    const events = jobs.map((job) => ({
       id: job.id,
-      ...telling(this.#deps.kinds.get(job.kind), job, { what: 'running' }),
+      ...emitter.columns(tx, kinds.get(job.kind), job, { what: 'running' }),
     }))
-    const tell = tellTasks(this.#deps.ledger.dialect, told)
+    const statement = emitter.forTasks(tx, events)
     tx.atCommit({
       name: 'claim',
-      statements: () => [tell.compile(tx.db)],
-      inTurn: async () => (await tell.execute(tx.db)).rows,
+      statements: () => [statement.compile(tx.db)],
+      inTurn: async () => (await statement.execute(tx.db)).rows,
     })
   }
 
@@ -180,8 +177,11 @@ export class Leases {
   }
 
   async progress(job: Job, value: unknown): Promise<void> {
-    const told = telling(this.#deps.kinds.get(job.kind), job, { what: 'progress', progress: value })
-    await this.hold(this.#deps.ledger, job, { progress: JSON.stringify(value), ...told })
+    const { emitter, kinds, ledger } = this.#deps
+    await emitter.alone((tx) => {
+      const event = emitter.columns(tx, kinds.get(job.kind), job, { what: 'progress', progress: value })
+      return this.hold(ledger, job, { progress: JSON.stringify(value), ...event })
+    })
   }
 
   /** Ends the claim. Returns what may start now: this job again, or the next ones of its lane. */
@@ -247,37 +247,43 @@ export class Leases {
 
   async #freeAll(jobs: readonly Job[]): Promise<Set<string>> {
     if (jobs.length === 0) return new Set()
-    const freed = jobs.map((job) => ({
-      id: job.id,
-      fence: job.fence,
-      ...telling(this.#deps.kinds.get(job.kind), job, { what: 'pending' }),
-    }))
-    const { rows } = await sql<{ id: string }>`update jobs set state = 'pending', attempts = attempts - 1,
+    const { emitter, kinds, ledger } = this.#deps
+    const { rows } = await emitter.alone((tx) => {
+      const freed = jobs.map((job) => ({
+        id: job.id,
+        fence: job.fence,
+        ...emitter.columns(tx, kinds.get(job.kind), job, { what: 'pending' }),
+      }))
+      return sql<{ id: string }>`update jobs set state = 'pending', attempts = attempts - 1,
         crashes = crashes + 1, wakes = 0, worker = null, lease_until = null, due_at = wharf_now(),
         wake_at = wharf_now() + ${WAKE_GRACE_MS}, event_type = r.event_type, event_data = r.event_data
-      from ${jsonRows(this.#deps.ledger.dialect, FREED_COLUMNS, freed)}
+      from ${jsonRows(ledger.dialect, FREED_COLUMNS, freed)}
       where jobs.id = r.id and jobs.fence = r.fence and jobs.state = 'running'
         and jobs.cancel_requested = 0 and jobs.lease_until <= wharf_now()
-      returning jobs.id as id`.execute(this.#deps.ledger.db)
+      returning jobs.id as id`.execute(ledger.db)
+    })
     return new Set(rows.map(({ id }) => id))
   }
 
   /** Ends several claims with one statement; answers for each whether it went through. */
   async #succeed(ends: readonly Success[]): Promise<boolean[]> {
-    const values = ends.map(({ job, kind, result }) => ({
-      id: job.id,
-      fence: job.fence,
-      result: JSON.stringify(result ?? null),
-      keep_ms: kind.keepMs,
-      ...telling(kind, job, { what: 'succeeded', result }),
-    }))
-    const { rows } = await sql<{ id: string }>`update jobs set state = 'succeeded', result = r.result,
+    const { emitter, ledger } = this.#deps
+    const { rows } = await emitter.alone((tx) => {
+      const values = ends.map(({ job, kind, result }) => ({
+        id: job.id,
+        fence: job.fence,
+        result: JSON.stringify(result ?? null),
+        keep_ms: kind.keepMs,
+        ...emitter.columns(tx, kind, job, { what: 'succeeded', result }),
+      }))
+      return sql<{ id: string }>`update jobs set state = 'succeeded', result = r.result,
         error_code = null, error_message = null, worker = null, lease_until = null, finished_at = wharf_now(),
         delete_after = wharf_now() + r.keep_ms, event_type = r.event_type, event_data = r.event_data
-      from ${jsonRows(this.#deps.ledger.dialect, ENDED_COLUMNS, values)}
+      from ${jsonRows(ledger.dialect, ENDED_COLUMNS, values)}
       where jobs.id = r.id and jobs.fence = r.fence
         and jobs.state = 'running' and jobs.cancel_requested = 0
-      returning jobs.id as id`.execute(this.#deps.ledger.db)
+      returning jobs.id as id`.execute(ledger.db)
+    })
     const ended = new Set(rows.map(({ id }) => id))
     return ends.map(({ job, kind }) => {
       const went = ended.has(job.id)
@@ -309,7 +315,7 @@ export class Leases {
           state: 'waiting' as const,
           paused_until: sql<number>`wharf_now() + ${move.delayMs}`,
         }),
-        ...telling(this.#deps.kinds.get(job.kind), job, change),
+        ...this.#deps.emitter.columns(tx, this.#deps.kinds.get(job.kind), job, change),
         ...(progress !== undefined && { progress: JSON.stringify(progress) }),
         worker: null,
         lease_until: null,

@@ -30,7 +30,7 @@ export interface WorkerDeps {
   leases: Leases
   clock: Clock
   log: Log
-  /** Publishes what may start now, and tells listeners of what has just been written. */
+  /** Publishes what may start now. */
   wake(wakes: Wake[]): void
 }
 
@@ -113,9 +113,7 @@ export class Worker implements Duty {
     this.#claiming++
     try {
       const job = await this.#claims.add(id)
-      if (!job) return undefined
-      this.#deps.wake([])
-      return this.#work(job)
+      return job && this.#work(job)
     } finally {
       this.#claiming--
       if (this.#claiming === 0) this.#cancelledEarly.clear()
@@ -206,10 +204,7 @@ export class Worker implements Duty {
     const log = this.#deps.log.child({ jobId: job.id, kind: job.kind, attempt: job.attempts })
     const progress = new ProgressThrottle(this.#deps.clock, (value) =>
       this.#deps.leases.progress(job, value).then(
-        () => {
-          this.#deps.wake([])
-          return true
-        },
+        () => true,
         (error) => {
           if (isAppError(error, ERRORS.JOB_LEASE_LOST)) abort.abort(error)
           else log.warn({ err: error }, 'progress was not written')

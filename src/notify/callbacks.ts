@@ -140,7 +140,7 @@ export class Callbacks {
     const delivered = change.what === 'succeeded'
     if (!delivered) tx.afterCommit(() => metrics.callbacks.inc({ outcome: 'given_up' }))
     if (!delivered) await this.#giveUp(tx, { taskId, type, url, reason: change.error?.message ?? null })
-    await this.#deps.engine.events.append(tx, {
+    await this.#deps.engine.emit(tx, {
       type: `${kind}.notified`,
       kind,
       projectId,

@@ -34,8 +34,7 @@ export async function openStore(deps: OpenStoreDeps, options: ProcessingOptions)
   const rows = new TaskRows(
     {
       ledger: engine.ledger,
-      events: engine.events,
-      notify: () => engine.feed.notify(),
+      emitter: engine.emitter,
       count: (tx, projectId, disk) => quotas.add(tx, projectId, { disk }),
       ...(options.redis !== null && {
         toFollow: sayNow(() => engine.bus.publish('processing', {})),

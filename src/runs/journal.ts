@@ -73,8 +73,7 @@ export class Journal {
         await this.#deps.records.write(tx, this.#order.handle, [...records.values()])
         if (checkpoint && text !== this.#saved)
           await this.#deps.runs.saveCheckpoint(tx, this.#order, checkpoint)
-        for (const line of lines) await this.#append(tx, line)
-        if (lines.length > 0) tx.afterCommit(() => this.#deps.engine.feed.notify())
+        await this.#deps.engine.emit(tx, ...lines.map((line) => this.#eventOf(line)))
       })
       this.#saved = text
     } catch (error) {
@@ -86,18 +85,15 @@ export class Journal {
     }
   }
 
-  async #append(
-    tx: Parameters<Parameters<JobContext['transaction']>[0]>[0],
-    line: { level: string; message: string },
-  ): Promise<void> {
+  #eventOf(line: { level: string; message: string }) {
     const { run_id, handle } = this.#order
-    await this.#deps.engine.events.append(tx, {
+    return {
       type: 'run_log',
       kind: 'run',
       projectId: null,
       taskId: run_id,
       jobId: this.#deps.context.job.id,
       data: { run_id, handle, ...line },
-    })
+    }
   }
 }

@@ -62,12 +62,12 @@ export class Runs {
     checkParams(params)
     this.#deps.net.check(url)
     await this.#accounts.put(tx, { handle, url, params })
-    await this.#tell(tx, 'account_changed', { handle, url: maskUrl(url), params })
+    await this.#emit(tx, 'account_changed', { handle, url: maskUrl(url), params })
   }
 
   async deleteAccount(tx: Tx, handle: string): Promise<void> {
     await this.#accounts.delete(tx, handle)
-    await this.#tell(tx, 'account_deleted', { handle })
+    await this.#emit(tx, 'account_deleted', { handle })
   }
 
   /**
@@ -113,7 +113,7 @@ export class Runs {
 
   async setMaxConcurrent(tx: Tx, value: number): Promise<void> {
     await this.#deps.engine.setLaneLimit(tx, RUN_LANE, value)
-    await this.#tell(tx, 'max_concurrent_changed', { value })
+    await this.#emit(tx, 'max_concurrent_changed', { value })
   }
 
   async run(runId: string): Promise<RunView> {
@@ -160,10 +160,9 @@ export class Runs {
     cleaned.catch((error) => this.#deps.log.warn({ err: error, runId }, 'a cancelled run was not cleaned up'))
   }
 
-  async #tell(tx: Tx, type: string, data: Record<string, unknown>): Promise<void> {
-    const { events, feed } = this.#deps.engine
-    await events.append(tx, { type, kind: RUN_KIND, projectId: null, taskId: null, jobId: null, data })
-    tx.afterCommit(() => feed.notify())
+  async #emit(tx: Tx, type: string, data: Record<string, unknown>): Promise<void> {
+    const event = { type, kind: RUN_KIND, projectId: null, taskId: null, jobId: null, data }
+    await this.#deps.engine.emit(tx, event)
   }
 }
 

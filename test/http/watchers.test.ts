@@ -18,11 +18,7 @@ const say = ({ engine, ledger }: Pick<Started, 'engine' | 'ledger'>, count = 1, 
     const event = { type: 'e', kind: 'k', projectId: null, taskId: null, jobId: null }
     const data = { text: 'x'.repeat(bytes) }
     for (let left = count; left > 0; left -= 500)
-      await engine.events.appendAll(
-        tx,
-        Array.from({ length: Math.min(left, 500) }, () => ({ ...event, data })),
-      )
-    tx.afterCommit(() => engine.feed.notify())
+      await engine.emit(tx, ...Array.from({ length: Math.min(left, 500) }, () => ({ ...event, data })))
   })
 
 /** A reader that reads nothing until it is told to. */

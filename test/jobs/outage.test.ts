@@ -178,8 +178,7 @@ describe.runIf(scaled)('PostgreSQL away', () => {
     const say = () =>
       a.ledger.transaction(async (tx) => {
         const event = { type: 'e', kind: 'k', projectId: null, taskId: null, jobId: null, data: {} }
-        await a.engine.events.append(tx, event)
-        tx.afterCommit(() => a.engine.feed.notify())
+        await a.engine.emit(tx, event)
       })
     const stop = new AbortController()
     const seen: number[] = []

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { EventLog } from '../../src/jobs/events/index.ts'
+import { Emitter } from '../../src/jobs/events/index.ts'
 import { Completed, type Job } from '../../src/jobs/index.ts'
 import { JobStore } from '../../src/jobs/job-store.ts'
 import { KindRegistry } from '../../src/jobs/kind.ts'
@@ -218,7 +218,12 @@ async function heldBack({ stubborn = false } = {}) {
   const kinds = new KindRegistry()
   const { kind, runs, nth } = ledByHand('work', { stubborn })
   kinds.define(kind)
-  const shared = { ledger, kinds, lanes: new Lanes(ledger, kinds), events: new EventLog(ledger) }
+  const shared = {
+    ledger,
+    kinds,
+    lanes: new Lanes(ledger, kinds),
+    emitter: new Emitter(ledger, () => undefined),
+  }
   const answers = gate()
   const claimed: string[] = []
   const state = { away: false }

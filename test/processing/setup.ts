@@ -52,10 +52,7 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
     temp: join(folder, 'temp'),
     access: PRIVATE,
   })
-  const rows = new TaskRows(
-    { ledger, events: engine.events, notify: () => engine.feed.notify() },
-    { ttlMs: ttlSeconds * 1000 },
-  )
+  const rows = new TaskRows({ ledger, emitter: engine.emitter }, { ttlMs: ttlSeconds * 1000 })
   const link =
     name === 'embedded' ? undefined : await openLink(options.redisUrl ?? inject('redisUrl') ?? '', ttlSeconds)
   const ledgerQueue = new LedgerTaskQueue({ rows, clock }, { maxReturns })

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { commitWith, type Ledger, now, type Schema, type Tx } from '../../ledger/index.ts'
+import { commitWith, type Ledger, type Schema } from '../../ledger/index.ts'
 
 export interface Event {
   seq: number
@@ -18,8 +18,8 @@ export interface EventFilter {
 }
 
 /**
- * The one log that callback, WebSocket, SSE and the console replay. It is written in the transaction of the change it
- * tells of, and read by `after = seq`: a reader that has seen `seq` never misses an event below it.
+ * The readers' side of the one log that callback, WebSocket, SSE and the console replay; `emitter.ts` writes it. It is
+ * read by `after = seq`: a reader that has seen `seq` never misses an event below it.
  *
  * On PostgreSQL that takes care: numbers taken while writing can become visible out of order. So writers leave `seq`
  * empty, and a reader numbers what is committed before it reads. One numbers at a time; the cost falls on those who
@@ -33,30 +33,6 @@ export class EventLog {
   constructor(ledger: Ledger, db: Kysely<Schema> = ledger.db) {
     this.#ledger = ledger
     this.#db = db
-  }
-
-  /** Appends an event that goes with no change of a job or task; those tell by themselves, see `telling.ts`. */
-  async append(tx: Tx, event: Omit<Event, 'seq' | 'at'>): Promise<void> {
-    await this.appendAll(tx, [event])
-  }
-
-  /** Appends many events in one statement, in the order given. */
-  async appendAll(tx: Tx, events: readonly Omit<Event, 'seq' | 'at'>[]): Promise<void> {
-    if (events.length === 0) return
-    await tx.db
-      .insertInto('events')
-      .values(
-        events.map((event) => ({
-          type: event.type,
-          kind: event.kind,
-          project_id: event.projectId,
-          task_id: event.taskId,
-          job_id: event.jobId,
-          data: JSON.stringify(event.data),
-          at: now,
-        })),
-      )
-      .execute()
   }
 
   async read(after: number, filter: EventFilter = {}, limit = 500): Promise<Event[]> {

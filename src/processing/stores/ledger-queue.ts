@@ -102,7 +102,6 @@ export class LedgerTaskQueue implements TaskQueue {
       })
       if (claimed === 'none') return undefined
       if (claimed === 'taken') continue
-      rows.notify()
       const { id: taskId, original_file_path: originalFilePath, fence, trace } = claimed
       const claim: LedgerClaim = { taskId, originalFilePath, slot, fence: fence + 1, ...(trace && { trace }) }
       return claim
@@ -123,8 +122,6 @@ export class LedgerTaskQueue implements TaskQueue {
   async #change(claim: Claim, change: Parameters<TaskRows['changeIn']>[2]): Promise<boolean> {
     const { rows } = this.#deps
     const guard = { statuses: ['PROCESSING' as const], fence: (claim as LedgerClaim).fence }
-    const changed = await rows.ledger.transaction((tx) => rows.changeIn(tx, claim.taskId, change, guard))
-    if (changed) rows.notify()
-    return changed
+    return rows.ledger.transaction((tx) => rows.changeIn(tx, claim.taskId, change, guard))
   }
 }

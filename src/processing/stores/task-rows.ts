@@ -19,9 +19,7 @@ type Row = TaskRow & { status: TaskStatus }
 
 export interface TaskRowsDeps {
   ledger: Ledger
-  events: Engine['events']
-  /** Tells listeners of new events after a commit. */
-  notify(): void
+  emitter: Engine['emitter']
   /** Counts bytes on disk towards a project. */
   count?(tx: Tx, projectId: string, bytes: number): void
   /** Called after a commit that leaves the duties something to do: new tasks, or one that is to be taken back. */
@@ -34,7 +32,7 @@ const REVOKED = sql<boolean>`status = 'REVOKED'`
 
 const EVENT_NAMES = { PENDING: 'pending', PROCESSING: 'processing', COMPLETED: 'succeeded', FAILED: 'failed' }
 
-/** The rows of tasks in the ledger, and the events that go with their changes; a new row tells of itself. */
+/** The rows of tasks in the ledger, and the events of their changes; the event of a new row comes from a trigger. */
 export class TaskRows {
   readonly ledger: Ledger
   readonly #deps: TaskRowsDeps
@@ -164,7 +162,6 @@ export class TaskRows {
   /** Follows a change of status, if there is one, in a transaction of its own. */
   async change(id: string, set: RowChange): Promise<boolean> {
     const changed = await this.ledger.transaction((tx) => this.changeIn(tx, id, set))
-    if (changed) this.#deps.notify()
     if (changed && set.status === 'REVOKED') this.#deps.toFollow?.()
     return changed
   }
@@ -195,18 +192,13 @@ export class TaskRows {
     tx.afterCommit(() => countChange(set.status, { ...row, resultSize }))
     if (row.project_id !== null && resultSize > 0) this.#deps.count?.(tx, row.project_id, resultSize)
     if (set.status && set.status !== 'REVOKED') {
-      await this.#deps.events.appendAll(tx, [taskEvent(id, row.project_id, set.status, row.error_message)])
+      await this.#deps.emitter.emit(tx, taskEvent(id, row.project_id, set.status, row.error_message))
     }
     return true
   }
 
-  notify(): void {
-    this.#deps.notify()
-  }
-
   async #insertAll(tasks: NewTask[]): Promise<(number | undefined)[]> {
-    const inserted = await this.#insert.run(tasks)
-    this.#deps.notify()
+    const inserted = await this.#deps.emitter.alone(() => this.#insert.run(tasks))
     this.#deps.toFollow?.()
     for (const { id, size } of tasks) if (inserted.has(id)) countAccepted(size)
     return tasks.map(({ id }) => inserted.get(id))

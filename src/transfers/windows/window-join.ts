@@ -163,11 +163,10 @@ export class WindowJoin {
   }
 
   async #write(tx: Tx, tasks: JoinedTask[]): Promise<void> {
-    const taken = await writeJoins(tx, this.#deps.ledger.dialect, tasks)
+    const taken = await writeJoins(tx, this.#deps, tasks)
     if (taken.length > 0) throw new PlacesTaken(taken.map(({ request }) => request))
     tx.afterCommit(() => {
       metrics.tasksAccepted.inc({ domain: 'transfers', kind: TRANSFER_KIND }, tasks.length)
-      this.#deps.engine.feed.notify()
       this.#deps.onJoined?.(tasks)
     })
   }

@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import type { Engine } from '../../jobs/index.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { Engine, EventQuery } from '../../jobs/index.ts'
 import { jsonRows, type Ledger, now, type TransferStatus, type Tx } from '../../ledger/index.ts'
 import { TRANSFER_KIND, taskPrefix } from '../transfer-keys.ts'
 import { type TransferWindow, toTarget, toWindow, type WindowTarget } from './transfer-window.ts'
@@ -24,7 +24,7 @@ const STEPS = {
   data: 'text',
 } as const
 
-/** The worker's side of a window: close it, follow its targets, end it. Every write goes with an event a task. */
+/** The worker's side of a window: close it, follow its targets, end it. Every change of a target emits one event per task. */
 export class WindowStore {
   readonly #deps: WindowStoreDeps
 
@@ -77,12 +77,14 @@ export class WindowStore {
       .where('window_id', '=', id)
       .where('status', '=', 'Pending')
       .execute()
-    await sql`insert into events (type, kind, project_id, task_id, job_id, data, at)
-      select 'transfer.running', ${TRANSFER_KIND}, cast(${window.projectId} as text),
-        cast(${taskPrefix(window)} as text) || transfer_tasks.id, cast(${window.jobId} as text), '{"status":"Running"}', wharf_now()
-      from transfer_tasks join transfer_targets on transfer_targets.id = transfer_tasks.target_id
-      where transfer_targets.window_id = ${id}`.execute(tx.db)
-    this.#tell(tx, id)
+    await this.#emit(
+      tx,
+      window,
+      { type: sql`'transfer.running'`, data: sql`'{"status":"Running"}'` },
+      sql`from transfer_tasks join transfer_targets on transfer_targets.id = transfer_tasks.target_id
+      where transfer_targets.window_id = ${id}`,
+    )
+    this.#changed(tx, id)
     return window
   }
 
@@ -92,7 +94,7 @@ export class WindowStore {
       .set({ engine_task_id: engineTaskId, file_size: fileSize, version: sql<number>`version + 1` })
       .where('id', '=', id)
       .execute()
-    this.#tell(tx, id)
+    this.#changed(tx, id)
   }
 
   /** Writes changes down; targets that have ended stay as they are. */
@@ -108,20 +110,22 @@ export class WindowStore {
       data: JSON.stringify(toldOf(change)),
     }))
     const steps = jsonRows(this.#deps.ledger.dialect, STEPS, rows)
-    // Before the update: a target whose status stays the same has nothing to tell.
-    await sql`insert into events (type, kind, project_id, task_id, job_id, data, at)
-      select r.event, ${TRANSFER_KIND}, cast(${window.projectId} as text),
-        cast(${taskPrefix(window)} as text) || transfer_tasks.id, cast(${window.jobId} as text), r.data, wharf_now()
-      from ${steps} join transfer_targets on transfer_targets.id = r.id
+    // Before the update: a target whose status stays the same has no event.
+    await this.#emit(
+      tx,
+      window,
+      { type: sql`r.event`, data: sql`r.data` },
+      sql`from ${steps} join transfer_targets on transfer_targets.id = r.id
         and transfer_targets.status in ('Pending', 'Running') and transfer_targets.status <> r.status
-      join transfer_tasks on transfer_tasks.target_id = r.id`.execute(tx.db)
+      join transfer_tasks on transfer_tasks.target_id = r.id`,
+    )
     await sql`update transfer_targets set status = r.status, error_code = r.error_code,
         error_message = r.error_message, progress = r.progress
       from ${steps} where transfer_targets.id = r.id and transfer_targets.status in ('Pending', 'Running')`.execute(
       tx.db,
     )
     await this.#count(tx, window.id, egress)
-    this.#tell(tx, window.id)
+    this.#changed(tx, window.id)
   }
 
   /** From the targets themselves: counts that were only added up could drift. */
@@ -144,7 +148,7 @@ export class WindowStore {
       .where('id', '=', id)
       .where('status', 'in', ['Pending', 'Running'])
       .execute()
-    this.#tell(tx, id)
+    this.#changed(tx, id)
   }
 
   /** The window behind a job, locked: whoever ends it and whoever joins it wait for each other. */
@@ -169,11 +173,25 @@ export class WindowStore {
     return row && toWindow(row)
   }
 
-  #tell(tx: Tx, windowId: string): void {
-    tx.afterCommit(() => {
-      this.#deps.engine.feed.notify()
-      this.#deps.onChanged?.(windowId)
-    })
+  /** One event per task of the rows. */
+  async #emit(
+    tx: Tx,
+    window: TransferWindow,
+    event: Pick<EventQuery, 'type' | 'data'>,
+    from: RawBuilder<unknown>,
+  ): Promise<void> {
+    const query = {
+      ...event,
+      kind: sql`${TRANSFER_KIND}`,
+      project_id: sql`cast(${window.projectId} as text)`,
+      task_id: sql`cast(${taskPrefix(window)} as text) || transfer_tasks.id`,
+      job_id: sql`cast(${window.jobId} as text)`,
+    }
+    await this.#deps.engine.emitter.statement(tx, query, from).execute(tx.db)
+  }
+
+  #changed(tx: Tx, windowId: string): void {
+    tx.afterCommit(() => this.#deps.onChanged?.(windowId))
   }
 }
 

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Engine } from '../../jobs/index.ts'
 import { jsonRows, type Ledger, type Tx } from '../../ledger/index.ts'
 import { hashOf, TRANSFER_KIND } from '../transfer-keys.ts'
 import type { JoinRequest } from '../transfer-request.ts'
@@ -27,13 +28,22 @@ const COLUMNS = {
   directory: 'text',
 } as const
 
+const PENDING_EVENT = {
+  type: sql`'transfer.pending'`,
+  kind: sql`${TRANSFER_KIND}`,
+  project_id: sql`project_id`,
+  task_id: sql`task_id`,
+  job_id: sql`null`,
+  data: sql`'{"status":"Pending"}'`,
+}
+
 /**
  * Targets, tasks and their first events: one statement, where the ledger can write three tables with one. Returns the
  * tasks whose place belongs to another owner in this window; the caller has to roll back then.
  */
 export async function writeJoins(
   tx: Tx,
-  dialect: Ledger['dialect'],
+  { engine: { emitter }, ledger: { dialect } }: { engine: Engine; ledger: Ledger },
   tasks: JoinedTask[],
 ): Promise<JoinedTask[]> {
   const values = tasks.map(rowOf)
@@ -46,12 +56,13 @@ export async function writeJoins(
     const { rows: made } = await sql<Owned>`with r as materialized (select * from ${rows}),
       targets as (${insertTargets(sql`r`)}),
       tasks as (${insertTasks(sql`r`)}),
-      events as (${insertEvents(sql`r`)})
+      events as (${emitter.statement(tx, PENDING_EVENT, sql`from r`)})
       select id, owner from targets`.execute(tx.db)
     note(made)
   } else {
     note((await insertTargets(rows).execute(tx.db)).rows)
-    for (const insert of [insertTasks, insertEvents]) await insert(rows).execute(tx.db)
+    await insertTasks(rows).execute(tx.db)
+    await emitter.statement(tx, PENDING_EVENT, sql`from ${rows}`).execute(tx.db)
   }
   // What was not made here was there before, perhaps by a request that was committed a moment ago.
   const others = [...new Set(values.map(({ target_id }) => target_id))].filter((id) => !owners.has(id))
@@ -93,9 +104,4 @@ function insertTargets(rows: RawBuilder<unknown>): RawBuilder<Owned> {
 function insertTasks(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`insert into transfer_tasks (id, target_id, created_at)
     select id, target_id, wharf_now() from ${rows}`
-}
-
-function insertEvents(rows: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`insert into events (type, kind, project_id, task_id, data, at)
-    select 'transfer.pending', ${TRANSFER_KIND}, project_id, task_id, '{"status":"Pending"}', wharf_now() from ${rows}`
 }

@@ -1,16 +1,15 @@
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import type { RingLimits } from '../../../src/jobs/events/event-ring.ts'
-import { EventFeed, EventLog } from '../../../src/jobs/events/index.ts'
+import { Emitter, EventFeed, EventLog } from '../../../src/jobs/events/index.ts'
 import type { Event } from '../../../src/jobs/index.ts'
 import { availableBackends, silentLog } from '../../support/backends.ts'
 import { fleet, type Instance } from '../../support/fleet.ts'
 import { until } from '../../support/until.ts'
 
 const say = ({ engine, ledger }: Instance, type: string, projectId: string | null = null) =>
-  ledger.transaction(async (tx) => {
-    await engine.events.append(tx, { type, kind: 'k', projectId, taskId: null, jobId: null, data: {} })
-    tx.afterCommit(() => engine.feed.notify())
-  })
+  ledger.transaction((tx) =>
+    engine.emit(tx, { type, kind: 'k', projectId, taskId: null, jobId: null, data: {} }),
+  )
 
 /** Follows in the background until the test stops it. */
 function following({ engine: { feed } }: { engine: { feed: EventFeed } }, after = 0, filter = {}) {
@@ -216,7 +215,7 @@ describe.each(availableBackends())('the event feed on %s', (name) => {
     const feed = following(a)
     await until('it waits', () => a.clock.sleeping >= 6)
     await a.ledger.transaction((tx) =>
-      a.engine.events.append(tx, {
+      new Emitter(a.ledger, () => undefined).emit(tx, {
         type: 'silent',
         kind: 'k',
         projectId: null,
