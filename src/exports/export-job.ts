@@ -1,5 +1,12 @@
 import { stat } from 'node:fs/promises'
-import { Completed, type Ended, type JobContext, type JobKind, type WaitingFor } from '../jobs/index.ts'
+import {
+  Completed,
+  type Ended,
+  type Job,
+  type JobContext,
+  type JobKind,
+  type WaitingFor,
+} from '../jobs/index.ts'
 import { AppError, ERRORS, isAppError, outageOf, traced } from '../kernel/index.ts'
 import type { Ledger, Tx } from '../ledger/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
@@ -26,7 +33,7 @@ import type { MaskRules } from './template/index.ts'
 
 export const EXPORT_KIND = 'export'
 export const EXPORT_LANE = 'exports'
-/** So many exports run beyond the limit if their projects have none under way: no project can hold all places. */
+/** Exports beyond the limit that may run if their projects have none running: no project can hold all places. */
 export const EXPORT_RESERVE = 1
 
 export interface ExportPayload {
@@ -82,7 +89,7 @@ export interface ExportJobOptions {
   excel: { maxRows: number; maxBytes: number }
 }
 
-/** Of exports that each hold a part of a full disk, none would ever end: after so many waits for room, one gives its own back. */
+/** Of exports that each hold a part of a full disk, none would ever end: after this many waits for room, one deletes its own part. */
 const KEEPS_SPOOL_FOR = 5
 /** How long a source may send next to nothing while others wait, the first time. */
 const STALL_PATIENCE_MS = 15_000
@@ -136,6 +143,7 @@ export function exportKind(
     run: (context) => runExport(deps, options, context),
     // What is worth another attempt is the source's, unless it is a fault of Wharf.
     blames: ({ kind }) => (kind === ERRORS.JOB_FAILED ? null : 'source'),
+    givesUp: stalledTooOften,
     onEnded: (tx, ended) => deps.announce(tx, EXPORT_KIND, ended),
   }
 }
@@ -193,7 +201,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
           signal,
           brokenOff: job.crashes > 0,
           onProgress({ bytes, ...step }) {
-            const before = { rows: Math.max(last.fetched, resumedAt(job.progress)), bytes: last.bytes }
+            const before = { rows: Math.max(last.fetched, fetchedIn(job.progress)), bytes: last.bytes }
             countRead({ rows: step.fetched - before.rows, bytes: bytes - before.bytes })
             Object.assign(last, step, { bytes })
             progress(step)
@@ -208,9 +216,8 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
     await deps.folders.remove(job.id)
     return completed
   } catch (caught) {
-    const told = await orShortage(quotas, projectId, { own: options.limits, read: last, caught })
-    const error = last.fetched > resumedAt(job.progress) ? told : unlessStalledTooOften(told, job.outages)
-    // Whoever goes on after an outage, a crash or a failure takes the spool up again.
+    const error = await orShortage(quotas, projectId, { own: options.limits, read: last, caught })
+    // The next attempt goes on with the spool, after an outage, a crash or a failure.
     const inTheWay = isAppError(outageOf(error), ERRORS.STORAGE_FULL) && job.outages >= KEEPS_SPOOL_FOR
     if (context.isFinal(error) || inTheWay) await deps.folders.remove(job.id)
     if (context.isFinal(error) && last.bytes > 0)
@@ -224,14 +231,15 @@ function patience(outages: number): number {
   return STALL_PATIENCE_MS * 2 ** Math.min(outages, MOST_STALLS)
 }
 
-function resumedAt(progress: unknown): number {
+function fetchedIn(progress: unknown): number {
   return (progress as ExportProgress | null)?.fetched ?? 0
 }
 
-/** A source that brought nothing each time that the export had a place has used up an attempt. */
-function unlessStalledTooOften(error: unknown, outages: number): unknown {
-  if (!isAppError(error, ERRORS.SOURCE_STALLED) || outages < MOST_STALLS) return error
-  return new AppError(ERRORS.SOURCE_TOO_SLOW, error.message, { details: error.details })
+/** A source that sent nothing each time that the export had a place has used up an attempt. */
+function stalledTooOften(outage: AppError, job: Job, progress: unknown): AppError | undefined {
+  if (!isAppError(outage, ERRORS.SOURCE_STALLED) || job.outages < MOST_STALLS) return undefined
+  if (fetchedIn(progress) > fetchedIn(job.progress)) return undefined
+  return new AppError(ERRORS.SOURCE_TOO_SLOW, outage.message, { details: outage.details })
 }
 
 /** What was read counts, also when no file came of it. A ledger that is away now is no reason to read it all again. */

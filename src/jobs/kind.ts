@@ -77,6 +77,11 @@ export interface JobKind<P = unknown, R = unknown> {
   backoff?: Backoff
   /** Pauses while a part of the installation is away. They use up no attempt, and do not count towards `timeoutMs`. */
   outageBackoff?: Backoff
+  /**
+   * The failure that an outage becomes when the job has waited long enough for it; undefined: it waits on. `progress` is
+   * the last that this claim reported.
+   */
+  givesUp?(outage: AppError, job: Job<P>, progress: unknown): AppError | undefined
   /** What a job that failed with this error waits for until it is tried again, if its task's view is to say so. */
   blames?(error: AppError): WaitsOn | null
   /** How long rows stay after the end. */
@@ -116,6 +121,7 @@ export class KindRegistry {
       outageBackoff: OUTAGE_BACKOFF,
       keepMs: WEEK,
       blames: () => null,
+      givesUp: () => undefined,
       describe: (change: Change) => describePlainly(kind.name, change),
       ...kind,
     }

@@ -15,13 +15,23 @@ export type Outcome =
   /** Nobody renewed the lease: the worker died or lost its way. */
   | { what: 'abandoned' }
 
-/** What an error that ended a handler means. Decided here for every kind of job, by the table of errors. */
-export function outcomeOf(error: unknown): Outcome | 'lost' {
+/**
+ * What an error that ended a handler means: a failure, an outage to wait for, a cancel, a shutdown. Decided here for every
+ * kind of job, by the table of errors; a kind only limits how long it waits (`JobKind.givesUp`).
+ */
+export function outcomeOf(
+  error: unknown,
+  kind: Pick<DefinedKind, 'givesUp'>,
+  job: Job,
+  progress: unknown,
+): Outcome | 'lost' {
   if (isAppError(error, ERRORS.JOB_LEASE_LOST)) return 'lost'
   if (isAppError(error, ERRORS.JOB_CANCELLED)) return { what: 'cancelled' }
   if (isAppError(error, ERRORS.SHUTTING_DOWN)) return { what: 'released' }
   const outage = outageOf(error)
-  return outage ? { what: 'waiting', error: outage } : failed(error)
+  if (!outage) return failed(error)
+  const failure = kind.givesUp(outage, job, progress)
+  return failure ? failed(failure) : { what: 'waiting', error: outage }
 }
 
 export function failed(error: unknown): Outcome {
@@ -33,7 +43,7 @@ export function failed(error: unknown): Outcome {
   }
 }
 
-/** Whether nobody will work on the job again. A worker that was lost is left to whoever takes the job over. */
+/** Whether nobody will work on the job again. After a lost lease the next worker decides. */
 export function endsJob(
   { maxAttempts }: Pick<DefinedKind, 'maxAttempts'>,
   { attempts }: Pick<Job, 'attempts'>,

@@ -233,6 +233,9 @@ export class Worker implements Duty {
     const { signal } = abort
     const finished = new AbortController()
     const started = this.#deps.clock.now()
+    let reported = job.progress
+    const outcomeAfter = (error: unknown) =>
+      outcomeOf(signal.aborted ? signal.reason : error, kind, job, reported)
     if (kind.timeoutMs !== undefined) this.#abortAfter(kind.timeoutMs, abort, finished.signal)
     try {
       const result = await orAborted(
@@ -240,14 +243,17 @@ export class Worker implements Duty {
           job,
           signal,
           log,
-          progress: (value) => progress.report(value),
+          progress: (value) => {
+            reported = value
+            progress.report(value)
+          },
           transaction: (work) =>
             this.#deps.ledger.transaction(async (tx) => {
               await this.#deps.leases.hold(tx, job)
               return work(tx)
             }),
           othersWait: () => this.#deps.leases.othersWait(job),
-          isFinal: (error) => endsJob(kind, job, outcomeOf(signal.aborted ? signal.reason : error)),
+          isFinal: (error) => endsJob(kind, job, outcomeAfter(error)),
         }),
         this.#stuckAfter(signal, finished.signal),
       )
@@ -260,7 +266,7 @@ export class Worker implements Duty {
           { reason: messageOf(signal.reason) },
           'the handler did not stop when told to; its job goes on without it',
         )
-      const outcome = outcomeOf(signal.aborted ? signal.reason : error)
+      const outcome = outcomeAfter(error)
       if (outcome !== 'lost' && outcome.what === 'failed' && outcome.error.kind === ERRORS.INTERNAL)
         unforeseen(`job ${job.id} failed`, outcome.error)
       const anew = this.#deps.clock.now() - started > NEW_OUTAGE_MS

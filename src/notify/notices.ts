@@ -59,6 +59,7 @@ export class Notices {
       backoff: BACKOFF,
       outageBackoff: OUTAGE_BACKOFF,
       run: (context) => this.#deliver(context),
+      givesUp: (outage, { payload }) => this.#givesUp(outage, payload),
     }
     this.#deps.engine.define(kind)
   }
@@ -114,11 +115,14 @@ export class Notices {
         isAppError(error) && typeof error.details.status === 'number' ? error.details.status : null
       const failed = { status, error: messageOf(error), delivered: false }
       await this.#record(this.#deps.ledger, attempt, failed)
-      // Without a cause: an outage there would be waited for.
-      if (isAway && this.#deps.clock.now() - payload.at > LONGEST_MS)
-        throw new AppError(ERRORS.MAIL_REFUSED, `given up: ${error.message}`, { retryable: false })
       throw error
     }
+  }
+
+  #givesUp(outage: AppError, { at }: NoticePayload): AppError | undefined {
+    if (!isAppError(outage, ERRORS.MAIL_UNAVAILABLE) || this.#deps.clock.now() - at <= LONGEST_MS)
+      return undefined
+    return new AppError(ERRORS.MAIL_REFUSED, `given up: ${outage.message}`, { retryable: false })
   }
 
   async #send(payload: NoticePayload, to: string, signal: AbortSignal): Promise<number | null> {

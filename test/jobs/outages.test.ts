@@ -109,6 +109,37 @@ describe.each(availableBackends())('an outage on %s', (name) => {
     expect(row.outage_since).toBe(await a.ledger.now())
   })
 
+  test('becomes a failure once its kind gives up, unless the job has made progress', async () => {
+    const { instance, advance } = await fleet(name)
+    const { kind, nth } = ledByHand('work')
+    const a = await instance([
+      {
+        ...kind,
+        maxAttempts: 1,
+        outageBackoff: steady,
+        givesUp: (outage, job, progress) =>
+          job.outages >= 1 && progress === job.progress
+            ? new AppError(ERRORS.JOB_FAILED, `given up: ${outage.message}`, { retryable: false })
+            : undefined,
+      },
+    ])
+    const { jobId } = await submit(a, 'work')
+    ;(await nth(1)).fail(away())
+    await paused(a, jobId, 1)
+    await passPause(a, advance)
+    const second = await nth(2)
+    second.context.progress('a step')
+    expect(second.context.isFinal(away())).toBe(false)
+    second.fail(away())
+    await paused(a, jobId, 2)
+    await passPause(a, advance)
+    const third = await nth(3)
+    expect(third.context.isFinal(away())).toBe(true)
+    third.fail(away())
+    await eventually(a.engine, ({ type }) => type === 'work.failed')
+    expect((await a.engine.jobs.job(jobId))?.error?.message).toMatch(/^given up: /)
+  })
+
   test('between two failures leaves the attempts as they were', async () => {
     const { instance, advance } = await fleet(name)
     const { kind, nth } = ledByHand('work')
