@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
+import type { JobState } from '../jobs/index.ts'
 import { type WaitingFor, waitingFor } from '../jobs/index.ts'
-import type { JobState, Schema } from '../ledger/index.ts'
+import type { Schema } from '../ledger/index.ts'
 import { type ExportProgress, type ExportResult, fileOf, troubleOf } from './export-job.ts'
 import type { ExportType, UsedTemplate } from './request/index.ts'
 

@@ -10,4 +10,5 @@ export { type Change, Completed, type Described, type Ended, type JobContext, ty
 export { jobMeter } from './overview/job-meter.ts'
 export { type OpenWork, readLaneLimits, readOpenWork } from './overview/open-work.ts'
 export { type Depth, OVERVIEW_MINUTES, Overview } from './overview/overview.ts'
+export type { JobState } from './tables.ts'
 export { WAITING_COLUMNS, type WaitingFor, waitingFor } from './waiting-for.ts'

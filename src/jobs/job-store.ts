@@ -1,12 +1,13 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import { AppError, type Clock, currentTraceparent, ERRORS, newId, systemClock } from '../kernel/index.ts'
-import { type JobsTable, jsonRows, type Ledger, now, type TasksTable, type Tx } from '../ledger/index.ts'
+import { jsonRows, type Ledger, now, type Tx } from '../ledger/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
 import type { Emitter, EventColumns } from './events/index.ts'
 import { activeIn, isActive, type Job, toJob } from './job.ts'
 import type { KindRegistry } from './kind.ts'
 import { type Lanes, WAKE_GRACE_MS, type Woken } from './lanes.ts'
 import { jobMeter } from './overview/job-meter.ts'
+import type { JobsTable, TasksTable } from './tables.ts'
 
 interface NewTask {
   id?: string

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { JobState, JobsTable } from '../ledger/index.ts'
+import type { JobState, JobsTable } from './tables.ts'
 
 /**
  * A job is the work behind one or many tasks.

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Backoff, WaitsOn } from '../kernel/index.ts'
-import type { JobsTable } from '../ledger/index.ts'
+import type { JobsTable } from './tables.ts'
 
 /** What an unfinished job waits for before it is tried again, as callers see it. */
 export interface WaitingFor {

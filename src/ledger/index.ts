@@ -12,13 +12,4 @@ export { LedgerClock } from './ledger-clock.ts'
 export { readCursor, writeCursor } from './list-cursor.ts'
 export { knownSchema, migrate } from './migrate.ts'
 export { CONNECTIONS_PER_INSTANCE } from './postgres/session-settings.ts'
-export type {
-  JobState,
-  JobsTable,
-  ProjectKeysTable,
-  ProjectsTable,
-  Schema,
-  SessionsTable,
-  TasksTable,
-  TransferStatus,
-} from './schema.ts'
+export type { Schema } from './schema.ts'

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import { allowTime, type Ledger } from './ledger.ts'
 import type { Schema } from './schema.ts'
+import { script } from './statements.ts'
 
-const FOLDER = new URL('./migrations/', import.meta.url)
+const MODULES = new URL('../', import.meta.url)
 /** A large table may take its time; an instance that was stopped in the middle must not keep others from starting. */
 const MIGRATION_LIMIT_MS = 15 * 60_000
 const MIGRATION_LOCK = 0x77_68_6d_67
@@ -15,16 +16,22 @@ export interface Migration {
   sql: string
 }
 
-/** Numbered files, applied once each and never edited afterwards. */
-export function readMigrations(folder: URL = FOLDER): Migration[] {
-  const migrations = readdirSync(folder)
-    .filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file))
-    .sort()
-    .map((file) => ({
+/**
+ * Numbered files, applied once each and never edited afterwards. Each module has its own in `migrations/`; the numbers are
+ * those of the whole ledger.
+ */
+export function readMigrations(): Migration[] {
+  const migrations = readdirSync(MODULES)
+    .map((module) => new URL(`${module}/migrations/`, MODULES))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder).map((file) => ({ file, url: new URL(file, folder) })))
+    .filter(({ file }) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file))
+    .map(({ file, url }) => ({
       version: Number(file.slice(0, 4)),
       name: file.slice(5, -4),
-      sql: readFileSync(new URL(file, folder), 'utf8'),
+      sql: readFileSync(url, 'utf8'),
     }))
+    .sort((a, b) => a.version - b.version)
   const twice = migrations.find(({ version }, index) => version === migrations[index - 1]?.version)
   if (twice) throw new Error(`two migrations have the number ${twice.version}`)
   return migrations
@@ -62,7 +69,7 @@ export async function applyMigrations(
     )
   }
   for (const migration of migrations.filter(({ version }) => version > current)) {
-    for (const statement of statementsFor(migration.sql, dialect)) await sql.raw(statement).execute(db)
+    await db.executeQuery(script(scriptFor(migration.sql, dialect)))
     await sql`insert into schema_versions (version, name, applied_at)
       values (${migration.version}, ${migration.name}, wharf_now())`.execute(db)
   }
@@ -77,17 +84,15 @@ async function currentVersion(db: Kysely<Schema>): Promise<number> {
   return rows[0]?.version ?? 0
 }
 
-/** Leaves out comments and the other dialect's lines, and splits at the semicolons that end a line. */
-export function statementsFor(text: string, dialect: 'sqlite' | 'postgres'): string[] {
+/** Leaves out the lines of the other dialect: those between its mark (`--@sqlite`, `--@postgres`) and the next one. */
+export function scriptFor(text: string, dialect: 'sqlite' | 'postgres'): string {
   let mine = true
-  const lines = text.split('\n').filter((line) => {
-    const mark = /^--@(\w+)/.exec(line)?.[1]
-    if (mark) mine = mark === 'all' || mark === dialect
-    return mine && !line.startsWith('--')
-  })
-  return lines
+  return text
+    .split('\n')
+    .filter((line) => {
+      const mark = /^--@(\w+)/.exec(line)?.[1]
+      if (mark) mine = mark === 'all' || mark === dialect
+      return mine && !mark
+    })
     .join('\n')
-    .split(/;[ \t]*(?:\n|$)/)
-    .map((statement) => statement.trim())
-    .filter(Boolean)
 }

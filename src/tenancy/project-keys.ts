@@ -1,7 +1,8 @@
 import { type Selectable, sql } from 'kysely'
 import { AppError, ERRORS, newId, outageOf, type Scope } from '../kernel/index.ts'
-import { type Ledger, now, type ProjectKeysTable, type Tx } from '../ledger/index.ts'
+import { type Ledger, now, type Tx } from '../ledger/index.ts'
 import { hashSecret, newSecret } from './secrets.ts'
+import type { ProjectKeysTable } from './tables.ts'
 
 export interface ProjectKey {
   id: string

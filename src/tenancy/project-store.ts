@@ -1,10 +1,11 @@
 import type { Selectable, UpdateObject } from 'kysely'
 import { activeIn, type Bus } from '../jobs/index.ts'
 import { AppError, ERRORS, newId, type Scope } from '../kernel/index.ts'
-import { type Ledger, now, type ProjectsTable, type Schema, type Tx } from '../ledger/index.ts'
+import { type Ledger, now, type Schema, type Tx } from '../ledger/index.ts'
 import { type FoundKey, ProjectKeys } from './project-keys.ts'
 import type { Sealer } from './sealer.ts'
 import { newWebhookSecret } from './secrets.ts'
+import type { ProjectsTable } from './tables.ts'
 
 export interface Project {
   id: string

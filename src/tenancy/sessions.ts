@@ -1,10 +1,11 @@
 import { type Selectable, sql } from 'kysely'
 import type { Bus } from '../jobs/index.ts'
 import { AppError, type Duty, ERRORS, newId } from '../kernel/index.ts'
-import { type Ledger, now, type SessionsTable, type Tx } from '../ledger/index.ts'
+import { type Ledger, now, type Tx } from '../ledger/index.ts'
 import type { Grant } from './project-keys.ts'
 import type { ProjectStore } from './project-store.ts'
 import { hashSecret, newSecret } from './secrets.ts'
+import type { SessionsTable } from './tables.ts'
 
 /** What a person may do: everything, the work of projects, or looking at everything. */
 export interface Roles {

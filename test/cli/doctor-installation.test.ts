@@ -69,7 +69,6 @@ describe.each(availableBackends())('on %s', (name) => {
     const backend = await openBackend(name)
     const ledger = await backend.openLedger()
     await ledger.db
-      // @ts-expect-error: the table of the migration runner, which no query of Wharf reads
       .insertInto('schema_versions')
       .values({ version: 9_999, name: 'later', applied_at: 0 })
       .execute()

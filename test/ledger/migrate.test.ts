@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { type Ledger, migrate } from '../../src/ledger/index.ts'
-import { readMigrations, statementsFor } from '../../src/ledger/migrate.ts'
+import { readMigrations, scriptFor } from '../../src/ledger/migrate.ts'
 import { openPostgresLedger } from '../../src/ledger/postgres/open-postgres.ts'
 import { availableBackends, openBackend, silentLog } from '../support/backends.ts'
 import { createDatabase } from '../support/databases.ts'
@@ -118,18 +118,12 @@ describe('migration files', () => {
       "insert into t (name) values ('x;y');",
       'create index i on t (name)',
     ].join('\n')
-    const insert = "insert into t (name) values ('x;y')"
-    const index = 'create index i on t (name)'
-    expect(statementsFor(text, 'sqlite')).toEqual([
-      'create table t (\n  id integer primary key,\n  name text\n)',
-      insert,
-      index,
-    ])
-    expect(statementsFor(text, 'postgres')).toEqual([
-      "create function f() returns text language sql as\n  $$ select 'a; b' $$",
-      'create table t (\n  id bigserial primary key,\n  name text\n)',
-      insert,
-      index,
-    ])
+    const rest = "insert into t (name) values ('x;y');\ncreate index i on t (name)"
+    expect(scriptFor(text, 'sqlite')).toBe(
+      `-- a comment; with a semicolon\ncreate table t (\n  id integer primary key,\n  name text\n);  \n${rest}`,
+    )
+    expect(scriptFor(text, 'postgres')).toBe(
+      `-- a comment; with a semicolon\ncreate function f() returns text language sql as\n  $$ select 'a; b' $$;\ncreate table t (\n  id bigserial primary key,\n  name text\n);  \n${rest}`,
+    )
   })
 })

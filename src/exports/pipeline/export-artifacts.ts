@@ -1,5 +1,6 @@
+import type { JobState } from '../../jobs/index.ts'
 import { isActive } from '../../jobs/index.ts'
-import type { JobState, Ledger } from '../../ledger/index.ts'
+import type { Ledger } from '../../ledger/index.ts'
 import type { ArtifactOwner, FoundArtifact } from '../../storage/index.ts'
 
 const PREFIX = 'exports/'

@@ -1,6 +1,7 @@
+import type { JobState } from '../../jobs/index.ts'
 import { isActive } from '../../jobs/index.ts'
 import type { Duty } from '../../kernel/index.ts'
-import type { JobState, Ledger } from '../../ledger/index.ts'
+import type { Ledger } from '../../ledger/index.ts'
 import type { SpoolFolders } from './spool-folders.ts'
 
 /** Removes spools whose job has ended or moved on: a crash or another instance may have left them on this disk. */

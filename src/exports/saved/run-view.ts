@@ -1,4 +1,4 @@
-import type { JobState } from '../../ledger/index.ts'
+import type { JobState } from '../../jobs/index.ts'
 import type { ExportStatus } from '../export-view.ts'
 import type { Parameters } from './parameters.ts'
 

@@ -11,7 +11,7 @@ import {
 } from 'kysely'
 import { metrics } from '../../kernel/index.ts'
 import { toSqliteLedgerError } from '../outage.ts'
-import { tellStatement } from '../statements.ts'
+import { isScript, tellStatement } from '../statements.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
 
 /** Kysely on `node:sqlite`. Kysely's own SQLite driver expects better-sqlite3 and misbehaves here. */
@@ -54,6 +54,10 @@ class StatementCache {
   }
 
   #run<R>(query: CompiledQuery): QueryResult<R> {
+    if (isScript(query)) {
+      this.#db.exec(query.sql)
+      return { rows: [] }
+    }
     const { statement, answers } = this.#prepare(query.sql)
     const parameters = query.parameters.map(toSqlite)
     if (answers) {

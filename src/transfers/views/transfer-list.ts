@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type Ledger, readCursor, type TransferStatus, writeCursor } from '../../ledger/index.ts'
+import { type Ledger, readCursor, writeCursor } from '../../ledger/index.ts'
+import type { TransferStatus } from '../tables.ts'
 import { toWindow } from '../windows/index.ts'
 import { type TransferJobItem, toJobItem } from './transfer-view.ts'
 

@@ -1,5 +1,5 @@
 import type { WaitingFor } from '../../jobs/index.ts'
-import type { TransferStatus } from '../../ledger/index.ts'
+import type { TransferStatus } from '../tables.ts'
 import { DOWNLOADING } from '../target-codes.ts'
 import { hasEnded, type TransferWindow, type WindowTarget } from '../windows/index.ts'
 

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { TransferTarget } from '../../carriers/index.ts'
-import type { Schema, TransferStatus } from '../../ledger/index.ts'
+import type { Schema } from '../../ledger/index.ts'
+import type { TransferStatus } from '../tables.ts'
 
 /**
  * A window and the delivery it becomes.

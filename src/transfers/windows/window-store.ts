@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Engine, EventQuery } from '../../jobs/index.ts'
-import { jsonRows, type Ledger, now, type TransferStatus, type Tx } from '../../ledger/index.ts'
+import { jsonRows, type Ledger, now, type Tx } from '../../ledger/index.ts'
+import type { TransferStatus } from '../tables.ts'
 import { TRANSFER_KIND, taskPrefix } from '../transfer-keys.ts'
 import { type TransferWindow, toTarget, toWindow, type WindowTarget } from './transfer-window.ts'
 

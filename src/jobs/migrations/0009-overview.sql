@@ -14,9 +14,17 @@ create index ended_work_of_kind on ended_work (kind, at, failed);
 
 --@postgres
 create function wharf_note_job_end() returns trigger language plpgsql as
-  $$ begin insert into ended_work (kind, at, failed, duration_ms) values (new.kind, new.finished_at, case when new.state = 'failed' then 1 else 0 end, greatest(0, new.finished_at - new.created_at)); return null; end $$;
+  $$ begin
+    insert into ended_work (kind, at, failed, duration_ms)
+      values (new.kind, new.finished_at, case when new.state = 'failed' then 1 else 0 end, greatest(0, new.finished_at - new.created_at));
+    return null;
+  end $$;
 create function wharf_note_processing_end() returns trigger language plpgsql as
-  $$ begin insert into ended_work (kind, at, failed, duration_ms) values ('processing', wharf_now(), case when new.status = 'FAILED' then 1 else 0 end, greatest(0, new.updated_at - new.created_at)); return null; end $$;
+  $$ begin
+    insert into ended_work (kind, at, failed, duration_ms)
+      values ('processing', wharf_now(), case when new.status = 'FAILED' then 1 else 0 end, greatest(0, new.updated_at - new.created_at));
+    return null;
+  end $$;
 create trigger jobs_note_end after update of state on jobs for each row
   when (new.kind in ('export', 'run', 'transfer') and new.state in ('succeeded', 'failed') and old.state <> new.state)
   execute function wharf_note_job_end();
@@ -24,8 +32,16 @@ create trigger processing_note_end after update of status on processing_tasks fo
   when (new.status in ('COMPLETED', 'FAILED') and old.status in ('PENDING', 'PROCESSING'))
   execute function wharf_note_processing_end();
 --@sqlite
-create trigger jobs_note_end after update of state on jobs when new.kind in ('export', 'run', 'transfer') and new.state in ('succeeded', 'failed') and old.state <> new.state begin insert into ended_work (kind, at, failed, duration_ms) values (new.kind, new.finished_at, new.state = 'failed', max(0, new.finished_at - new.created_at)); end;
-create trigger processing_note_end after update of status on processing_tasks when new.status in ('COMPLETED', 'FAILED') and old.status in ('PENDING', 'PROCESSING') begin insert into ended_work (kind, at, failed, duration_ms) values ('processing', wharf_now(), new.status = 'FAILED', max(0, new.updated_at - new.created_at)); end;
+create trigger jobs_note_end after update of state on jobs
+  when new.kind in ('export', 'run', 'transfer') and new.state in ('succeeded', 'failed') and old.state <> new.state begin
+  insert into ended_work (kind, at, failed, duration_ms)
+    values (new.kind, new.finished_at, new.state = 'failed', max(0, new.finished_at - new.created_at));
+end;
+create trigger processing_note_end after update of status on processing_tasks
+  when new.status in ('COMPLETED', 'FAILED') and old.status in ('PENDING', 'PROCESSING') begin
+  insert into ended_work (kind, at, failed, duration_ms)
+    values ('processing', wharf_now(), new.status = 'FAILED', max(0, new.updated_at - new.created_at));
+end;
 --@all
 
 -- A task's id begins with its time, so a list by id is a list by age.

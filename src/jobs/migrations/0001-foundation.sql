@@ -97,18 +97,39 @@ create index events_of_task on events (task_id, seq);
 create index events_by_age on events (at);
 
 -- Setting event_data tells: the event is appended by the statement that makes the change (see events/telling.ts). A job
--- tells for each of its tasks, a task for itself. A body stands on one line: statements end where a line does.
+-- tells for each of its tasks, a task for itself.
 --@postgres
 create function wharf_tell_job() returns trigger language plpgsql as
-  $$ begin insert into events (type, kind, project_id, task_id, job_id, data, at) select new.event_type, kind, project_id, id, job_id, new.event_data, wharf_now() from tasks where job_id = new.id and cancelled_at is null; return null; end $$;
+  $$ begin
+    insert into events (type, kind, project_id, task_id, job_id, data, at)
+      select new.event_type, kind, project_id, id, job_id, new.event_data, wharf_now()
+      from tasks
+      where job_id = new.id and cancelled_at is null;
+    return null;
+  end $$;
 create function wharf_tell_task() returns trigger language plpgsql as
-  $$ begin insert into events (type, kind, project_id, task_id, job_id, data, at) values (new.event_type, new.kind, new.project_id, new.id, new.job_id, new.event_data, wharf_now()); return null; end $$;
+  $$ begin
+    insert into events (type, kind, project_id, task_id, job_id, data, at)
+      values (new.event_type, new.kind, new.project_id, new.id, new.job_id, new.event_data, wharf_now());
+    return null;
+  end $$;
 create trigger jobs_tell after update of event_data on jobs for each row execute function wharf_tell_job();
 create trigger tasks_tell after insert or update of event_data on tasks for each row execute function wharf_tell_task();
 --@sqlite
-create trigger jobs_tell after update of event_data on jobs begin insert into events (type, kind, project_id, task_id, job_id, data, at) select new.event_type, kind, project_id, id, job_id, new.event_data, wharf_now() from tasks where job_id = new.id and cancelled_at is null; end;
-create trigger tasks_tell_first after insert on tasks begin insert into events (type, kind, project_id, task_id, job_id, data, at) values (new.event_type, new.kind, new.project_id, new.id, new.job_id, new.event_data, wharf_now()); end;
-create trigger tasks_tell after update of event_data on tasks begin insert into events (type, kind, project_id, task_id, job_id, data, at) values (new.event_type, new.kind, new.project_id, new.id, new.job_id, new.event_data, wharf_now()); end;
+create trigger jobs_tell after update of event_data on jobs begin
+  insert into events (type, kind, project_id, task_id, job_id, data, at)
+    select new.event_type, kind, project_id, id, job_id, new.event_data, wharf_now()
+    from tasks
+    where job_id = new.id and cancelled_at is null;
+end;
+create trigger tasks_tell_first after insert on tasks begin
+  insert into events (type, kind, project_id, task_id, job_id, data, at)
+    values (new.event_type, new.kind, new.project_id, new.id, new.job_id, new.event_data, wharf_now());
+end;
+create trigger tasks_tell after update of event_data on tasks begin
+  insert into events (type, kind, project_id, task_id, job_id, data, at)
+    values (new.event_type, new.kind, new.project_id, new.id, new.job_id, new.event_data, wharf_now());
+end;
 --@all
 
 create table lanes (
