@@ -47,7 +47,7 @@ export interface ListedFile extends FilePlace {
 
 export const FILES_LIST = 'files.jsonl.gz'
 /** Of the data dir. */
-export const SECRETS = ['admin-token', 'demo-key']
+const SECRETS = ['admin-token', 'demo-key']
 export const LAST_BACKUP = 'last_backup_at'
 const FILES_AT_ONCE = 8
 

@@ -22,7 +22,7 @@ export function dumpPostgres<T>(ledger: Ledger, use: (copy: LedgerCopy) => Promi
 }
 
 /** The tables of Wharf that are there. */
-export async function tablesOf(db: Kysely<Schema>): Promise<string[]> {
+async function tablesOf(db: Kysely<Schema>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select tablename as name from pg_tables
     where schemaname = current_schema() order by tablename`.execute(db)
   return rows.map(({ name }) => name)
