@@ -21,7 +21,7 @@ export interface TransferOrder {
   timeoutSeconds: number
 }
 
-/** How one target stands. 0: done, 115: downloading, anything else: failed. */
+/** The state of one target. 0: done, 115: downloading, anything else: failed. */
 export interface TargetResult {
   agentId: string
   containerId: string

@@ -15,7 +15,7 @@ export function addBackupCommands(program: Command): void {
       'after',
       `
 Takes the settings of 'wharf serve'. The ledger is copied as it is at one moment. WHARF_SEAL_KEY and other settings are not
-part of a backup: keep them apart. Whoever can read the folder can read the secrets in it; its files have mode 0600.`,
+part of a backup: keep them apart. Anyone who can read the folder can read the secrets in it; its files have mode 0600.`,
     )
     .action(async (folder: string, { files }: { files: 'copy' | 'list' }) => {
       const { backUp } = await import('../app/backup.ts')

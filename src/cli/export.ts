@@ -129,11 +129,7 @@ export function addExportCommand(program: Command): void {
     .addOption(new Option('--line-end <which>', 'CSV (default: crlf)').choices(['crlf', 'lf']))
     .addOption(new Option('--decimal <sign>', 'CSV: in numbers (default: .)').choices(['.', ',']))
     .addOption(
-      new Option('--quote <what>', 'CSV: what stands in quotes (default: text)').choices([
-        'text',
-        'minimal',
-        'all',
-      ]),
+      new Option('--quote <what>', 'CSV: what is quoted (default: text)').choices(['text', 'minimal', 'all']),
     )
     .addOption(
       new Option(

@@ -316,7 +316,7 @@ export class Exports {
               spent.bytes = bytes
             },
           })
-          // Before the answer: whoever has it may look at what it has used.
+          // Before the answer: its reader may look at what it has used.
           await this.#count(projectId, spent)
           return await use(produced)
         })
@@ -338,7 +338,7 @@ export class Exports {
     }
   }
 
-  /** Work that a request waits for: so many at once, and what it reads counts, also when it fails. */
+  /** Work that a request waits for: N at once, and what it reads counts, also when it fails. */
   async #counted<T>(
     projectId: string,
     work: (spent: { rows: number; bytes: number }) => Promise<T>,

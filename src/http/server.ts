@@ -199,7 +199,7 @@ export class HttpServer implements Part {
     this.#deps.log.info(`metrics are at ${this.#metricsAddress}/metrics`)
   }
 
-  /** Not ready from now on, so that load balancers choose another instance; whoever comes nevertheless is answered. */
+  /** Not ready from now on, so that load balancers choose another instance; requests that come nevertheless are answered. */
   async drain(until: AbortSignal): Promise<void> {
     this.#draining = true
     this.#connections.leave()
@@ -243,7 +243,7 @@ export class HttpServer implements Part {
         connectionsCheckingInterval: Math.min(HEADERS_MS, this.#options.bodies.smallMs) / 4,
         // Node's own answer has no problem document.
         requireHostHeader: false,
-        // Whoever offers another protocol (h2c) is answered in this one.
+        // A client that offers another protocol (h2c) is answered in this one.
         shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
       },
       ajv: {

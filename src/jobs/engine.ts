@@ -146,7 +146,7 @@ export class Engine implements Part {
     this.#leaderDuties = [
       { duty: this.overdue, everyMs: 2_000 },
       { duty: this.retention, everyMs: RETENTION_EVERY_MS },
-      // Whoever comes or leaves in order does this, too; this is for the dead.
+      // Instances that start or stop in order do this too; this is for the dead.
       { duty: this.#capacity, everyMs: leaseMs },
     ]
     const { instance } = this

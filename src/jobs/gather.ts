@@ -15,7 +15,7 @@ interface Waiting<T, R> {
 
 /**
  * Gathers what concurrent callers ask for into few transactions. The calls of one turn of the event loop go out together.
- * Nobody waits for company: a lone call goes out by itself, and whoever comes while enough batches are under way goes
+ * No call waits for others: a lone call goes out by itself, and a call that comes while enough batches are under way goes
  * with the next one. Each caller is answered for
  * itself after the commit: when a batch fails its calls are carried out one by one, so that one which the ledger cannot
  * take does not fail the others.

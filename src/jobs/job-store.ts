@@ -130,7 +130,7 @@ export class JobStore {
     const found = await tx.db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
     if (!found) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${id}`)
     const job = await this.#lockJob(tx, found.job_id, woken)
-    // Read again under the job's lock: whoever else cancels or joins waits for it.
+    // Read again under the job's lock: others that cancel or join wait for it.
     const task = await tx.db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
     if (task.cancelled_at !== null || !isActive(job.state)) {
       throw new AppError(ERRORS.TASK_FINISHED, `task ${id} has already ended`)

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { JobState, JobsTable } from './tables.ts'
 
 /**
- * A job is the work behind one or many tasks.
+ * A job is the work for one or many tasks.
  *
  *   waiting ──admit──▶ pending ──claim──▶ running ──┬─▶ succeeded
  *      │                  │ ▲                       ├─▶ failed      (no attempts left, or not worth another)
@@ -11,7 +11,7 @@ import type { JobState, JobsTable } from './tables.ts'
  *      └──────────────────┴──cancel─────────────────────▶ cancelled
  *
  * `waiting` exists only in lanes with a limit. In a fair lane a job that pauses before it is tried again goes back there
- * instead of to `pending`. Whoever moves a running job must show its fence, which grows with every
+ * instead of to `pending`. A write to a running job must show its fence, which grows with every
  * claim: a worker that was away too long finds its fence outdated and can write nothing.
  */
 export interface Job<P = unknown> {

@@ -29,7 +29,7 @@ const DEFERRED_MS = 10 * 60_000
  * jobs hold their place until they end, so a limit is never exceeded by a late comer. In a fair lane a job that pauses
  * before it is tried again gives its place away: what waits for a slow source must not hold up others.
  *
- * Every job of a lane waits for that one row, so it is locked with the commit alone (`Tx.atCommit`), and whoever has it
+ * Every job of a lane waits for that one row, so it is locked with the commit alone (`Tx.atCommit`), and the transaction that has it
  * waits for nobody: a waiting job whose own row another transaction holds (a cancel, a request that joins it) is left
  * out. Its place stays free for a moment, because that other transaction admits, too, when it commits. Should it never
  * commit, the leader sees the free place, see `hasRoom`.

@@ -305,7 +305,7 @@ export class Leases {
     progress: unknown,
     { cancelRequested, expired }: { cancelRequested: 0 | 1; expired: boolean },
   ) {
-    // The last value of all may not have been told yet; whoever follows the events must not be left with an older one.
+    // The last value of all may not have been told yet; a reader of the events must not be left with an older one.
     const change = progress === undefined ? move.change : { ...move.change, progress }
     let update = tx.db
       .updateTable('jobs')

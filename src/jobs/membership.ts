@@ -46,7 +46,7 @@ const OLD_MARKER_MS = 24 * 3_600_000
 
 /**
  * Lets an instance in beside living ones only if it sees the same files. Each one writes a marker into the shared folder
- * and says in the ledger what is in it; whoever comes later must find the markers of those that are there.
+ * and says in the ledger what is in it; an instance that comes later must find the markers of those that are there.
  *
  * A data dir has an identity of its own: a process that was killed and comes back on the same one is its own predecessor.
  */

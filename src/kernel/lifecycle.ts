@@ -8,7 +8,7 @@ export interface Part {
   start?(): Promise<void> | void
   /** Takes no new work and lets what is under way finish; what is left when `until` aborts is put back. */
   drain?(until: AbortSignal): Promise<void>
-  /** Lets nobody in and sends away whoever stays connected; answers under way may end until `until` aborts. */
+  /** Lets nobody in and disconnects those that stay connected; answers under way may end until `until` aborts. */
   disconnect?(until: AbortSignal): Promise<void>
   stop?(): Promise<void> | void
 }

@@ -211,7 +211,7 @@ export async function allowTime(db: Kysely<Schema>, ms: number): Promise<void> {
 function triesFor(error: unknown, atWork: boolean): number {
   if (DEADLOCK_OR_SERIALIZATION.has(codeOf(error))) return MAX_TRIES
   const lost = atWork && isAppError(error, ERRORS.LEDGER_UNAVAILABLE)
-  // Whoever has waited for the longest time allowed is not made to wait again.
+  // A caller that has waited for the longest time allowed does not wait again.
   return lost && !WAITED_TOO_LONG.has(codeOf(error.cause)) ? MAX_CONNECTIONS : 1
 }
 

@@ -14,7 +14,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** All that another origin gets to see. Keys, cookies, signatures and whatever a project sends to its source stay here. */
 const HARMLESS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent'])
 
-/** Where a redirect leads and what is sent there, or undefined if the answer is none. */
+/** Where a redirect leads and what is sent there, or undefined if the answer is no redirect. */
 export function nextHop(hop: Hop, status: number, location: string | null): Hop | undefined {
   if (!REDIRECTS.has(status) || location === null) return undefined
   const url = URL.parse(asUtf8(location), hop.url.href)

@@ -125,7 +125,7 @@ export class Callbacks {
     }))
   }
 
-  /** The task itself has nothing left to do: its stage moves from `notifying` to `done`, and whoever watches is told. */
+  /** The task itself has nothing left to do: its stage moves from `notifying` to `done`, and watchers are notified. */
   async #ended(tx: Tx, { jobId, change }: Ended): Promise<void> {
     // An end that another one has overtaken is not told, and no task waits for it.
     if (change.error?.code === ERRORS.TASK_NOT_FINISHED.code) return

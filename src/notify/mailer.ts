@@ -66,7 +66,7 @@ function toMailError(error: unknown): AppError {
   const { responseCode, code } = error as { responseCode?: number; code?: string }
   const message = messageOf(error)
   const refused = responseCode !== undefined && responseCode >= REFUSED.from && responseCode <= REFUSED.to
-  // A wrong password is the installation's to mend; until then nothing is lost.
+  // A wrong password is the operator's to correct; until then nothing is lost.
   if (refused && code !== 'EAUTH')
     return new AppError(ERRORS.MAIL_REFUSED, `the mail server refuses: ${message}`, {
       cause: error,

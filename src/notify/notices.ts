@@ -64,7 +64,7 @@ export class Notices {
     this.#deps.engine.define(kind)
   }
 
-  /** For `onEnded`: in the transaction that ends the task. Whoever cancels knows of it. */
+  /** For `onEnded`: in the transaction that ends the task. The caller that cancels knows of it. */
   async announce(tx: Tx, kind: string, { jobId, taskId, change }: Ended): Promise<void> {
     if (taskId !== undefined || (change.what !== 'succeeded' && change.what !== 'failed')) return
     const tasks = await tx.db

@@ -28,10 +28,10 @@ export function checkNotify({ email = [], chat = [] }: NotifyWish, setting: Noti
   for (const [index, address] of email.entries())
     if (!ADDRESS.test(address)) throw invalid(`notify.email[${index}]`, `is no e-mail address: '${address}'`)
   if (email.length > 0 && !setting.mail)
-    throw notSetUp('notify.email needs a mail server: SMTP_URL is not set; ask whoever runs this Wharf')
+    throw notSetUp('notify.email needs a mail server: SMTP_URL is not set; ask the operator of this Wharf')
   if (email.length + chat.length > 0 && !setting.publicUrl)
     throw notSetUp(
-      'notify needs links that work for everybody: WHARF_PUBLIC_URL is not set; ask whoever runs this Wharf',
+      'notify needs links that work for everybody: WHARF_PUBLIC_URL is not set; ask the operator of this Wharf',
     )
   for (const [index, { url }] of chat.entries()) {
     const path = `notify.chat[${index}].url`

@@ -7,7 +7,7 @@ import type { Job } from '../jobs/index.ts'
 export type RunState = 'Queued' | 'Running' | 'Done' | 'Failed' | 'Cancelled'
 
 /**
- * The states of an account: those of its last run, and `Idle` where there is none.
+ * The states of an account: those of its last run, and `Idle` without one.
  *
  *   Idle ──start, continue──▶ Queued ──turn and room──▶ Running ──▶ Done | Failed | Cancelled
  *     │ ▲                       │  ▲                       │ ▲

@@ -62,7 +62,7 @@ export class RunStore {
     return row?.checkpoint ? (JSON.parse(row.checkpoint) as Checkpoint) : undefined
   }
 
-  /** Also moves the account's cursor: whoever continues after this run goes on from here. */
+  /** Also moves the account's cursor: the next run continues from here. */
   async saveCheckpoint(tx: Tx, { run_id, handle }: RunOrder, checkpoint: Checkpoint): Promise<void> {
     await tx.db
       .updateTable('runs')

@@ -67,7 +67,7 @@ export class Runner {
     }
   }
 
-  /** Only a cancel puts the disk in order: whoever goes on after a crash or a shutdown uses what is there. */
+  /** Only a cancel puts the disk in order: a run that goes on after a crash or a shutdown uses what is there. */
   async #stopped(context: JobContext<RunOrder>, error: unknown): Promise<void> {
     if (!isAppError(context.signal.reason, ERRORS.JOB_CANCELLED)) return
     const { runs, cleaner } = this.#deps

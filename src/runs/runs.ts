@@ -107,7 +107,7 @@ export class Runs {
       .executeTakeFirstOrThrow()
     if (job.started_at === null) return
     await this.#runs.requestCleanup(tx, runId, files)
-    // It had been running before and waited to go on: there is no worker that could clean up behind it.
+    // It had been running before and waited to go on: there is no worker that could clean up after it.
     if (job.state === 'cancelled') tx.afterCommit(() => this.#cleanNow(runId))
   }
 
@@ -129,7 +129,7 @@ export class Runs {
     return run
   }
 
-  /** One consistent view with the `seq` it stands at. */
+  /** One consistent view with its `seq`. */
   async state(): Promise<{ seq: number } & StateView> {
     const { seq, value } = await this.#deps.engine.events.snapshot((db) => readState(db, RUN_LANE))
     return { seq, ...value }

@@ -1,6 +1,6 @@
 import { AppError, ERRORS } from '../kernel/index.ts'
 
-/** S3 takes 1,024 bytes; a part must also fit a file name with what the disk store puts behind it. */
+/** S3 takes 1,024 bytes; a part must also fit a file name with what the disk store appends. */
 const MOST_BYTES = 900
 const MOST_PART_BYTES = 200
 

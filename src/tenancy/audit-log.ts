@@ -35,7 +35,7 @@ export interface AuditFilter {
   action?: string | undefined
 }
 
-/** Held by whoever appends, up to the commit: so numbers become visible in their order. */
+/** Held by the one that appends, up to the commit: so numbers become visible in their order. */
 const APPEND_LOCK = 0x77_68_61_75
 
 /** The append-only record of who did what. */

@@ -35,7 +35,7 @@ export async function openInstallation(
 
 const SEALED_APART = 'secrets in the ledger are sealed by WHARF_SEAL_KEY, which is not kept there'
 const SEALED_BESIDE =
-  'secrets in the ledger are sealed by a key in the same ledger, so whoever reads all of it can open them; set WHARF_SEAL_KEY or WHARF_SEAL_KEY_FILE to keep the key apart'
+  'secrets in the ledger are sealed by a key in the same ledger, so a reader of the whole ledger can open them; set WHARF_SEAL_KEY or WHARF_SEAL_KEY_FILE to keep the key apart'
 
 /** Refuses a key that is not the one that this ledger's secrets were sealed with. */
 export async function openSealer(settings: SettingsStore, sealKey: string | null): Promise<Sealer> {

@@ -34,7 +34,7 @@ export interface Grant {
   sessionId: string | null
 }
 
-/** How far the last use of a key may be behind: a write per request would cost more than the request. */
+/** How old the recorded last use of a key may be: a write per request would cost more than the request. */
 const USE_NOTED_MS = 60_000
 
 const KEY_FORM = /^wharf_[0-9a-f]{32}_[\w-]{43}$/

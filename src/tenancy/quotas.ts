@@ -78,7 +78,7 @@ export class Quotas {
       if ((await this.left(projectId, quota)) <= 0) throw await this.exceeded(projectId, quota)
   }
 
-  /** What is left of a quota; infinite where there is none. */
+  /** What is left of a quota; infinite without a limit. */
   async left(projectId: string, quota: 'disk_bytes' | 'rows_per_day' | 'bytes_per_day'): Promise<number> {
     const standing = await this.#standing(projectId)
     const limit = standing.quotas[quota]

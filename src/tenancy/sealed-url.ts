@@ -4,7 +4,7 @@ const USERINFO = /^(\s*[a-z][a-z0-9+.-]*:[/\\]*)([^/?#\\]*)@/i
 const SEALED = 'sealed.'
 const MASK = '***'
 
-/** An address as the ledger keeps it: the password in it, or a name that stands alone, is sealed. */
+/** An address as the ledger keeps it: the password in it, or a user name without one, is sealed. */
 export function sealUrl(sealer: Sealer, url: string): string {
   return changeSecret(url, (secret) => `${SEALED}${sealer.seal(secret)}`)
 }

@@ -30,7 +30,7 @@ export interface Ticket extends TicketFor {
 
 /**
  * Short-lived permission for one task or for a project's events, so that no project key has to enter a browser. Nothing is
- * stored; the signature says all there is to know, except whether project and key still exist: whoever checks asks for that.
+ * stored; the signature says all there is to know, except whether project and key still exist: the caller checks that.
  */
 export class Tickets {
   readonly #clock: Clock

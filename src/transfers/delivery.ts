@@ -146,7 +146,10 @@ export class Delivery {
       return await orAborted(this.#deps.carrier.result(engineTaskId, signal), signal)
     } catch (error) {
       if (signal.aborted) throw signal.reason
-      this.#context.log.warn({ err: error, engineTaskId }, 'the engine did not tell how a transfer stands')
+      this.#context.log.warn(
+        { err: error, engineTaskId },
+        'the carrier did not report the state of a transfer',
+      )
       return undefined
     }
   }

@@ -21,7 +21,7 @@ interface TransferBusinessesTable {
 
 interface TransferAgentsTable {
   project_id: string
-  /** JSON: agent ids, or beginnings of them with a star behind. */
+  /** JSON: agent ids, or beginnings of them followed by a star. */
   patterns: string
 }
 

@@ -15,7 +15,7 @@ const TASK = 'AsyncDownloadTask:'
 const JOB = 'AsyncDownloadJob:'
 const TARGETS = 'AsyncDownloadJob:Targets:'
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** Numbers in front and behind hold no colon, so whatever stands between them is the path. */
+/** The numbers before and after hold no colon, so what is between them is the path. */
 const JOB_FORM = /^AsyncDownloadJob:(?:Targets:)?(\d+):(\d+):(.*):(\d+)(?:#([0-9a-f]{8}))?$/s
 const TASK_FORM = /^AsyncDownloadTask:(\d+):(\d+):(.*):([^:]+)$/s
 

@@ -4,7 +4,7 @@ import type { Tx } from '../ledger/index.ts'
 import { fullPathOf, targetDirectory } from './repository/repository-path.ts'
 import type { DeliveredFile } from './transfer-keys.ts'
 
-/** A request as it stands on the wire. */
+/** A request as it is on the wire. */
 export interface TransferBody {
   biz_id: number
   app_id: number
@@ -82,7 +82,7 @@ async function exported(
   exportFile: (taskId: string) => Promise<ExportFile>,
 ) {
   if (body.file_path !== undefined || body.file_signature !== undefined) {
-    const message = 'body/export_task_id stands in place of file_path and file_signature'
+    const message = 'body/export_task_id replaces file_path and file_signature'
     throw new AppError(ERRORS.REQUEST_INVALID, message)
   }
   const taskId = body.export_task_id as string

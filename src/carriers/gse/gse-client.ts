@@ -27,7 +27,7 @@ interface GseAnswer {
 const MOST_BYTES = 64 * 1024 * 1024
 const TIMEOUTS = { headersMs: 20_000, bodyMs: 20_000, totalMs: 60_000 }
 
-/** Calls of a GSE behind its API gateway. Answers with `data`, or throws what the GSE says is wrong. */
+/** Calls of a GSE through its API gateway. Answers with `data`, or throws what the GSE says is wrong. */
 export class GseClient {
   readonly #deps: GseClientDeps
   readonly #base: string

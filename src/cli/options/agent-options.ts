@@ -11,7 +11,7 @@ export function parseRate(option: string, text: string | undefined): number | nu
   throw new AppError(ERRORS.CONFIG_INVALID, `${option} takes bytes a second like 500k or 10m, not '${text}'`)
 }
 
-/** `HOST:PORT`; an IPv6 host stands in brackets. */
+/** `HOST:PORT`; an IPv6 host is in brackets. */
 export function parseListen(text: string): { listenHost: string; listenPort: number } {
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])

@@ -8,7 +8,7 @@ export type CellTest = (value: Scalar | undefined) => boolean
 /**
  * Turns a condition into a test of one cell's value.
  *
- * - A number and a numeric text (`"12.50"`) compare as numbers, whichever of the two stands in the cell. Two texts
+ * - A number and a numeric text (`"12.50"`) compare as numbers, whichever of the two is in the cell. Two texts
  *   compare as texts, so that ISO dates come out right. Values of different kinds are unequal, and neither is the larger.
  * - Null fails every comparison but `= null`; `not` turns what it finds around, so `not = 5` holds for null.
  */

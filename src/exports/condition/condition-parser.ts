@@ -160,7 +160,7 @@ function shortened(text: string): string {
   return text.length > 40 ? `${text.slice(0, 40)}…` : text
 }
 
-/** A chain of hundreds becomes a tree a few levels high, so that whoever walks it needs little stack. */
+/** A chain of hundreds becomes a tree a few levels high, so that walking it needs little stack. */
 function balanced(op: 'and' | 'or', terms: Condition[]): Condition {
   if (terms.length === 1) return terms[0]!
   const middle = terms.length >> 1

@@ -1,7 +1,7 @@
 import { ANY, type Characters, type Piece, pieceFinder, widthOf } from './piece-finder.ts'
 
 /**
- * Compiles SQL's `like`: `%` is any text, `_` one character, a backslash takes the next character as it stands.
+ * Compiles SQL's `like`: `%` is any text, `_` one character, a backslash takes the next character literally.
  *
  * The pattern falls into pieces at each `%`. The first and the last are tied to the ends. Each one between is looked for
  * from left to right, from where the one before it ended, in linear time. So a text is gone through once, whatever the

@@ -22,7 +22,7 @@ export interface CsvLayout {
   labels: ReadonlyMap<string, string[]>
 }
 
-/** A CSV file by its template: what stands before the records, and what they are made of, labels of row headers first. */
+/** A CSV file by its template: what comes before the records, and what they are made of, labels of row headers first. */
 export function layOutCsv(
   template: Template,
   { dialect, timezone }: { dialect: CsvDialect; timezone: string },

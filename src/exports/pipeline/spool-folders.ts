@@ -6,7 +6,7 @@ import { makeFolder, writeFile } from '../../kernel/index.ts'
 
 /**
  * One folder for each claim of a job: `ROOT/JOB/FENCE`. Fencing does not guard files, so a successor never writes into
- * the folder of a claim that may still be alive. It takes the latest folder over by renaming it, but only if whoever
+ * the folder of a claim that may still be alive. It takes the latest folder over by renaming it, but only if the one that
  * made it is known to have ended: another process that is gone, or this one after its handler returned.
  */
 export class SpoolFolders {

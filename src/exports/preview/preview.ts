@@ -25,7 +25,7 @@ export interface Preview {
 }
 
 export interface PreviewOptions extends SampleOptions {
-  /** For the file of the sample; whoever calls removes it. */
+  /** For the file of the sample; the caller removes it. */
   directory: string
   /** What a project demands to be hidden. */
   masks: MaskRules

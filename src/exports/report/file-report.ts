@@ -24,7 +24,7 @@ export interface TableReport extends Omit<TableFacts, 'leftOut' | 'checks'> {
   drift: TableFacts['checks']['drift']
 }
 
-/** What is known of a finished file. Kept with its export, and told to whoever asks. */
+/** What is known of a finished file. Kept with its export. */
 export interface FileReport {
   file: PartReport & { parts: number; content_type: string }
   /** Rows that the sources announced, and rows in the file. */

@@ -3,7 +3,7 @@ type Day = number
 
 const DAY_MS = 86_400_000
 
-/** What each word stands for; docs/saved-exports.md lists them. Days are the zone's, weeks begin on Monday, an end is the last day. */
+/** What each word means; docs/saved-exports.md lists them. Days are the zone's, weeks begin on Monday, an end is the last day. */
 export function dateWords(at: number, timezone: string): Record<string, string> {
   const today = localDay(at, timezone)
   const date = new Date(today)

@@ -6,7 +6,7 @@ export type Parameters = Record<string, ParameterValue>
 
 /** `{{name}}`. What is in braces and no name stays as it is. */
 export const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w.]*)\s*\}\}/g
-/** Filled in by whoever asks the source for a page. */
+/** Filled in when a page is asked for. */
 export const OF_THE_PAGE: ReadonlySet<string> = new Set(['page', 'page_size', 'cursor'])
 
 const NAME = /^[A-Za-z_]\w{0,99}$/
@@ -25,7 +25,7 @@ export function checkParameters(parameters: Parameters): void {
   valuesAt(parameters, {}, { at: 0, timezone: 'UTC' })
 }
 
-/** What each parameter stands for in one run: what that run says, else its default with dates filled in. */
+/** The value of each parameter in one run: what that run says, else its default with dates filled in. */
 export function valuesAt(
   parameters: Parameters,
   given: Parameters,

@@ -18,7 +18,7 @@ export interface RunView {
   finished_at: string | null
 }
 
-/** The run, and the job behind it as far as there is one. */
+/** The run, and its job, if it has one. */
 export const RUN_COLUMNS = [
   'saved_export_runs.id as run_id',
   'saved_export_runs.task_id',

@@ -50,7 +50,7 @@ interface RunWish {
   dueAt?: number
 }
 
-/** Requests under names: stored once, run by whoever asks and by their schedules. */
+/** Requests under names: stored once, run on request and by their schedules. */
 export class SavedExports {
   readonly #deps: SavedDeps
 

@@ -13,7 +13,7 @@ const SECOND = 1_000
 
 /**
  * When a saved export is due. An hour that a change of the clocks leaves out counts at its end, one that comes twice counts
- * once for a fixed time of day, and twice for what runs every so many minutes.
+ * once for a fixed time of day, and twice for what runs every N minutes.
  */
 export function checkSchedule({ cron, timezone }: Schedule, at: number): void {
   try {

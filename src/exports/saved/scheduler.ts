@@ -82,7 +82,7 @@ export class Scheduler implements Duty {
     }
   }
 
-  /** Waits for whoever else looks at it; undefined if that one has done what there was to do. */
+  /** Waits for another instance that looks at it; undefined if that one has done what there was to do. */
   #hold(tx: Tx, { id, due_at, wake_at, updated_at }: SavedRow): Promise<SavedRow | undefined> {
     return tx.db
       .updateTable('saved_exports')

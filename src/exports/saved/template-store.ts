@@ -47,7 +47,7 @@ export class TemplateStore {
     const same = before?.deleted_at === null && before.template === text
     const outcome = same ? 'unchanged' : before?.deleted_at === null ? 'changed' : 'created'
     if (same || dryRun) return outcome
-    // Whoever changes it at the same time waits here, and then takes the next number.
+    // Another change at the same time waits here, and then takes the next number.
     const { version } = await tx.db
       .insertInto('templates')
       .values({ project_id: projectId, name, version: 1, created_at: now, updated_at: now, deleted_at: null })

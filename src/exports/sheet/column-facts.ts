@@ -1,6 +1,6 @@
 /**
  * What is counted of each column while its cells are written. Counting changes nothing in the file; the file's report
- * shows it. Threads count piece by piece into `FACTS` numbers per column, whoever puts the pieces together adds them up.
+ * shows it. Threads count piece by piece into `FACTS` numbers per column, which are added up when the pieces are put together.
  *
  * - `nulls`: cells that are empty: null, a key that the row lacks, an empty text.
  * - `misfits`: values that are not shown as their column's type asks. Most stay text: words in a number column, what is no

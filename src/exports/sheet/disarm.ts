@@ -3,7 +3,7 @@ const MINUS = 0x2d
 
 /** First characters by which a spreadsheet takes a text for a formula, with their full-width and small forms. */
 const SIGNS = '=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212'
-/** What some programs take away before they look at a text, or hide from whoever reads it. */
+/** What some programs take away before they look at a text, or hide from the reader. */
 const CONTROLS = '\t\r\n\0'
 const UNSEEN = /^(?:[\s\0\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f]|\u034f)*/
 
@@ -34,7 +34,7 @@ export function isFormula(text: string): boolean {
 }
 
 /**
- * Puts an apostrophe before the text from `at` to `end`, which is behind its closing quote, if it is like a formula, and
+ * Puts an apostrophe before the text from `at` to `end`, which is after its closing quote, if it is like a formula, and
  * returns where it ends now. To be asked when `FORMULA_START` of its first byte is not 0.
  */
 export function disarm(out: Uint8Array, at: number, end: number): number {

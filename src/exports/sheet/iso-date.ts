@@ -33,7 +33,7 @@ function midnightOf(year: number, month: number, day: number): number {
 }
 
 /**
- * What a whole number of so many digits means in a date column: 8 are a date (`20240229`), 9 or 10 the seconds and 12 or 13
+ * What a whole number of N digits means in a date column: 8 are a date (`20240229`), 9 or 10 the seconds and 12 or 13
  * the milliseconds since 1970. NaN: none of these.
  */
 export function dateOfDigits(value: number, digits: number, zone: Timezone): number {

@@ -6,7 +6,7 @@ import type { Condition } from '../condition/index.ts'
  * that it can cross into worker threads.
  *
  * A sheet reads from top to bottom: `top` (title, summary, header, column headers), the data rows, `bottom` (footer).
- * A file that is split repeats `top` in each part; `bottom` stands in the last one only.
+ * A file that is split repeats `top` in each part; `bottom` is in the last one only.
  */
 export interface SheetPlan {
   name: string
@@ -17,7 +17,7 @@ export interface SheetPlan {
   /** Rows at the end of `top` that head the columns: they repeat on each printed page, and the last one filters. */
   headRows?: number
   bottom: FixedArea
-  /** What stands below everything else, in each part. */
+  /** What is below everything else, in each part. */
   mark?: FixedArea
   /** Lines that a printed page shows large and light in its header, and all of them in its footer. */
   watermark?: readonly string[]
@@ -37,7 +37,7 @@ export type Total = 'sum' | 'avg' | 'count' | 'min' | 'max'
 export interface TotalsPlan {
   title: string
   style: CellStyle
-  /** With row headers: a row below each of them, with its title and this behind it. */
+  /** With row headers: a row below each of them, with its title followed by this. */
   subtotalEnding?: string
   subtotalStyle?: CellStyle
 }

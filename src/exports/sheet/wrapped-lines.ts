@@ -9,7 +9,7 @@ const HYPHEN = 0x2d
 const CAPITAL = 1.25
 
 /**
- * Lines that a spool text takes in a cell with room for so many characters, `most` at most. `at` and `end` are the bytes
+ * Lines that a spool text takes in a cell with room for N characters, `most` at most. `at` and `end` are the bytes
  * between the outer quotes, in which a quote is doubled. Words stay whole, as in Excel, and East Asian wide characters,
  * which count twice, may be parted anywhere.
  */

@@ -19,7 +19,7 @@ export interface Made<Result> {
 
 export type TaskModule = Record<string, (task: unknown) => Made<unknown> | Promise<Made<unknown>>>
 
-/** A function of the module `file`, which stands beside the module `from`. */
+/** A function of the module `file`, which is beside the module `from`. */
 export function taskFunction<Task, Result>(
   from: string,
   file: string,

@@ -23,7 +23,7 @@ const CLOSING_BYTES = 4_096
 const CLOSING_BYTES_A_SHEET = 512
 
 /**
- * One .xlsx file as it grows. What is known beforehand stands first, then the sheets, then the parts that name them:
+ * One .xlsx file as it grows. What is known beforehand comes first, then the sheets, then the parts that name them:
  * nothing has to be kept in memory until the end.
  */
 export class PartFile {

@@ -134,7 +134,7 @@ export class SheetWriter {
       heads: this.#sheet.labels.cellsAt(piece, plan.row === this.#firstRow),
     }
     const result = this.#deps.pool.run(SLICES, task, { signal: this.#signal })
-    // Whoever throws a result away has no use for its failure.
+    // A result that is thrown away has no use for its failure.
     result.catch(() => undefined)
     this.#sent.push({ piece, firstRow: plan.row, rolls, guess, plan, result })
     plan.row += piece.rows + piece.ends.length

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { PROBLEM_TYPE, toProblem } from './problem.ts'
 
-/** Answers over a socket that no request object stands for, and closes it. */
+/** Answers over a socket without a request object, and closes it. */
 export function refuseSocket(socket: Duplex, error: AppError): void {
   const requestId = randomUUID()
   const body = JSON.stringify(toProblem(error, requestId))

@@ -13,7 +13,7 @@ type Language = 'en' | 'zh-CN'
 const INVALID: Record<Language, Words> = {
   en: {
     title: 'This link is not valid',
-    advice: 'Make sure that the whole address was copied, or ask whoever sent it for a new link.',
+    advice: 'Make sure that the whole address was copied, or ask the sender for a new link.',
   },
   'zh-CN': { title: '链接无效', advice: '请确认复制了完整的地址，或向发送者索取新的链接。' },
 }
@@ -21,13 +21,13 @@ const INVALID: Record<Language, Words> = {
 /** What a person can do about it; everything that is not here passes by itself. */
 const WORDS: Record<string, Record<Language, Words>> = {
   LINK_EXPIRED: {
-    en: { title: 'This link has expired', advice: 'Ask whoever sent it for a new link.' },
+    en: { title: 'This link has expired', advice: 'Ask the sender for a new link.' },
     'zh-CN': { title: '链接已过期', advice: '请向发送者索取新的链接。' },
   },
   LINK_USED_UP: {
     en: {
       title: 'This link has been used up',
-      advice: 'The file was downloaded as often as the link allows. Ask whoever sent it for another one.',
+      advice: 'The file was downloaded as often as the link allows. Ask the sender for another one.',
     },
     'zh-CN': {
       title: '链接的使用次数已用完',

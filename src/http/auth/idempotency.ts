@@ -86,7 +86,7 @@ export class Idempotency {
       return made
     })
     if (!answer.committed) return answer
-    // Stored before it is sent: whoever got this answer gets it again.
+    // Stored before it is sent: a caller that got this answer gets it again.
     const body = answer.committed()
     await this.#deps.ledger.db
       .updateTable('idempotency')

@@ -16,7 +16,7 @@ export class OwnOrigin {
     return this.#public?.href.replace(/\/+$/, '') ?? this.#proxies.originOf(request)
   }
 
-  /** Whether the browser speaks TLS, also behind a proxy that is not named as trusted. */
+  /** Whether the browser speaks TLS, also through a proxy that is not named as trusted. */
   isSecure(request: IncomingMessage): boolean {
     const asked = URL.parse(this.#proxies.originOf(request) ?? '')
     if (asked?.protocol === 'https:') return true

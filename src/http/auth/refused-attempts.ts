@@ -4,7 +4,7 @@ const HOUR_MS = 3_600_000
 /** So many entries may the audit log get in an hour: it cannot be shortened, and an attacker must not fill the disk with it. */
 const MOST_PER_HOUR = 60
 
-/** Which refused attempts are recorded: the first of an address in an hour, and of all addresses only so many. */
+/** Which refused attempts are recorded: the first of an address in an hour, and at most N of all addresses. */
 export class RefusedAttempts {
   readonly #clock: Clock
   readonly #seen = new Set<string>()

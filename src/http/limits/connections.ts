@@ -57,7 +57,7 @@ export class Connections {
     for (const reply of this.#answers) if (!reply.raw.headersSent) refuse(reply)
     await endsWithin(systemClock, FLUSH_MS, gone)
     for (const socket of this.#sockets) socket.destroy()
-    // Whoever counts what was sent does so at the end of the answer, and must find the server as it was.
+    // What counts the bytes sent does so at the end of the answer, and must find the server as it was.
     await endsWithin(systemClock, FLUSH_MS, gone)
   }
 

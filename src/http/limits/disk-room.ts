@@ -34,7 +34,7 @@ export class DiskRoom {
     })
   }
 
-  /** A folder that cannot be looked at says nothing; whoever writes there finds out. */
+  /** A folder that cannot be looked at says nothing; a write there finds out. */
   async #look(): Promise<boolean> {
     const rooms = await Promise.all(
       this.#folders.map((folder) =>

@@ -50,7 +50,7 @@ export class RequestLimiter {
           })
   }
 
-  /** Counts one request of `who`, tells it how it stands, and throws when it has had too many. */
+  /** Counts one request of `who`, reports its standing, and throws when it has had too many. */
   async count(who: string, reply?: FastifyReply): Promise<void> {
     let state: RateLimiterRes
     let limited = false

@@ -36,7 +36,7 @@ const OPENING_MS = 60_000
 
 /**
  * Everyone who watches events over this server. A watcher that cannot keep up waits for itself alone: no more is read for
- * it than what its line has taken. One that stands still is told so, and dropped; it
+ * it than what its line has taken. One that stalls is told so, and dropped; it
  * comes back and asks for what it missed.
  */
 export class Watchers {

@@ -183,7 +183,7 @@ function noWatched(kind: string, taskId: string): AppError {
   return new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${taskId}`)
 }
 
-/** Checked here for whoever takes the socket. */
+/** Checked here for the handler of the socket. */
 function isHandshake({ method, headers }: IncomingMessage): boolean {
   const key = headers['sec-websocket-key'] ?? ''
   return method === 'GET' && headers['sec-websocket-version'] === '13' && /^[+/0-9A-Za-z]{22}==$/.test(key)

@@ -9,7 +9,7 @@ export interface SignalEnvelopeOptions {
   clock: Clock
 }
 
-/** A message that took longer than this is lost: signals are hints, and whoever missed one looks into the ledger. */
+/** A message that took longer than this is lost: messages are hints, and an instance that missed one looks into the ledger. */
 export const FRESH_MS = 60_000
 const MAC_LENGTH = 43
 

@@ -6,7 +6,7 @@ export interface Topics {
   events: Record<string, never>
   /** Somebody here wants to hear of new events, for the given time. */
   listening: { forMs: number }
-  /** Whoever wants to hear of new events should say so again. */
+  /** Instances that want to hear of new events say so again. */
   'who-listens': Record<string, never>
   /** A setting or limit was changed. */
   settings: { key: string }
@@ -22,7 +22,7 @@ export type Topic = keyof Topics
 
 /**
  * Tells all instances, this one included, within a second. A hint, never the truth: a message may be lost while the
- * carrier is away, so whoever listens must find the same thing in the ledger later by itself.
+ * carrier is away, so a listener must find the same thing in the ledger later by itself.
  */
 export interface Bus {
   publish<T extends Topic>(topic: T, message: Topics[T]): void

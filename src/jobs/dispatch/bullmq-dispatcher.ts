@@ -170,7 +170,7 @@ export class BullMqDispatcher implements Dispatcher {
 /** One id, or several that are taken together. */
 type Bundle = string | string[]
 
-/** Light ones share a trip through Redis; each of the others is handed to whoever is free. In their order. */
+/** Light ones share a trip through Redis; each of the others is handed to a free consumer. In their order. */
 function inBundles(wakes: readonly Wake[]): { data: Bundle; delay: number }[] {
   const bundles: { data: Bundle; delay: number }[] = []
   let open: string[] | undefined

@@ -6,7 +6,7 @@ import type { KindRegistry } from '../kind.ts'
 import type { Lanes } from '../lanes.ts'
 
 /**
- * Fits the limit of lanes that allow so many jobs for each instance to the number of instances alive. One that was not
+ * Fits the limit of lanes that allow N jobs per instance to the number of instances alive. One that was not
  * seen for as long as a lease lasts is dead, as its jobs are free by then.
  */
 export class CapacityDuty implements Duty {

@@ -64,7 +64,7 @@ export class OverdueDuty implements Duty {
     }
   }
 
-  /** Makes everything that waits for a wake due for publishing: whoever had been told may have forgotten. */
+  /** Makes everything that waits for a wake due for publishing: the dispatcher may have lost it. */
   async wakeAll(): Promise<void> {
     await this.#deps.ledger.db
       .updateTable('jobs')
@@ -103,7 +103,7 @@ export class OverdueDuty implements Duty {
     return {
       wake: orNever(rows[0]?.wake),
       lease: orNever(rows[0]?.lease),
-      // One that is over waits for a place, and whoever gives one away admits it.
+      // One that is over waits for a place, and the job that frees one admits it.
       pause: pause > 0 ? pause : never,
       room: Number(rows[0]?.room ?? 0) > 0,
     }

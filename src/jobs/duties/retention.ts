@@ -65,7 +65,7 @@ export class RetentionDuty implements Duty {
   /** Safe to repeat: what belongs to a job is removed before its rows are. */
   async #deleteJobs(at: number, signal: AbortSignal): Promise<number> {
     let deleted = 0
-    // Goes on behind what could not be removed, which is tried again in the next pass.
+    // Goes on after what could not be removed, which is tried again in the next pass.
     let last = { delete_after: 0, id: '' }
     while (!signal.aborted) {
       const rows = await this.#deps.ledger.db

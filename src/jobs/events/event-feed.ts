@@ -35,7 +35,7 @@ export interface OpenFeed {
  * The live end of the event log, for all readers of this process.
  *
  * One tail reads new events into a ring (`event-tail.ts`), and readers take them from there: an event costs one query per
- * instance, whoever watches. Only a reader whose place is older than the ring asks the ledger itself, a few at a time.
+ * instance, however many watch. Only a reader whose place is older than the ring asks the ledger itself, a few at a time.
  *
  * Signalling every event to every instance would cost each task one more command, usually for nobody. So an instance with
  * readers announces that from time to time, and the others signal new events only while one does.
@@ -164,7 +164,7 @@ export class EventFeed {
     if (this.#readers.size === 0) this.#tail.poke()
   }
 
-  /** Whoever begins to listen may have read just before a change that was not announced yet: let it look again. */
+  /** A new listener may have read just before a change that was not announced yet: let it look again. */
   #heardOfListener(now: number, forMs: number): void {
     const news = now >= this.#wantedUntil
     this.#wantedUntil = Math.max(this.#wantedUntil, now + forMs)

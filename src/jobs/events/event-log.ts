@@ -59,7 +59,7 @@ export class EventLog {
   }
 
   /**
-   * Reads state together with the `seq` it stands at: following events from there on neither repeats nor skips a
+   * Reads state together with its `seq`: following events from there on neither repeats nor skips a
    * change that `read` has seen.
    */
   async snapshot<T>(read: (db: Kysely<Schema>) => Promise<T>): Promise<{ seq: number; value: T }> {

@@ -117,7 +117,7 @@ export class EventTail {
         this.#failure = undefined
       }
     }
-    // In the same turn as the last look at the readers: whoever comes after it starts a new loop.
+    // In the same turn as the last look at the readers: a reader that comes after it starts a new loop.
     this.#running = false
     ring.reset(-1)
     const closed = new Error('the event feed is closed')

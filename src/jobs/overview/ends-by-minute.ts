@@ -18,8 +18,8 @@ export interface Ends {
 }
 
 /**
- * What ended in each minute. A minute that lies back for a while does not change any more and is counted once for all
- * readers: whoever looks on again and again has only the last minutes read.
+ * What ended in each minute. A minute that is over for a while no longer changes and is counted once for all
+ * readers: a reader that polls has only the last minutes read.
  */
 export class EndsByMinute {
   readonly #ledger: Ledger

@@ -30,7 +30,7 @@ export interface FileAccess {
 /** For all but what other users' programs share with Wharf. */
 export const PRIVATE: FileAccess = { file: 0o600, folder: 0o700 }
 
-/** The access that a folder's mode stands for: its files have the same, without the right to enter. */
+/** The access that a folder's mode means: its files have the same, without the right to enter. */
 export function accessOf(folder: number): FileAccess {
   return { folder, file: folder & 0o666 }
 }

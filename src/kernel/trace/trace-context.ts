@@ -2,7 +2,7 @@
 export interface TraceContext {
   traceId: string
   spanId: string
-  /** Whether whoever began the trace wants it recorded. */
+  /** Whether the caller that began the trace wants it recorded. */
   sampled: boolean
 }
 

@@ -2,7 +2,7 @@
 export interface SessionLimits {
   /** A client that says nothing inside a transaction: it was stopped or cut off, and others wait for its rows. */
   idleInTransactionMs: number
-  /** Longer than the limit above, so that whoever waits for a stopped client gets its turn. */
+  /** Longer than the limit above, so that a transaction that waits for a stopped client gets its turn. */
   lockMs: number
   statementMs: number
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { AppError, type Deadline, ERRORS, messageOf } from '../../kernel/index.ts'
 import { toHttpError } from '../http-error.ts'
 
-/** Read ahead of whoever reads: pausing and resuming a connection for each piece costs more than the memory. */
+/** Read ahead of the reader: pausing and resuming a connection for each piece costs more than the memory. */
 const AHEAD = 512 * 1024
 
 /**

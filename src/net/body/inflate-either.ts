@@ -11,7 +11,7 @@ export async function* inflateEither(source: AsyncIterable<Buffer>): AsyncGenera
     yield* { [Symbol.asyncIterator]: () => iterator }
   }
   const isZlib = ((first.value[0] ?? 0) & 0x0f) === 8
-  // Its error reaches whoever reads it, so there is nothing to do when it is over.
+  // Its error reaches the reader, so there is nothing to do when it is over.
   yield* pipeline(
     Readable.from(whole()),
     isZlib ? zlib.createInflate() : zlib.createInflateRaw(),

@@ -17,7 +17,7 @@ export interface FeedPage {
   nextCursor: string | null
 }
 
-/** Reads one page. What a single item lacks is told and left out; a page that is none stops the run. */
+/** Reads one page. A faulty item is reported and left out; an invalid page stops the run. */
 export function readFeedPage(text: string, pageUrl: URL): FeedPage {
   const page = parse(text)
   if (!isRecord(page) || !Array.isArray(page.items)) throw invalid('it has no list of items')

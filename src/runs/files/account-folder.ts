@@ -26,7 +26,7 @@ export class AccountFolder {
     return join(this.path, name)
   }
 
-  /** What stands under a name: the size of a plain file, `other` for anything else, undefined for nothing. */
+  /** What is under a name: the size of a plain file, `other` for anything else, undefined for nothing. */
   async look(name: string): Promise<number | 'other' | undefined> {
     try {
       const found = await lstat(this.file(name))

@@ -14,7 +14,7 @@ export interface FileAnswer {
 /** Throws for an answer that brings no usable bytes; `have` bytes were asked to be left out. */
 export function readFileAnswer(response: HttpResponse, have: number, now: number): FileAnswer {
   const { status, headers } = response
-  if (status === 416 && have > 0) throw startOver('its server has no bytes behind those that are here')
+  if (status === 416 && have > 0) throw startOver('its server has no bytes after those that are here')
   expectOk(response, now)
   const validator = validatorOf(headers)
   if (status !== 206) return { from: 0, total: lengthOf(headers), validator }

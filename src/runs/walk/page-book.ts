@@ -42,7 +42,7 @@ export class PageTally implements Counts {
 
 /**
  * Counts page by page, because files of several pages are under way at once. A page is done when its last file is; the
- * checkpoint stands at the first page that is not, so a crash loses no file and counts none twice.
+ * checkpoint is at the first page that is not, so a crash loses no file and counts none twice.
  */
 export class PageBook {
   #checkpoint: Checkpoint

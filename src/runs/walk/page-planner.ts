@@ -24,7 +24,7 @@ const LOOKS_AT_ONCE = 16
 /**
  * Decides what is to be done with the items of a page, and takes the names of the files that will be downloaded.
  *
- * Nothing that stands on the disk is ever overwritten: a file that is there under an item's name is either that item's,
+ * Nothing on the disk is ever overwritten: a file that is there under an item's name is either that item's,
  * and then skipped, or somebody else's, and then the item gets another name.
  */
 export class PagePlanner {

@@ -16,7 +16,7 @@ export async function* readAhead<T>(source: AsyncGenerator<T>): AsyncGenerator<T
 
 function ask<T>(source: AsyncGenerator<T>): Promise<IteratorResult<T>> {
   const next = source.next()
-  // Nobody may be waiting when it fails; whoever asks for it later still hears of it.
+  // Nobody may be waiting when it fails; a later caller still gets the error.
   next.catch(() => undefined)
   return next
 }

@@ -17,7 +17,7 @@ export function etagOf(card: ArtifactCard): string {
   return `"${card.sha256}"`
 }
 
-/** The card of a key, or null if there is none. */
+/** The card of a key, or null. */
 export async function readCard(folder: string, leaf: string): Promise<ArtifactCard | null> {
   const path = join(folder, cardName(leaf))
   try {

@@ -45,7 +45,7 @@ export interface S3Options {
   /** Parts on their way at once; memory stays below `partSize × (partsInFlight + 1)`. */
   partsInFlight?: number
   maxAttempts?: number
-  /** How long a connection may be silent while an object is read: as long as whoever reads it may stall. */
+  /** How long a connection may be silent while an object is read: as long as the reader may stall. */
   idleTimeoutMs?: number
   /** The same for every other request: a store that hangs is noticed after this time. */
   answerTimeoutMs?: number

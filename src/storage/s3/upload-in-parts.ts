@@ -127,13 +127,13 @@ class PartsUpload {
         this.#arrived.push({ PartNumber, ETag })
         if (part) this.#free.push(part)
       })
-      // Whoever waits is told by the signal.
+      // The waiting caller hears of it by the signal.
       .catch((error: unknown) => this.#stop.abort(error))
       .finally(() => this.#inFlight.delete(sending))
     this.#inFlight.add(sending)
   }
 
-  /** Waits until at most so many parts are under way. */
+  /** Waits until at most N parts are under way. */
   async #settled(most: number): Promise<void> {
     while (this.#inFlight.size > most) await orAborted(Promise.any([...this.#inFlight]), this.#stop.signal)
     this.#stop.signal.throwIfAborted()

@@ -19,7 +19,7 @@ const SCRIPT = readFileSync(new URL('./put-window.lua', import.meta.url), 'utf8'
 const PAGE = 100
 /** A window that changes all the time is written at most this often. */
 const PAUSE_MS = 250
-/** Few enough that whoever joins meanwhile does not wait for them. */
+/** Few enough that a join meanwhile does not wait for them. */
 const TASKS_PER_PIPELINE = 100
 
 interface Scripted extends Redis {

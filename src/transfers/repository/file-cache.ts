@@ -135,7 +135,7 @@ export class FileCache implements Duty {
 
   async #write(temporary: string, artifactKey: string, signal: AbortSignal): Promise<string> {
     const { stream, size: promised } = await this.#deps.store.open(artifactKey, { signal })
-    // It may fail before anybody reads it; whoever reads it then is told.
+    // It may fail before it is read; a later reader gets the error.
     stream.on('error', () => undefined)
     const stop = () => stream.destroy(signal.reason as Error)
     signal.addEventListener('abort', stop, { once: true })

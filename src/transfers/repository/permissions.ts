@@ -49,7 +49,7 @@ export class Permissions {
     for (const [bizId, owner] of owners) this.#known.set(bizId, owner)
   }
 
-  /** The agents a project may send to: ids, or beginnings with a star behind; null: all. */
+  /** The agents a project may send to: ids, or beginnings followed by a star; null: all. */
   async setAgents(tx: Tx, projectId: string, patterns: string[] | null): Promise<void> {
     if (patterns === null) {
       await tx.db.deleteFrom('transfer_agents').where('project_id', '=', projectId).execute()

@@ -152,7 +152,7 @@ export class WindowStore {
     this.#changed(tx, id)
   }
 
-  /** The window behind a job, locked: whoever ends it and whoever joins it wait for each other. */
+  /** The window of a job, locked: its end and joins to it wait for each other. */
   async ofJob(tx: Tx, jobId: string): Promise<TransferWindow | undefined> {
     let query = tx.db.selectFrom('transfer_windows').selectAll().where('job_id', '=', jobId)
     if (this.#deps.ledger.dialect === 'postgres') query = query.forUpdate()

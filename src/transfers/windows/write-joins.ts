@@ -9,7 +9,7 @@ export interface Joined {
   jobId: string
 }
 
-/** What one join wrote, for whoever mirrors it. */
+/** What one join wrote, for the mirror. */
 export interface JoinedTask extends Joined {
   windowId: string
   request: JoinRequest

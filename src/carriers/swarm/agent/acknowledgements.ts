@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Clock } from '../../../kernel/index.ts'
 import { ackFrame } from '../pieces/index.ts'
 
-/** Every so many pieces at least, which is half of what a parent lets be on its way. */
+/** At least every N pieces, which is half of what a parent lets be on its way. */
 const MOST_PIECES = 4
 /** On a slow line every piece is told of: it is a sign of life too. On a fast one that would cost more than it tells. */
 const EVERY_MS = 50

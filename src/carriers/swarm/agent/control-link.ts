@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws'
 import { backoffDelay, type Clock, type Log, messageOf } from '../../../kernel/index.ts'
-import { AGENT_SOCKET_PATH, type FromAgent, KNOCK_MS, newNonce, type ToAgent } from '../wire/index.ts'
+import { AGENT_SOCKET_PATH, type FromAgent, newNonce, PING_MS, type ToAgent } from '../wire/index.ts'
 import { HOW_TO_ENROLL } from './enroll.ts'
 
 export interface ControlLinkDeps {
@@ -72,8 +72,8 @@ export class ControlLink {
     const nonce = newNonce()
     let trusted = false
     const watch = setInterval(() => {
-      if (this.#deps.clock.now() - heardAt > 4 * KNOCK_MS) socket.terminate()
-    }, KNOCK_MS)
+      if (this.#deps.clock.now() - heardAt > 4 * PING_MS) socket.terminate()
+    }, PING_MS)
     const stop = () => socket.close()
     signal.addEventListener('abort', stop, { once: true })
     socket.on('open', () => {

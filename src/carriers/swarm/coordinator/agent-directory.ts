@@ -1,6 +1,6 @@
 import type { Bus } from '../../../jobs/index.ts'
 import type { Log } from '../../../kernel/index.ts'
-import { agentPeerId, type Carried, type FromAgent, isCarried, KNOCK_MS, type PeerId } from '../wire/index.ts'
+import { agentPeerId, type Carried, type FromAgent, isCarried, type PeerId, PING_MS } from '../wire/index.ts'
 import { isAgentMessage } from './read-agent-message.ts'
 import type { SwarmAgent, SwarmStore } from './swarm-store.ts'
 
@@ -36,7 +36,7 @@ type Bulletin =
   | { kind: 'of'; key: string; message: FromAgent }
 
 /** Seen within this time: connected. */
-const PRESENT_MS = 4 * KNOCK_MS
+const PRESENT_MS = 4 * PING_MS
 
 /**
  * All agents, wherever they are connected, and a way to each. An agent's line ends at one instance, while the task that

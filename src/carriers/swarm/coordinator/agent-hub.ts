@@ -19,8 +19,8 @@ import {
   agentPeerId,
   type FromAgent,
   isSignedBy,
-  KNOCK_MS,
   newNonce,
+  PING_MS,
   readAgentKey,
   readEnrollmentToken,
   readPass,
@@ -42,7 +42,7 @@ export interface AgentHubDeps {
   log: Log
 }
 
-/** Tells whoever wants a socket why there is none. */
+/** Tells a client why its socket is refused. */
 export type Refuse = (error: AppError) => void
 
 /** Who is at the other end, as far as the way in shows it. */
@@ -80,7 +80,7 @@ export class AgentHub {
   })
   readonly #lines = new Map<string, Line>()
   #revokedKeys = new Set<string>()
-  #knocking: NodeJS.Timeout | undefined
+  #pinging: NodeJS.Timeout | undefined
   #bytesSent = 0
 
   constructor(deps: AgentHubDeps) {
@@ -90,8 +90,8 @@ export class AgentHub {
 
   async start(): Promise<void> {
     await this.#learnRevoked()
-    this.#knocking ??= setInterval(() => this.#knock(), KNOCK_MS)
-    this.#knocking.unref()
+    this.#pinging ??= setInterval(() => this.#ping(), PING_MS)
+    this.#pinging.unref()
   }
 
   /** Sends every agent away; it connects again at once, to another instance where there is one. */
@@ -107,7 +107,7 @@ export class AgentHub {
   }
 
   stop(): void {
-    clearInterval(this.#knocking)
+    clearInterval(this.#pinging)
     this.#lines.clear()
     for (const client of this.#server.clients) client.terminate()
   }
@@ -291,10 +291,10 @@ export class AgentHub {
     this.#deps.directory.gone({ agentId, containerId })
   }
 
-  #knock(): void {
+  #ping(): void {
     const now = this.#deps.clock.now()
     for (const [key, line] of this.#lines) {
-      if (now - line.heardAt > 3 * KNOCK_MS) line.socket.terminate()
+      if (now - line.heardAt > 3 * PING_MS) line.socket.terminate()
       else line.socket.ping()
       if (now - line.certifiedAt > LEAF_MS / 2) this.#certify(key)
     }

@@ -97,7 +97,7 @@ export function isAgentMessage(message: unknown): message is FromAgent {
   return validator.Check(message)
 }
 
-/** What an agent may say. Throws on anything else: whoever sends it is not an agent of ours. */
+/** What an agent may say. Throws on anything else: its sender is not an agent of ours. */
 export function readAgentMessage(data: string): FromAgent {
   const message: unknown = JSON.parse(data)
   if (validator.Check(message)) return message as Static<typeof MESSAGE> satisfies FromAgent

@@ -79,7 +79,7 @@ const DAY = 86_400_000
 const EGRESS_UNSAVED = 64 * 1024 * 1024
 
 /**
- * Carries files by relay between agents. What must survive this process is in the store: whoever is asked for a task
+ * Carries files by relay between agents. What must survive this process is in the store: an instance that is asked for a task
  * that is not over and that nobody here coordinates takes it over, with the agents' own progress as it is.
  */
 export class SwarmCarrier implements Carrier {
@@ -283,7 +283,7 @@ export class SwarmCarrier implements Carrier {
       return running
     } catch (error) {
       signal.throwIfAborted()
-      // Whoever asks does so again: a store that is away or a disk that is full for a while must not end the task.
+      // The caller asks again: a store that is away or a disk that is full for a while must not end the task.
       throwOutage(error)
       if (mayPass(error)) throw error
       const message = messageOf(error)

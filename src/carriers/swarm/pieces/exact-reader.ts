@@ -67,7 +67,7 @@ export class ExactReader {
     return used
   }
 
-  /** For whoever asks next. False when that is enough for now. */
+  /** For the next caller. False when that is enough for now. */
   #keep(bytes: Uint8Array): boolean {
     if (this.#to + bytes.length > STAGE_BYTES) {
       this.#stage.copyWithin(0, this.#from, this.#to)

@@ -113,7 +113,7 @@ export class Feed {
     )
   }
 
-  /** Sends the piece from where it stands up to here. */
+  /** Sends the piece from its present place up to here. */
   #send(upTo: number): void {
     const length = this.#holding.manifest.lengthOf(this.#index)
     if (this.#sent === 0) writeHead(this.#frame, this.#index, length)

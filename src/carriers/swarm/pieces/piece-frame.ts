@@ -6,7 +6,7 @@
 export interface PieceRequest {
   ticket: string
   from: number
-  /** null: this piece and all that follow. Else so many blocks of this one piece: a question about speed. */
+  /** null: this piece and all that follow. Else N blocks of this one piece: a question about speed. */
   blocks: number | null
 }
 

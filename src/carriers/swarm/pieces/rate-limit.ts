@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/index.ts'
 
-/** Lets so many bytes a second pass; null: all of them. Callers queue up, so that one cannot starve another. */
+/** Limits bytes per second; null: no limit. Callers queue up, so that one cannot starve another. */
 export class RateLimit {
   readonly #clock: Clock
   readonly #bytesPerSecond: number | null
@@ -17,7 +17,7 @@ export class RateLimit {
     return this.#bytesPerSecond === null
   }
 
-  /** How long so many bytes take at least. */
+  /** The least time that N bytes take. */
   millisecondsFor(bytes: number): number {
     return this.#bytesPerSecond === null ? 0 : (bytes / this.#bytesPerSecond) * 1000
   }

@@ -6,8 +6,8 @@ export const AGENT_SOCKET_PATH = '/ws/agent'
 
 /** How often a busy agent tells how far it is. */
 export const REPORT_MS = 250
-/** How often the server knocks; who is silent for three knocks is gone. */
-export const KNOCK_MS = 5_000
+/** How often the server pings; an agent that is silent for three pings is gone. */
+export const PING_MS = 5_000
 
 export interface PeerAddress {
   id: PeerId

@@ -1,6 +1,6 @@
 /** Up to this many pages are fetched one after the other. */
 const LINEAR_PAGES = 400
-/** Beyond that, one fetcher for each so many pages … */
+/** Beyond that, one fetcher for every N pages … */
 const PAGES_A_FETCHER = 100
 /** … but never more than this: a source is somebody's production system. */
 const MAX_FETCHERS = 5

@@ -20,7 +20,7 @@ export class PagePrints {
   #mask = 0
   #count = 0
 
-  /** With room for so many pages; more make it grow. */
+  /** With room for N pages; more make it grow. */
   constructor(pages: number) {
     this.#makeRoom(pages)
   }

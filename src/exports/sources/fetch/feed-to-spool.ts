@@ -43,14 +43,14 @@ export interface FeedOptions extends FeedWriterOptions {
   stall?: StallOptions
 }
 
-/** What stands for a total that nobody knows, in the notes. */
+/** The total in the notes when it is unknown. */
 const UNKNOWN = -1
 /** Smaller feeds are read before a thread has started to. */
 const PAGES_FOR_A_THREAD = 4
 const ONCE = 'rows that come once cannot be taken up where they broke off'
 
 /**
- * Leaves the rows of a feed in `directory` as a spool. Where the feed is resumable, what an earlier call left is taken up behind its
+ * Leaves the rows of a feed in `directory` as a spool. Where the feed is resumable, what an earlier call left is taken up after its
  * last safe page; else it is cleared. While one page is made records of, the next one is read.
  */
 export async function feedToSpool(deps: FeedDeps, options: FeedOptions): Promise<Spool> {

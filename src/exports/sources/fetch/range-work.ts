@@ -16,7 +16,7 @@ export interface OpenTask {
 
 export interface TakeTask {
   range: number
-  /** The page stands at its beginning, with its margin behind it. */
+  /** The page is at its beginning, followed by its margin. */
   memory: ArrayBuffer
   length: number
   expected: ExpectedPage

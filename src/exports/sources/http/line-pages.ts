@@ -5,7 +5,7 @@ import type { FeedPage, PageBody } from '../pages/index.ts'
 import { joinRows } from './paging/answer-page.ts'
 
 const NEWLINE = 0x0a
-/** About so many bytes make a page. */
+/** About this many bytes make a page. */
 const PAGE_BYTES = 512 * 1024
 const MAX_LINE = 64 * 1024 * 1024
 const PAGE_HEAD = '{"data":['.length
@@ -57,7 +57,7 @@ function pageOf(bytes: Buffer, firstLine: number): FeedPage & { text: PageBody; 
   return { text, rows: rows.length, lines }
 }
 
-/** Each row ends where its line does: what is behind it in the page is no part of any value. */
+/** Each row ends where its line does: what follows it in the page is no part of any value. */
 function check(page: Buffer, rows: readonly Buffer[], lineOf: readonly number[]): void {
   let at = PAGE_HEAD
   for (const [index, row] of rows.entries()) {

@@ -3,7 +3,7 @@ import { AppError, ERRORS } from '../../../kernel/index.ts'
 import { fault, OPEN_BRACE, ShapeFault, skipSpace, skipValue } from '../json/index.ts'
 
 /**
- * What stands around a page's rows: `{total, data, template?, header?, footer?}`, bare or wrapped as
+ * What surrounds a page's rows: `{total, data, template?, header?, footer?}`, bare or wrapped as
  * `{status, msg, data: {…}}`. It is a wrapper only if it has no `total` of its own.
  */
 
@@ -41,7 +41,7 @@ export function startOfJson(input: Buffer, end: number, page: number): number {
 
 export function checkEndOfPage(input: Buffer, at: number, end: number): void {
   const p = skipSpace(input, at)
-  if (p < end) fault('unexpected text behind the page', p)
+  if (p < end) fault('unexpected text after the page', p)
 }
 
 /** Of `total`, `status` and `msg`, of which the last is shown to people. */

@@ -16,7 +16,7 @@ export interface FillOptions {
   arrived?(bytes: number): void
 }
 
-/** A buffer for one page after the other, with the margin behind it. */
+/** A buffer for one page after the other, followed by the margin. */
 export class PageBody {
   bytes: Buffer = Buffer.alloc(0)
   length = 0

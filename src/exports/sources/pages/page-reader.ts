@@ -31,7 +31,7 @@ export interface ExpectedPage {
   total: number
 }
 
-/** Reads one page after the other: the envelope member by member, `data` through the transcoder where it stands. */
+/** Reads one page after the other: the envelope member by member, `data` through the transcoder in place. */
 export class PageReader {
   readonly #transcoder: RowTranscoder
   readonly #options: PageReaderOptions

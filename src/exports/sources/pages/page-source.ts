@@ -7,7 +7,7 @@ export interface PageAnswer {
 }
 
 /**
- * Where pages come from. Redirects, content encodings, the address guard and signing are behind it. An error that is
+ * Where pages come from. Redirects, content encodings, the address guard and signing are its own. An error that is
  * thrown with `retryable: false` ends the fetch at once; any other counts as a failed try.
  */
 export interface PageSource {

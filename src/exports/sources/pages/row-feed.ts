@@ -6,7 +6,7 @@ export interface FeedPage {
   rows: number
   /** The number of all rows that the place states with it. */
   total?: number
-  /** Where a feed that is resumable goes on behind it. Plain data. */
+  /** Where a feed that is resumable goes on after it. Plain data. */
   next?: unknown
 }
 
@@ -27,7 +27,7 @@ export interface RowFeed {
   readonly paged?: boolean
   /** Such a fault can never be let pass. */
   readonly endless?: boolean
-  /** It can be opened again behind a page that it has given. */
+  /** It can be opened again after a page that it has given. */
   readonly resumable?: boolean
   /** Ends after the last row. Broken off by its reader, it lets go of what it holds. */
   pages(): AsyncIterable<FeedPage>

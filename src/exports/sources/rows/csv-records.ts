@@ -10,7 +10,7 @@ export interface CsvRecords {
   formulas: 'escape' | 'keep'
 }
 
-/** What stands in place of a hash for typed records that are marked. */
+/** What replaces a hash for typed records that are marked. */
 export const MARKED = 'marked'
 
 /** Equal for equal records; the leads of many row headers are too long to be noted with every checkpoint. */

@@ -11,7 +11,7 @@ export class RowColumns {
   /** Keys that rows have and no column shows. */
   readonly unwanted: string[] = []
   slots: number
-  /** By column; there may be room for more behind the last. */
+  /** By column; there may be room for more after the last. */
   slotOf: Int32Array
   /** A row's keys. */
   readonly keys: KeyTable
@@ -19,7 +19,7 @@ export class RowColumns {
   readonly slotOfKey: number[]
   /** Of the value that names the row header, or -1. */
   readonly headSlot: number
-  /** The row headers, looked up by what stands between the quotes of a typed record. */
+  /** The row headers, looked up by what is between the quotes of a typed record. */
   readonly heads: KeyTable | undefined
   /** Values can be written as they come when keys come in this order: each column has a slot of its own. */
   readonly inOrder: boolean
@@ -75,7 +75,7 @@ export class RowColumns {
     }
   }
 
-  /** A name such as `customer.city` also stands for a value inside of an object. */
+  /** A name such as `customer.city` also names a value inside an object. */
   #addPath(name: string, slot: number): void {
     const [first, ...rest] = pathOf(name) ?? []
     if (first === undefined) return

@@ -10,16 +10,16 @@ export class RowShape {
    * it can go straight to its place. A zero ends it. In one array, because a row's loop is short of registers.
    */
   readonly code: Int32Array
-  /** What stands behind the last value, up to the row's end. */
+  /** What follows the last value, up to the row's end. */
   readonly closing: Uint8Array
-  /** Commas behind the last value, for columns that the row lacks. */
+  /** Commas after the last value, for columns that the row lacks. */
   readonly trailing: number
   /** Slots of the columns that the row lacks. */
   readonly missing: Int32Array
   /** Values come in the order of the columns: no need to collect them first. */
   readonly direct: boolean
 
-  /** `gaps` stand before the values, `closing` behind the last one. `columns` is missing when values must be routed. */
+  /** `gaps` come before the values, `closing` after the last one. `columns` is missing when values must be routed. */
   constructor(gaps: Buffer[], closing: Buffer, slots: number[], columns: number | undefined) {
     this.closing = Buffer.from(closing)
     const code: number[][] = []

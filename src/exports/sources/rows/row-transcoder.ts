@@ -620,7 +620,7 @@ export class RowTranscoder {
     throw new UnknownRowHead(`no row header is named "${name}"`)
   }
 
-  /** Ends the record behind `at`. False: the row is beyond the limit, and not kept. */
+  /** Ends the record after `at`. False: the row is beyond the limit, and not kept. */
   #commit(sink: SegmentBuffer, at: number): boolean {
     if (this.rowsRead++ >= this.#limit) return false
     const out = sink.memory.bytes

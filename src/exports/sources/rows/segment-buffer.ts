@@ -46,7 +46,7 @@ export class SegmentBuffer {
   length = 0
   rows: number
   readonly lead: Uint8Array
-  /** A record that ends at or behind this place in `memory` closes the slice. */
+  /** A record that ends at or after this place in `memory` closes the slice. */
   sliceLimit = 0
   /** Bytes in the file. */
   #base: number
@@ -68,7 +68,7 @@ export class SegmentBuffer {
     if (state.bytes === 0) this.#begin(head)
   }
 
-  /** Room for `extra` more bytes behind `length`. */
+  /** Room for `extra` more bytes after `length`. */
   reserve(extra: number): void {
     const { bytes } = this.memory
     if (bytes.length - this.length >= extra) return

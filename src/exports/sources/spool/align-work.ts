@@ -18,7 +18,7 @@ export interface AlignTask {
   skip: number
   /** Fields that every record begins with and that stay: the labels of a row header. */
   labels: number
-  /** By field of the new records: its place among those of the old ones, or -1. A place behind a record's end is empty. */
+  /** By field of the new records: its place among those of the old ones, or -1. A place after a record's end is empty. */
   places: readonly number[]
 }
 

@@ -155,7 +155,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Of so many bytes from `at` on, or -1 if the file has not as many. */
+/** Of N bytes from `at` on, or -1 if the file has not as many. */
 async function checksum(file: FileHandle, at: number, bytes: number): Promise<number> {
   const buffer = Buffer.allocUnsafe(READ_BYTES)
   let crc = 0

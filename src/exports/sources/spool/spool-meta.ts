@@ -10,7 +10,7 @@ export interface RangeMeta extends PageRange {
   next: number
   /** One by row header, or a single one. */
   segments: SegmentState[]
-  /** Fields that its rows brought, behind the spool's own. */
+  /** Fields that its rows brought, after the spool's own. */
   added: string[]
   /** Keys that no field shows. */
   unwanted: string[]
@@ -41,7 +41,7 @@ export interface SpoolMeta {
   ranges: RangeMeta[]
   /** The first page that stated another total than the first answer. */
   drift: Drift | null
-  /** Of a feed: the keys that its first page had, and where it goes on behind the last page that counts. */
+  /** Of a feed: the keys that its first page had, and where it goes on after the last page that counts. */
   feed?: FeedStart
   /** Milliseconds since 1970. */
   updated: number

@@ -10,7 +10,7 @@ export interface SpoolSegment {
   bytes: number
   slices: Slice[]
   /**
-   * Where each of the spool's fields is in these records, -1 where it is not. Missing: at its own place, or behind the
+   * Where each of the spool's fields is in these records, -1 where it is not. Missing: at its own place, or after the
    * record's end.
    */
   places?: number[]

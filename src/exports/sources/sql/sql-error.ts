@@ -23,7 +23,7 @@ export function rowTooLarge(limit: number): AppError {
   })
 }
 
-/** The text is not repeated: whoever sent it has it. */
+/** The text is not repeated: the caller has it. */
 export function notReading(): AppError {
   const message = 'the query returns no rows: an export takes one statement that only reads, such as a SELECT'
   return new AppError(ERRORS.QUERY_FAILED, message, { retryable: false })

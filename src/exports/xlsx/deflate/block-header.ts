@@ -7,7 +7,7 @@ const ZEROS = 17
 const MANY_ZEROS = 18
 const EXTRA_BITS = [2, 3, 7]
 
-/** What stands before a block with codes of its own: its kind, not the last one, and the lengths of both codes. */
+/** What comes before a block with codes of its own: its kind, not the last one, and the lengths of both codes. */
 export function putBlockHeader(
   literalLengths: Uint8Array,
   distanceLengths: Uint8Array,

@@ -70,7 +70,7 @@ function withExtra(code: number, rest: number, size: number): number {
 }
 
 /**
- * Writes `count` tokens for `end` bytes behind a header that ends at bit `start`, and then an empty block, which fills up
+ * Writes `count` tokens for `end` bytes after a header that ends at bit `start`, and then an empty block, which fills up
  * the last byte. Gives the bytes that were written, or -1 when the codes lack a symbol.
  */
 export function writeBlock(start: number, end: number, count: number): number {

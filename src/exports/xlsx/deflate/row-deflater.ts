@@ -37,7 +37,7 @@ export class RowDeflater {
     this.#leftToZlib = false
   }
 
-  /** Adds the first `length` bytes of `XML`, with so many words of `MARKS`. */
+  /** Adds the first `length` bytes of `XML`, with N words of `MARKS`. */
   deflateInto(block: DeflatedBlock, length: number, marked: number): void {
     if (length === 0) return
     const plain = XML.subarray(0, length)

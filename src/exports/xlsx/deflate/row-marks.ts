@@ -4,7 +4,7 @@ export const MARK_WORDS = 4
 
 /**
  * What the maker of rows knows about the bytes, and a search would have to find out. Four words a cell: where the value
- * before it ends, the place behind its row number, where its value begins, and of which kind it is. They are hints: a wrong
+ * before it ends, the place after its row number, where its value begins, and of which kind it is. They are hints: a wrong
  * one costs compression, never correctness.
  */
 export const MARKS = new Int32Array(MAX_MARKS * MARK_WORDS)

@@ -19,36 +19,36 @@ const words = TOKENS
 const WORTHWHILE = 4
 /** A value's match reaches farther back than markup's, so it has to be longer. */
 const WORTHWHILE_VALUE = 5
-/** What is left of a row number behind its first digits. */
+/** What is left of a row number after its first digits. */
 const LAST_DIGITS = 8
 /** So far before the begin that it is out of reach from everywhere. */
 const NOWHERE = -(1 << 24)
 
-/** By column: where the markup before its latest cell begins, and the place behind that cell's row number. */
+/** By column: where the markup before its latest cell begins, and the place after that cell's row number. */
 const leads = new Int32Array(COLUMNS)
 const numberEnds = new Int32Array(COLUMNS)
-/** By opening: the place behind the row number of the latest cell with it. */
+/** By opening: the place after the row number of the latest cell with it. */
 const openingStarts = new Int32Array(OPENINGS)
 /** By column and first four bytes of a value, hashed: where the latest such value begins. */
 const HASH_BITS = 12
 const values = new Int32Array(1 << HASH_BITS)
 /** By column: as long as it is above zero values are looked up. What is found raises it, what is not lowers it. */
-const hopes = new Int32Array(COLUMNS)
-const FIRST_HOPE = 32
-const HOPE_A_FIND = 4
+const budgets = new Int32Array(COLUMNS)
+const FIRST_BUDGET = 32
+const BUDGET_PER_MATCH = 4
 
 /**
  * Finds matches in rows without searching for them, for the first `end` bytes and with `marked` words of marks. A cell's
  * markup is that of the row before; where that differs, in the row number, markup of the same row has the right one; and a
  * value is looked for among those of its column that begin with the same four bytes. Whatever is tried is compared byte by
- * byte. Gives the number of tokens; the bytes behind the last one are literals.
+ * byte. Gives the number of tokens; the bytes after the last one are literals.
  */
 export function matchRows(end: number, marked: number): number {
   leads.fill(NOWHERE)
   numberEnds.fill(NOWHERE)
   openingStarts.fill(NOWHERE)
   values.fill(NOWHERE)
-  hopes.fill(FIRST_HOPE)
+  budgets.fill(FIRST_BUDGET)
   let count = 0
   let done = 0
   let previous = NOWHERE
@@ -87,7 +87,7 @@ export function matchRows(end: number, marked: number): number {
       }
     }
 
-    // What is left of the row number, and the markup behind it.
+    // What is left of the row number, and the markup after it.
     if (done < value) {
       let at = numberEnd - done > LAST_DIGITS ? numberEnd : done
       let from = (openingStarts[opening]! + at - numberEnd) | 0
@@ -111,7 +111,7 @@ export function matchRows(end: number, marked: number): number {
       }
     }
 
-    if (hopes[column]! > 0) {
+    if (budgets[column]! > 0) {
       const next = m + markWords < marked ? marks[m + markWords]! : end
       const at = Math.max(done, value)
       if (next - at >= WORTHWHILE_VALUE) {
@@ -120,7 +120,7 @@ export function matchRows(end: number, marked: number): number {
         const length = matchLength(from, at, end)
         const found = length >= WORTHWHILE_VALUE
         values[hash] = value
-        hopes[column] = (hopes[column]! + (found ? HOPE_A_FIND : -1)) | 0
+        budgets[column] = (budgets[column]! + (found ? BUDGET_PER_MATCH : -1)) | 0
         if (found) {
           count = put(count, (at - done) | 0, length, (at - from) | 0)
           done = (at + length) | 0
@@ -135,7 +135,7 @@ export function matchRows(end: number, marked: number): number {
   return count
 }
 
-/** Adds a token with so many literals before its match. Gives the number of tokens. */
+/** Adds a token with N literals before its match. Gives the number of tokens. */
 function put(count: number, literals: number, length: number, distance: number): number {
   const stretches = literals < alone ? 0 : Math.floor(literals / alone)
   if (stretches > 0) words.fill(alone << 23, count, count + stretches)

@@ -1,7 +1,7 @@
 import { MAX_MARKS } from './row-marks.ts'
 import { XML } from './xml-buffer.ts'
 
-/** A token of this many literals has no match behind them. */
+/** A token of this many literals has no match after them. */
 export const LITERALS_ALONE = 511
 const MATCHES_A_MARK = 3
 

@@ -1,6 +1,6 @@
 /**
  * What is added up of each column with a total, while its cells are written: `TOTALS` numbers per column. Threads add up piece by
- * piece, whoever puts the pieces together adds those, per group of rows and per file.
+ * piece, which are added when the pieces are put together, per group of rows and per file.
  */
 export const TOTALS = 6
 /** Cells that hold a number, and cells that hold anything. */

@@ -37,7 +37,7 @@ const MODES: Record<CellType, number> = {
 
 /**
  * A column made ready: the markup before a value is kept as 8-byte words, because storing a word costs as much as storing
- * a byte. `<c r="AB` stands in words 0 and 1, then three words a slot, from `" s="12" t="str"><v>` and the like.
+ * a byte. `<c r="AB` is in words 0 and 1, then three words per slot, from `" s="12" t="str"><v>` and the like.
  */
 export class CompiledColumn {
   readonly field: number
@@ -52,7 +52,7 @@ export class CompiledColumn {
   readonly headLength: number
   /** By slot: how a cell is marked for compression. */
   readonly marks: Int32Array
-  /** By variant: what stands behind the row number where a text's outer blanks are to be kept, and its mark. */
+  /** By variant: what follows the row number where a text's outer blanks are to be kept, and its mark. */
   readonly keepingOpenings: Uint8Array[]
   readonly keepingMarks: Int32Array
   readonly filled: boolean[]

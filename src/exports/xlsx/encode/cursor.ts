@@ -4,7 +4,7 @@ import type { CellLink } from '../parts/index.ts'
 import { type DeflatedBlock, emptyBlock } from '../zip/deflate-block.ts'
 import { noTotals } from './column-totals.ts'
 
-/** Words are read whole, so that many bytes behind the input's end must be readable. */
+/** Words are read whole, so that many bytes after the input's end must be readable. */
 export const PADDING = 8
 
 /**
@@ -14,7 +14,7 @@ export const PADDING = 8
 export class Cursor {
   /** Spool bytes; what is to be read ends at `end`. */
   input: Buffer = Buffer.alloc(0)
-  /** The same bytes, and `PADDING` more behind them. */
+  /** The same bytes, followed by `PADDING` more. */
   inputView: DataView = new DataView(new ArrayBuffer(0))
   i = 0
   end = 0
@@ -121,7 +121,7 @@ export class Cursor {
     if (this.o > rowFill || this.marked + (columns + 1) * MARK_WORDS > marks.length) this.flush()
   }
 
-  /** The cursor stands behind the `>` of a row's tag. */
+  /** The cursor is after the `>` of a row's tag. */
   beginFitting(): void {
     this.#rowTagEnd = this.o - 1
     this.#rowMark = this.marked

@@ -71,12 +71,12 @@ export function numericText(c: Cursor, column: CompiledColumn, start: number, en
   return writeParsed(c, column, c.input.toString('latin1', start, end))
 }
 
-/** Left behind by the last scan. They are module variables, so that a scan allocates nothing. */
+/** Results of the last scan. They are module variables, so that a scan allocates nothing. */
 let digits = 0
 let point = -1
 let mantissa = 0
 
-/** Runs over `-`, digits and one point; gives the first byte that is none of them. */
+/** Runs over `-`, digits and one point; gives the first byte that is not one of them. */
 function scanDecimal(c: Cursor, start: number): number {
   const { input } = c
   let i = input[start] === 0x2d ? start + 1 : start

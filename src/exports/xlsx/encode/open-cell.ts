@@ -9,7 +9,7 @@ const view = XML_VIEW
 const CLOSE = Buffer.from('</v></c>').readDoubleLE(0)
 const KEEPING_CLOSE = Uint8Array.from(Buffer.from('</t></is></c>'))
 
-/** `<c r="AB12`. Gives the place behind it. */
+/** `<c r="AB12`. Returns the place after it. */
 function openReference(c: Cursor, column: CompiledColumn): number {
   const { words } = column
   let o = c.o
@@ -20,7 +20,7 @@ function openReference(c: Cursor, column: CompiledColumn): number {
   return o + c.rowDigits
 }
 
-/** Everything of a cell that stands before its value. */
+/** Everything of a cell that comes before its value. */
 export function openCell(c: Cursor, column: CompiledColumn, slot: number): void {
   const { words } = column
   const o = openReference(c, column)
@@ -66,7 +66,7 @@ export function copyCell(c: Cursor, column: CompiledColumn, slot: number, start:
 }
 
 /**
- * Copies `from` to `to` in words of eight bytes and gives the place behind them. The last word may carry bytes too many;
+ * Copies `from` to `to` in words of eight bytes and returns the place after them. The last word may carry bytes too many;
  * what is written next covers them. Valid UTF-8 holds no word that is a NaN, so none is changed on its way.
  */
 export function copyWords(c: Cursor, from: number, to: number, at: number): number {

@@ -12,7 +12,7 @@ import { findTextEnd, textCell } from './text-cell.ts'
 import { readText } from './text-variants.ts'
 import { literalCell, typedTextCell } from './typed-cell.ts'
 
-/** A row header's label: it stands in the first row of a piece. */
+/** A row header's label: it is in the first row of a piece. */
 export interface HeadCell {
   column: number
   text: string
@@ -23,7 +23,7 @@ export interface SheetColumns {
   columns: CompiledColumn[]
   /** Whether the columns take the spool's fields from left to right, as they nearly always do. */
   inOrder: boolean
-  /** What stands behind the row number in `<row r="7"`. */
+  /** What follows the row number in `<row r="7"`. */
   rowEnd: Uint8Array
   /** Rows are made as high as their texts need. */
   fits: boolean
@@ -151,7 +151,7 @@ function fitRow(c: Cursor, column: CompiledColumn, start: number): void {
   if (lines > c.lines) c.lines = lines
 }
 
-/** Past the delimiter behind a field; true when it was the record's end. */
+/** Past the delimiter after a field; true when it was the record's end. */
 function stepOver(c: Cursor): boolean {
   const byte = c.input[c.i]
   c.i += 1

@@ -61,7 +61,7 @@ export function worksheetTail(
   )
 }
 
-/** What stands below the data, and where. */
+/** What is below the data, and where. */
 function endAreas(
   { bottom, mark }: SheetPlan,
   nextRow: number,

@@ -1,5 +1,5 @@
 /**
- * The records of a zip archive. A size or offset from `limit` on stands in a zip64 field, and the usual one says so by being
+ * The records of a zip archive. A size or offset from `limit` on is in a zip64 field, and the usual one says so by being
  * full; a directory that is too large for the usual record gets a second one before it.
  */
 export interface ZipEntry {
@@ -39,7 +39,7 @@ export function localHeader(entry: ZipEntry): Buffer {
 
 export function centralHeader(entry: ZipEntry, limit = ZIP_LIMIT): Buffer {
   const wide: number[] = []
-  /** What stands in 32 bits. In the field of 64-bit values they follow one another in this order. */
+  /** What fits 32 bits. In the field of 64-bit values they follow one another in this order. */
   const narrow = (value: number, isLarge: boolean) => {
     if (!isLarge) return value
     wide.push(value)

@@ -232,7 +232,7 @@ describe('a source that misbehaves', () => {
     [
       'SOURCE_NOT_JSON',
       '{"total":1,"data":[{"id":1}]} x',
-      'page 0 is not JSON: unexpected text behind the page at byte 30',
+      'page 0 is not JSON: unexpected text after the page at byte 30',
     ],
     ['SOURCE_NOT_JSON', '{"total":1,"data":[{"id":1]}', 'page 0 is not JSON: expected "," or "}" at byte 26'],
     ['SOURCE_SHAPE', '[1]', 'page 0 has the wrong shape: it is not an object'],

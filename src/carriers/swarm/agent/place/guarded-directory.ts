@@ -31,7 +31,7 @@ export function checkRoots(roots: readonly string[]): void {
 function realRoot(root: string): string {
   const path = resolve(root)
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(path)
-  throw new AppError(ERRORS.CONFIG_INVALID, `--root takes a folder that exists, and ${path} is none`)
+  throw new AppError(ERRORS.CONFIG_INVALID, `--root takes an existing folder, and ${path} is not one`)
 }
 
 function isInside(root: string, path: string): boolean {

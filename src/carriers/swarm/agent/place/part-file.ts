@@ -127,7 +127,7 @@ export class PartFile implements Holding {
   keep({ index, bytes }: ArrivingPiece): Promise<void> {
     this.#received = index + 1
     this.#writing = this.#writing.then(() => this.#write(index, bytes))
-    // Whoever waits next is told.
+    // Reported to the next caller that waits.
     this.#writing.catch(() => undefined)
     this.#freeing[index % RECENT_PIECES] = this.#writing
     return this.#writing

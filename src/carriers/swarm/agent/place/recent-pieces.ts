@@ -1,7 +1,7 @@
 import { ArrivingPiece } from '../../pieces/index.ts'
 import type { Manifest } from '../../wire/index.ts'
 
-/** How far the disk may be behind the line. */
+/** How far the disk may lag the connection. */
 export const RECENT_PIECES = 4
 
 /** The pieces that came in last: children that keep up are fed from here, and the disk takes its own time. */
@@ -18,7 +18,7 @@ export class RecentPieces {
     return slot?.index === index ? slot : undefined
   }
 
-  /** Room for this piece, in place of the one that came so many before it. */
+  /** Room for this piece, in place of the one that came N pieces before it. */
   expect(index: number): ArrivingPiece {
     const at = index % RECENT_PIECES
     const slot = this.#slots[at] ?? new ArrivingPiece(this.#manifest)

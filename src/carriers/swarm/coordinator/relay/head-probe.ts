@@ -15,7 +15,7 @@ interface Asked {
 }
 
 /**
- * Finds a slow first agent of a chain. Nobody behind it can be faster, so its pace looks normal; but the source's line
+ * Finds a slow first agent of a chain. No agent after it can be faster, so its pace looks normal; but the source's line
  * out is then half idle, and one piece sent to somebody else shows it. The price is that one piece, now and then. One
  * answer only raises a suspicion, for the head may just have had a bad moment; the next one, asked at once, decides.
  */

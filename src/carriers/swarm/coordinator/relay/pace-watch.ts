@@ -6,7 +6,7 @@ export interface PaceWatchOptions {
   mostMs?: number
   /** How many looks in a row must find the same before it counts. */
   looks?: number
-  /** Silent for longer, and so many times longer than the others: frozen, or gone without a word. */
+  /** Silent for longer than this, and N times longer than the others: frozen, or gone without a word. */
   silentMs?: number
   silentTimes?: number
   /** How long the fastest pace is remembered. */
@@ -35,7 +35,7 @@ export interface Surroundings {
 /**
  * Knows every agent's pace and says who holds others up. An agent is the bottleneck only if data waits for it at its
  * parent *and* its pace is below half of the fastest, divided by the number of children its parent serves. Lag alone
- * says nothing: everyone behind a slow agent lags.
+ * says nothing: every agent after a slow one lags.
  */
 export class PaceWatch {
   readonly #options: Required<PaceWatchOptions>
@@ -66,7 +66,7 @@ export class PaceWatch {
   }
 
   /**
-   * To be said at every look. Whoever looks late was away itself, and then nobody could be heard: that time counts
+   * Called at every look. A look that comes late was held up itself, and then nobody could be heard: that time counts
    * against no one. On a machine that is short of time everyone is heard of late, so silence is measured by what is
    * usual among the better quarter: most may be frozen, but hardly all.
    */

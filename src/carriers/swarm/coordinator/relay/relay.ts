@@ -50,7 +50,7 @@ const BACK_AFTER_MS = 2_000
 const STUCK_TIMES = 12
 
 /**
- * Coordinates one task: says who takes from whom, watches every pace, and re-hangs around whoever is gone, frozen, slow
+ * Coordinates one task: says who takes from whom, watches every pace, and re-hangs around agents that are gone, frozen, slow
  * or lying. Data never passes through here; the source is one more peer.
  */
 export class Relay {

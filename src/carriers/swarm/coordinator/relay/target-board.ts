@@ -9,7 +9,7 @@ interface Standing extends SwarmTarget {
   absentSince: number | undefined
 }
 
-/** How each target of one task stands. A target's first end is its last. */
+/** The state of each target of one task. A target's first end is its last. */
 export class TargetBoard {
   readonly #targets = new Map<string, Standing>()
   readonly #pieces: number

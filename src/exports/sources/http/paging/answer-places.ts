@@ -98,7 +98,7 @@ export class AnswerPlaces {
     return this.#input.toString('utf8', at, end)
   }
 
-  /** The number of all items in a Content-Range (`0-24/3573`) stands behind the slash; `*` says that it is not known. */
+  /** The number of all items in a Content-Range (`0-24/3573`) is after the slash; `*` says that it is not known. */
   #header(name: string): string | undefined {
     const value = this.#headers[name.toLowerCase()]
     if (value === undefined) return undefined

@@ -10,7 +10,7 @@ import { type MysqlTarget, readMysqlUrl } from './mysql-url.ts'
 
 /** Of the whole statement, its rows included: the server's own limit, should this process be gone. */
 const STATEMENT_SECONDS = 4 * 3_600
-/** Pages that are read ahead of whoever takes them. */
+/** Pages that are read ahead of the consumer. */
 const MOST_PAGES = 2
 
 const SESSION = [
@@ -121,7 +121,7 @@ class MysqlSession {
     running.on('error', (error) => this.#end(queryError(error)))
     this.#silence = setTimeout(() => this.#quiet(), this.#silenceMs)
     return this.#waited((settle) => {
-      // Rows may follow at once, so that whoever gathers them is there before anybody has heard of the columns.
+      // Rows may follow at once, so that their collector exists before the columns are announced.
       running.on('fields', (fields: FieldPacket | FieldPacket[]) => {
         const columns = [fields].flat().map(mysqlColumn)
         this.#gather(running, columns)

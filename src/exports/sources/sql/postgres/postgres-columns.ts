@@ -9,7 +9,7 @@ const number = (text: string): string => (/^-?\d/.test(text) ? text : quoted(tex
 const plain = (text: string): string => text
 const boolean = (text: string): string => (text === 't' ? 'true' : 'false')
 
-/** `2024-02-29 08:30:15.5+00` as ISO 8601; what is none (infinity, BC) stays as it is. */
+/** `2024-02-29 08:30:15.5+00` as ISO 8601; what has no such form (infinity, BC) stays as it is. */
 function time(text: string): string {
   const [, date, clock, zone = ''] =
     /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d(?::\d\d)?)?$/.exec(text) ?? []

@@ -6,7 +6,7 @@ import { MOST_ROW_BYTES, type PageGatherer } from '../sql-pages.ts'
 /** Values as PostgreSQL writes them, whatever their type. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
 
-/** Pages that may wait for whoever takes them. */
+/** Pages that may wait for the consumer. */
 const MOST_PAGES = 2
 
 interface Socket {

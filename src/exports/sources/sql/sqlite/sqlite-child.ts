@@ -39,14 +39,14 @@ function read({ path, query, params }: SqliteTask): void {
   lockDown(database)
   const statement = database.prepare(query)
   if (isMore(query.slice(statement.sourceSQL.length)))
-    throw new Refusal('QUERY_FAILED', 'an export takes one statement, and there is another one behind it')
+    throw new Refusal('QUERY_FAILED', 'an export takes one statement, and another one follows it')
   statement.setReadBigInts(true)
   statement.setReturnArrays(true)
   const columns = statement.columns().map(({ name, type }) => sqliteColumn({ name: String(name), type }))
   if (columns.length === 0)
     throw new Refusal('QUERY_FAILED', 'the query returns no rows: an export takes one SELECT')
   const rows = statement.iterate(...params.map(bound)) as unknown as Iterator<(SqliteValue | null)[]>
-  // The snapshot is that of the first step: whoever has the columns may count on it.
+  // The snapshot is that of the first step: a caller that has the columns can rely on it.
   let row = rows.next()
   send(frameOf('columns', JSON.stringify(columns.map(({ name, type }) => ({ name, type })))))
   const gatherer = new PageGatherer(columns)
