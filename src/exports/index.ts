@@ -12,7 +12,7 @@ export {
   SpoolFolders,
   SpoolSweeper,
 } from './pipeline/index.ts'
-export type { Preview, TablePreview } from './preview/preview.ts'
+export { type Preview, TablePreview } from './preview/preview.ts'
 export { COMPRESSIONS } from './records/index.ts'
 export { openSigner, verifyFiles } from './report/index.ts'
 export { EXPORT_TYPES, type ExportBody, readRequest } from './request/index.ts'
@@ -34,5 +34,11 @@ export {
   SqlConnections,
   sampleOrders,
 } from './sources/index.ts'
-export { parseKeepingOrder, projectMaskKey, stringifyKeepingOrder } from './template/index.ts'
+export {
+  HeaderSchema,
+  parseKeepingOrder,
+  projectMaskKey,
+  stringifyKeepingOrder,
+  TemplateSchema,
+} from './template/index.ts'
 export { ThreadPool } from './threads/index.ts'

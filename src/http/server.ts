@@ -54,7 +54,7 @@ import {
   watchBody,
 } from './limits/index.ts'
 import { Metrics, type MetricsAccess, MetricsServer } from './metrics/index.ts'
-import { registerOpenApi } from './openapi.ts'
+import { registerOpenApi } from './openapi/openapi.ts'
 import { traceRequests } from './request-trace.ts'
 import {
   connectionRoutes,

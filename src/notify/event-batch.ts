@@ -1,16 +1,22 @@
+import { type Static, Type } from 'typebox'
 import { type Event, RESYNC } from '../jobs/index.ts'
 
 /** An event as it goes over the wire, the same for SSE and WebSocket. */
-export interface EventMessage {
-  seq: number
-  /** The event before this one in this stream; a reader that saw another has a gap and takes a new snapshot. */
-  prev_seq: number
-  type: string
-  task_id: string | null
-  project_id: string | null
-  at: string
-  [member: string]: unknown
-}
+export const EventMessage = Type.Object(
+  {
+    seq: Type.Integer(),
+    prev_seq: Type.Integer({
+      description:
+        'The event before this one in this stream; a reader that saw another one has a gap and takes a new snapshot',
+    }),
+    type: Type.String({ description: 'Such as export.succeeded or run_progress' }),
+    task_id: Type.Union([Type.String(), Type.Null()]),
+    project_id: Type.Union([Type.String(), Type.Null()]),
+    at: Type.String({ format: 'date-time' }),
+  },
+  { additionalProperties: true, description: 'An event; the further members depend on its type' },
+)
+export type EventMessage = Static<typeof EventMessage> & Record<string, unknown>
 
 export function toMessages(events: readonly Event[], previous: number): EventMessage[] {
   return events.map((event, index) => ({

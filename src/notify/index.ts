@@ -1,5 +1,5 @@
 export { Callbacks, type TaskViews } from './callbacks.ts'
-export type { EventBatch, EventMessage } from './event-batch.ts'
+export { type EventBatch, EventMessage } from './event-batch.ts'
 export { type EventStream, eventHistory, openEventStream } from './event-stream.ts'
 export { Mailer } from './mailer.ts'
 export { Notices } from './notices.ts'

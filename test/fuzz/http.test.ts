@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { OpenApi, Schema } from '../http/rude/requests.ts'
+import { readApi } from '../support/api-document.ts'
 import { availableBackends } from '../support/backends.ts'
 import { startExports } from '../support/export-client.ts'
 import { ADMIN_TOKEN, newProject } from '../support/http.ts'
@@ -143,13 +144,13 @@ for (const name of availableBackends()) {
       handle: of('anna', 'bert'),
       run_id: of(run_id),
       upload_id: of(upload.headers.get('location')?.split('/').at(-1)),
-      '*': of('dir/file', 'a'),
+      path: of('dir/file', 'a'),
       ...{ source_url: url, callback: url, url },
       file_path: of('/dir', '/'),
       file_name: of('file', '报表', 'x.csv'),
       timezone: of('UTC', 'Asia/Shanghai'),
     }
-    const operations = operationsOf((await (await ask('GET', '/openapi.json')).json()) as OpenApi)
+    const operations = operationsOf(await readApi({ ask }))
     const request = fc.oneof(
       ...operations.map((operation) => requestFor(operation, (member) => values[member])),
     )

@@ -54,7 +54,7 @@ export class MixedLoad {
   async unasked(): Promise<string[]> {
     const { paths } = (await (await this.#wharf.ask('GET', '/openapi.json')).json()) as { paths: Json }
     return Object.entries(paths).flatMap(([path, methods]) => {
-      const form = new RegExp(`^${path.replace(/\{\*\}/, '.+').replace(/\{\w+\}/g, '[^/]+')}$`)
+      const form = new RegExp(`^${path.replace('{path}', '.+').replace(/\{\w+\}/g, '[^/]+')}$`)
       return Object.keys(methods as object)
         .map((method) => method.toUpperCase())
         .filter(

@@ -27,7 +27,7 @@ async function routesOf({ ask }: Wharf): Promise<Route[]> {
 }
 
 const fill = (path: string, ids: Record<string, string>) =>
-  path.replace(/\{([\w*]+)\}/g, (_, name) => encodeURIComponent(ids[name] ?? 'nothing'))
+  path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[name] ?? 'nothing'))
 
 async function tried({ ask }: Wharf, { method, path }: Route, ids: Record<string, string>, key?: string) {
   const upload = path.startsWith('/api/uploads') && {
@@ -140,8 +140,8 @@ test('[foreign-id] to another project, what is not its own does not exist', asyn
     ['/api/templates/{name}', 'people'],
     ['/api/saved-exports/{name}', 'monthly'],
   ]
-  // A name that another project has is free in one's own.
-  const takesAnyName = ({ method, path }: Route) => method === 'PUT' && path.endsWith('/{name}')
+  // A name or path that another project has is free in one's own.
+  const takesAnyName = ({ method, path }: Route) => method === 'PUT' && /\/\{(?:name|path)\}$/.test(path)
   const routes = (await routesOf(wharf)).filter((route) => /\{\w+\}/.test(route.path) && !takesAnyName(route))
   for (const route of routes) {
     const name = `${route.method} ${route.path}`

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { readApi } from '../support/api-document.ts'
 import { problemOf } from '../support/export-client.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
-import { type OpenApi, type Schema, sample } from './rude/requests.ts'
+import { type Schema, sample } from './rude/requests.ts'
 
 type Place = (string | number)[]
 
@@ -39,7 +40,7 @@ const UNTYPED = [`${HUGE}!`, { a: [`${HUGE}!`] }, 'a\u0000b']
 test('no body is bent into shape: a number as a text, a text as a number or 1e999 is refused everywhere', async () => {
   const wharf = await startHttp()
   const { key } = await newProject(wharf)
-  const { paths } = (await (await wharf.ask('GET', '/openapi.json')).json()) as OpenApi
+  const { paths } = await readApi(wharf)
   const tried: string[] = []
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, { requestBody }] of Object.entries(operations)) {
@@ -66,8 +67,7 @@ test('no body is bent into shape: a number as a text, a text as a number or 1e99
 })
 
 test('every whole number of a request has a largest value that is still exact', async () => {
-  const { ask } = await startHttp()
-  const { paths } = (await (await ask('GET', '/openapi.json')).json()) as OpenApi
+  const { paths } = await readApi(await startHttp())
   const loose = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, { requestBody, parameters = [] }]) => {
       const body = requestBody && Object.values(requestBody.content)[0]?.schema

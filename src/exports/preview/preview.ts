@@ -1,22 +1,41 @@
+import { type Static, Type } from 'typebox'
 import { type ProduceDeps, produce, type Sample } from '../pipeline/index.ts'
 import { reportOf, type TableReport } from '../report/index.ts'
 import type { ExportRequest } from '../request/index.ts'
-import { type Masking, maskValue } from '../sheet/index.ts'
+import { type CellStyle, type FixedArea, type Masking, maskValue } from '../sheet/index.ts'
 import { parseRows, ROW_HEAD, valueByName } from '../sources/index.ts'
 import { type MaskRules, maskingOf } from '../template/index.ts'
 import { type FileTable, readFileTables } from './preview-file.ts'
 import { type SampleOptions, sampleTable } from './preview-sample.ts'
 
-export interface TablePreview extends FileTable {
-  name: string
-  /** Of all rows; null where it is not known. */
-  total: number | null
-  columns: { title: string; name: string | null; type: string }[]
-  /** Values of the source in the order of `columns`, hidden ones as they are shown. */
-  rows: unknown[][]
-  /** Of the rows that are shown. */
-  report: TableReport
-}
+const PreviewColumn = Type.Object(
+  { title: Type.String(), name: Type.Union([Type.String(), Type.Null()]), type: Type.String() },
+  { title: 'PreviewColumn' },
+)
+const area = (description: string) => Type.Unsafe<FixedArea>({ type: 'object', description })
+
+export const TablePreview = Type.Object({
+  name: Type.String(),
+  total: Type.Union([Type.Integer(), Type.Null()], { description: 'Of all rows; null: not known' }),
+  columns: Type.Array(PreviewColumn),
+  rows: Type.Array(Type.Array(Type.Unknown()), {
+    description: 'Values of the source in the order of `columns`; masked ones as they are shown',
+  }),
+  report: Type.Unsafe<TableReport>({ type: 'object', description: 'As in the report, of the rows shown' }),
+  top: area('The cells above the data: place, span, value and style'),
+  bottom: area('The cells below the data'),
+  data: Type.Array(
+    Type.Unsafe<FileTable['data'][number]>({
+      type: 'object',
+      description: 'A row: what each cell holds, and the text that is shown',
+    }),
+  ),
+  styles: Type.Array(Type.Unsafe<CellStyle>({ type: 'object' }), {
+    description: 'Styles of the cells of `data`, by their number',
+  }),
+  widths: Type.Array(Type.Number(), { description: 'Characters, by column; empty: the format has none' }),
+})
+export type TablePreview = Static<typeof TablePreview>
 
 export interface Preview {
   tables: TablePreview[]

@@ -1,19 +1,27 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
 import { AppError, closest, ERRORS, outageOf } from '../../kernel/index.ts'
 import { errorTypeOf } from './errors-page.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
-/** RFC 9457. `code` is stable; `detail` is for people. */
-export interface Problem {
-  type: string
-  title: string
-  status: number
-  code: string
-  detail: string
-  instance: string
-  [member: string]: unknown
-}
+export const Problem = Type.Object(
+  {
+    type: Type.String({ format: 'uri-reference', description: 'Where the code is explained' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    code: Type.String({ description: 'Stable, for programs' }),
+    detail: Type.String({ description: 'For people' }),
+    instance: Type.String({ description: 'The id of the request' }),
+    errors: Type.Optional(
+      Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
+        description: 'With REQUEST_INVALID: each mistake with its place',
+      }),
+    ),
+  },
+  { title: 'Problem', additionalProperties: true, description: 'RFC 9457' },
+)
+type Problem = Static<typeof Problem> & Record<string, unknown>
 
 export function toProblem(error: AppError, requestId: string): Problem {
   return {

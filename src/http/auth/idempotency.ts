@@ -12,6 +12,13 @@ export interface Answer {
   headers?: Record<string, string>
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Takes `Idempotency-Key`: a repeated request gets the first answer. The API document says so. */
+    idempotent?: boolean
+  }
+}
+
 const KEY_FORM = /^[\x21-\x7e]{1,255}$/
 
 /**
@@ -30,6 +37,10 @@ export class Idempotency {
     reply: FastifyReply,
     make: (tx: Tx) => Promise<Answer>,
   ): Promise<void> {
+    if (!request.routeOptions.config.idempotent)
+      throw new Error(
+        `${request.method} ${request.routeOptions.url} must say in its config that it is idempotent`,
+      )
     const key = request.headers['idempotency-key']
     if (key === undefined) {
       const made = await this.#deps.ledger.transaction(make)

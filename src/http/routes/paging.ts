@@ -9,9 +9,9 @@ export const paging = {
   cursor: Type.Optional(Type.String({ maxLength: 200 })),
 }
 
-/** How every list answers. */
-export const pageOf = <T extends TSchema>(item: T) =>
-  Type.Object({ items: Type.Array(item), next_cursor: nullable(Type.String()) })
+/** How every list answers; `title` is its name in the API document. */
+export const pageOf = <T extends TSchema>(item: T, title: string) =>
+  Type.Object({ items: Type.Array(item), next_cursor: nullable(Type.String()) }, { title })
 
 /** What a list was asked for. By name: a query may have more in it than its schema tells of. */
 export function wanted<Q extends { limit?: number; cursor?: string }, K extends keyof Q>(

@@ -5,7 +5,7 @@ export const Time = Type.String({ format: 'date-time' })
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-export const Failure = Type.Object({ code: Type.String(), message: Type.String() })
+export const Failure = Type.Object({ code: Type.String(), message: Type.String() }, { title: 'Failure' })
 
 export const WaitingFor = Type.Object(
   {
@@ -15,10 +15,13 @@ export const WaitingFor = Type.Object(
     message: Type.String(),
     next_try_at: nullable(Time),
   },
-  { description: 'What is away or failing. Waiting for a part of the installation uses up no attempt.' },
+  {
+    title: 'WaitingFor',
+    description: 'What is away or failing. Waiting for a part of the installation uses up no attempt.',
+  },
 )
 
-export const Ticket = Type.Object({ ticket: Type.String(), expires_at: Time })
+export const Ticket = Type.Object({ ticket: Type.String(), expires_at: Time }, { title: 'Ticket' })
 
 export const OneTask = Type.Object({ task_id: Type.String() })
 export const OneProject = Type.Object({ project_id: Type.String() })

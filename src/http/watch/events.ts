@@ -6,15 +6,32 @@ import { grantOf, type Principal, requireProject } from '../auth/index.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { SseLine } from './sse-line.ts'
 
+const STREAM = {
+  headers: {
+    'Last-Event-ID': Type.Optional(Type.String({ description: 'The seq after which the stream goes on' })),
+  },
+  answers: {
+    200: {
+      description: 'A stream without end; a comment is sent as a heartbeat',
+      content: {
+        'text/event-stream': {
+          schema: Type.String({ description: '`id:` is the seq, `data:` an EventMessage as JSON' }),
+        },
+      },
+    },
+  },
+}
+
 /** The event log as it grows, from `after` or `Last-Event-ID` on; from now on when neither is given. */
 export function eventRoutes({ watchers }: HttpDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/api/events',
       {
-        config: { access: 'ticket', endless: true },
+        config: { access: 'ticket', endless: true, documented: STREAM },
         schema: {
           tags: ['events'],
+          operationId: 'streamEvents',
           summary: 'Server-sent events: one JSON message per event, id is its seq',
           querystring: Type.Object({
             after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),

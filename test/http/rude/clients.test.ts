@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { readApi } from '../../support/api-document.ts'
 import { availableBackends } from '../../support/backends.ts'
 import { ADMIN_TOKEN } from '../../support/http.ts'
 import { firstBytes, openConnection } from '../../support/raw-connection.ts'
@@ -8,7 +9,7 @@ import { rudeAgents } from './agent-lines.ts'
 import { ATTACKS, type RawRequest, send, Tricklers } from './attacks.ts'
 import { furnish, uploadHeaders } from './furnish.ts'
 import { linesOf, openLine, resetLine } from './lines.ts'
-import { type OpenApi, type Route, routesOf } from './requests.ts'
+import { type Route, routesOf } from './requests.ts'
 import { type Holdings, type RudeServer, startRudeServer } from './rude-server.ts'
 
 const AT_ONCE = 8
@@ -97,7 +98,7 @@ async function rage(server: RudeServer, routes: { route: Route; key: string }[])
 test.each(availableBackends())('no rude client harms a server on %s', async (name) => {
   const server = await startRudeServer(name)
   const { fill, hold, release } = await furnish(server)
-  const document = (await (await server.ask('GET', '/openapi.json')).json()) as OpenApi
+  const document = await readApi(server)
   for (const page of PAGES) document.paths[page] = { get: {} }
   hold()
   const routes: { route: Route; key: string }[] = []

@@ -159,7 +159,7 @@ export async function furnish(server: RudeServer) {
     name: await connection(),
     run_id,
     job_id: carried.job_id,
-    '*': 'rude/file',
+    path: 'rude/file',
   }
   const tasks: Record<string, string> = {
     exports: finished.task_id,
@@ -169,7 +169,7 @@ export async function furnish(server: RudeServer) {
   const fresh: Record<string, Record<string, () => unknown>> = {
     'DELETE /api/accounts/{handle}': { handle: account },
     'POST /api/runs': { handle: account },
-    'DELETE /api/agents/{agent_id}/': { agent_id: () => agent('') },
+    'DELETE /api/agents/{agent_id}': { agent_id: () => agent('') },
     'DELETE /api/agents/{agent_id}/{container_id}': {
       agent_id: () => agent('rude'),
       container_id: () => 'rude',

@@ -40,7 +40,7 @@ export interface ColumnNode {
   total?: Total
 }
 
-const TYPES = [
+export const TYPES = [
   'auto',
   'string',
   'number',
@@ -53,7 +53,7 @@ const TYPES = [
   'link',
 ] as const satisfies readonly CellType[]
 
-const TOTALS = ['sum', 'avg', 'count', 'min', 'max'] as const satisfies readonly Total[]
+export const TOTALS = ['sum', 'avg', 'count', 'min', 'max'] as const satisfies readonly Total[]
 /** Types that hold no numbers; dates are numbers whose sum means nothing. */
 const UNCOUNTABLE: Partial<Record<CellType, readonly Total[]>> = {
   string: ['sum', 'avg', 'min', 'max'],

@@ -3,8 +3,8 @@ import type { CellStyle } from '../../sheet/index.ts'
 import { COLOR_HELP, LIGHT_GREY, NO_FILL, parseColor } from '../color.ts'
 import { type JsonObject, memberOf, memberPath, nameOf, textOf } from '../json-shape.ts'
 
-const ALIGN = ['left', 'center', 'right'] as const
-const V_ALIGN = ['top', 'middle', 'bottom'] as const
+export const ALIGN = ['left', 'center', 'right'] as const
+export const V_ALIGN = ['top', 'middle', 'bottom'] as const
 
 /** Colours and weight: what a node, a row header and a condition style have in common. */
 export function paintOf(node: JsonObject, path: string): CellStyle {

@@ -9,12 +9,15 @@ const tags = ['exports']
 
 const OneConnection = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) })
 
-const Connection = Type.Object({
-  name: Type.String(),
-  driver: Type.Enum([...DRIVERS]),
-  projects: Type.Array(Type.String()),
-  updated_at: Time,
-})
+const Connection = Type.Object(
+  {
+    name: Type.String(),
+    driver: Type.Enum([...DRIVERS]),
+    projects: Type.Array(Type.String()),
+    updated_at: Time,
+  },
+  { title: 'Connection' },
+)
 
 const NewConnection = Type.Object(
   {
@@ -25,7 +28,11 @@ const NewConnection = Type.Object(
       description: 'Ids of the projects that may use it',
     }),
   },
-  { additionalProperties: false },
+  {
+    title: 'ConnectionRequest',
+    examples: [{ driver: 'postgres', url: 'postgres://reader:secret@db.example.com/erp', projects: ['erp'] }],
+    additionalProperties: false,
+  },
 )
 
 /** Databases that exports may read. */
@@ -37,6 +44,7 @@ export function connectionRoutes({ ledger, connections }: HttpDeps): FastifyPlug
         config,
         schema: {
           tags,
+          operationId: 'putConnection',
           summary: 'Store a database that exports of some projects may read',
           params: OneConnection,
           body: NewConnection,
@@ -56,6 +64,7 @@ export function connectionRoutes({ ledger, connections }: HttpDeps): FastifyPlug
         config,
         schema: {
           tags,
+          operationId: 'getConnection',
           summary: 'A connection without its address',
           params: OneConnection,
           response: { 200: Connection },
@@ -70,6 +79,7 @@ export function connectionRoutes({ ledger, connections }: HttpDeps): FastifyPlug
         config,
         schema: {
           tags,
+          operationId: 'deleteConnection',
           summary: 'Take a connection away; exports that read through it fail with their next attempt',
           params: OneConnection,
           response: { 204: Type.Null() },
@@ -87,6 +97,7 @@ export function connectionRoutes({ ledger, connections }: HttpDeps): FastifyPlug
         config,
         schema: {
           tags,
+          operationId: 'testConnection',
           summary: 'Connect as an export would',
           params: OneConnection,
           response: { 200: Type.Object({ ok: Type.Literal(true) }) },

@@ -8,6 +8,7 @@ import type { ProjectStore } from '../../../tenancy/index.ts'
 import { sendFile } from '../../answers/index.ts'
 import { actorOf, issuerOf, linkIssuerOf, type Principal } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
+import { EXPORT_FILE } from '../../openapi/file-answers.ts'
 import { nullable, OneTask, Ticket } from '../schemas.ts'
 import { Deliveries, Downloads, ExportTask, Manifest, Place, RenderBody, Report } from './export-schemas.ts'
 
@@ -25,9 +26,10 @@ export function exportDetailRoutes(
         config: { access: 'ticket' },
         schema: {
           tags,
+          operationId: 'listExportEvents',
           summary: 'Everything that happened to it',
           params: OneTask,
-          response: { 200: Type.Object({ items: Type.Array(Type.Any()) }) },
+          response: { 200: Type.Object({ items: Type.Array(Type.Unknown({ title: 'EventMessage' })) }) },
         },
       },
       async (request) => {
@@ -38,7 +40,15 @@ export function exportDetailRoutes(
 
     app.get(
       '/api/exports/:task_id/deliveries',
-      { schema: { tags, summary: 'Attempts to call back', params: OneTask, response: { 200: Deliveries } } },
+      {
+        schema: {
+          tags,
+          operationId: 'listExportDeliveries',
+          summary: 'Attempts to call back',
+          params: OneTask,
+          response: { 200: Deliveries },
+        },
+      },
       async (request) => ({ items: await callbacks.deliveries((await find(request)).task_id) }),
     )
 
@@ -47,6 +57,7 @@ export function exportDetailRoutes(
       {
         schema: {
           tags,
+          operationId: 'listExportDownloads',
           summary: 'Who fetched the file, and when',
           params: OneTask,
           response: { 200: Downloads },
@@ -61,6 +72,7 @@ export function exportDetailRoutes(
         config: { access: 'ticket' },
         schema: {
           tags,
+          operationId: 'getExportReport',
           summary: 'What is known of the file: rows, columns, parts',
           params: OneTask,
           response: { 200: Report },
@@ -75,6 +87,7 @@ export function exportDetailRoutes(
         config: { access: 'ticket' },
         schema: {
           tags,
+          operationId: 'getExportManifest',
           summary: 'The report, signed by this installation; `wharf verify` checks it',
           params: OneTask,
           response: { 200: Manifest },
@@ -88,6 +101,7 @@ export function exportDetailRoutes(
       {
         schema: {
           tags,
+          operationId: 'getExportPosition',
           summary: 'Its place in the queue, and which limit holds it',
           params: OneTask,
           response: { 200: Place },
@@ -101,6 +115,7 @@ export function exportDetailRoutes(
       {
         schema: {
           tags,
+          operationId: 'createExportTicket',
           summary: "Permission for a browser: this task's events and file only",
           params: OneTask,
           response: { 200: Ticket },
@@ -112,8 +127,10 @@ export function exportDetailRoutes(
     app.post(
       '/api/exports/:task_id/render',
       {
+        config: { idempotent: true },
         schema: {
           tags,
+          operationId: 'renderExport',
           summary: 'Make another file of the rows that the export has kept',
           params: OneTask,
           body: nullable(RenderBody),
@@ -137,6 +154,7 @@ export function exportDetailRoutes(
       {
         schema: {
           tags,
+          operationId: 'deleteExportFile',
           summary: 'Delete the file, for all tasks that share it; the task stays',
           params: OneTask,
           response: { 204: Type.Null() },
@@ -150,7 +168,10 @@ export function exportDetailRoutes(
 
     app.get(
       '/api/exports/:task_id/file',
-      { config: { access: 'ticket', link: true }, schema: { tags, summary: 'The file', params: OneTask } },
+      {
+        config: { access: 'ticket', link: true, documented: EXPORT_FILE },
+        schema: { tags, operationId: 'downloadExport', summary: 'The file', params: OneTask },
+      },
       async (request, reply) => {
         const view = await find(request)
         // Asked while the connection is sure to be there: one that is gone has no address.

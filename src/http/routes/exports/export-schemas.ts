@@ -7,7 +7,10 @@ import { Failure, nullable, Time, WaitingFor } from '../schemas.ts'
 import { byKind } from './by-kind.ts'
 import { HttpSource } from './http-source-schema.ts'
 
-const Anything = Type.Unknown()
+/** Their domain checks them; the API document describes them. */
+const Template = Type.Unknown({ title: 'Template' })
+const Header = Type.Unknown({ title: 'Header' })
+const Footer = Type.Unknown({ title: 'Footer' })
 
 const Sheet = Type.Object(
   {
@@ -15,9 +18,9 @@ const Sheet = Type.Object(
     source_url: Type.String({ minLength: 1, maxLength: 16_384 }),
     title: Type.Optional(Type.String({ maxLength: 1_000 })),
     summary: Type.Optional(Type.String({ maxLength: 32_767 })),
-    template: Type.Optional(Anything),
+    template: Type.Optional(Template),
   },
-  { additionalProperties: false },
+  { title: 'ExportSheet', additionalProperties: false },
 )
 
 const Csv = Type.Object(
@@ -36,7 +39,7 @@ const Csv = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { title: 'CsvOptions', additionalProperties: false },
 )
 
 const SqlSource = Type.Object(
@@ -55,7 +58,11 @@ const SqlSource = Type.Object(
       ),
     ),
   },
-  { additionalProperties: false, description: 'Rows of a database, in place of source_url' },
+  {
+    title: 'SqlSource',
+    additionalProperties: false,
+    description: 'Rows of a database, in place of source_url',
+  },
 )
 
 const AuditSource = Type.Object(
@@ -65,7 +72,11 @@ const AuditSource = Type.Object(
     actor: Type.Optional(Type.String({ maxLength: 500 })),
     action: Type.Optional(Type.String({ maxLength: 200 })),
   },
-  { additionalProperties: false, description: 'The audit log, for an admin; the file is the project’s' },
+  {
+    title: 'AuditSource',
+    additionalProperties: false,
+    description: 'The audit log, for an admin; the file is the project’s',
+  },
 )
 
 /** A task is remembered longer than its file can be kept. */
@@ -93,7 +104,11 @@ const Notify = Type.Object(
     ),
     language: Type.Optional(Type.Enum([...LANGUAGES], { description: 'Default: messages have both' })),
   },
-  { additionalProperties: false, description: 'People who are told when it is ready or has failed' },
+  {
+    title: 'NotifyOptions',
+    additionalProperties: false,
+    description: 'People who are told when it is ready or has failed',
+  },
 )
 
 export const ExportRequestBody = Type.Object(
@@ -111,9 +126,9 @@ export const ExportRequestBody = Type.Object(
     type: Type.Optional(Type.Enum([...EXPORT_TYPES])),
     compress: Type.Optional(Type.Enum([...COMPRESSIONS], { description: 'csv and jsonl only' })),
     operator_id: Type.Optional(Type.String({ maxLength: 200 })),
-    template: Type.Optional(Anything),
-    header: Type.Optional(Anything),
-    footer: Type.Optional(Anything),
+    template: Type.Optional(Template),
+    header: Type.Optional(Header),
+    footer: Type.Optional(Footer),
     callback: Type.Optional(Type.String({ maxLength: 16_384 })),
     page_size: Type.Optional(Type.Integer({ minimum: 100, maximum: 1000 })),
     sheets: Type.Optional(Type.Array(Sheet)),
@@ -169,80 +184,139 @@ export const ExportRequestBody = Type.Object(
     notify: Type.Optional(Notify),
     fresh: Type.Optional(Type.Boolean({ description: 'Do not share a running identical job' })),
   },
-  { additionalProperties: false },
+  {
+    title: 'ExportRequest',
+    examples: [
+      {
+        source_url: 'https://erp.example.com/api/orders?month=2026-01',
+        type: 'excel',
+        file_name: 'orders-2026-01',
+        title: 'Orders of January',
+        header: { Source: 'ERP', Month: '2026-01' },
+        template: [
+          { name: 'id', title: 'Order' },
+          {
+            title: 'Amounts',
+            children: [
+              { name: 'amount', type: 'money', totals: 'sum' },
+              { name: 'rate', type: 'percent' },
+            ],
+          },
+        ],
+        callback: 'https://erp.example.com/hooks/wharf',
+      },
+    ],
+    additionalProperties: false,
+  },
 )
 
 export const RenderBody = Type.Object(
   {
     type: Type.Optional(Type.Enum([...EXPORT_TYPES], { description: 'Default: that of the export' })),
-    template: Type.Optional(Anything),
+    template: Type.Optional(Template),
     file_name: Type.Optional(Type.String({ maxLength: 1_000 })),
   },
-  { additionalProperties: false },
+  { title: 'RenderRequest', examples: [{ type: 'csv', file_name: 'orders' }], additionalProperties: false },
 )
 
-export const ExportState = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled'])
-
-export const ExportTask = Type.Object({
-  task_id: Type.String(),
-  project_id: Type.String(),
-  operator_id: nullable(Type.String()),
-  file_name: Type.String({ description: 'as it was asked for, without its ending' }),
-  type: Type.Enum([...EXPORT_TYPES]),
-  templates: Type.Array(Type.Object({ name: Type.String(), version: Type.Integer() }), {
-    description: 'the ones that were asked for by name, with the versions that they had',
-  }),
-  status: ExportState,
-  stage: Type.Enum(['queued', 'fetching', 'building', 'uploading', 'notifying', 'done']),
-  progress: Type.Object({ fetched: Type.Integer(), total: nullable(Type.Integer()) }),
-  file: nullable(
-    Type.Object({
-      name: Type.String(),
-      size: Type.Integer(),
-      sha256: Type.String(),
-      rows: Type.Integer(),
-      parts: Type.Integer(),
-    }),
-  ),
-  download_url: nullable(Type.String()),
-  error: nullable(Failure),
-  waiting_for: nullable(WaitingFor),
-  warnings: Type.Array(Type.String()),
-  attempts: Type.Integer(),
-  created_at: Time,
-  started_at: nullable(Time),
-  finished_at: nullable(Time),
-  expires_at: nullable(Time),
+export const ExportState = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled'], {
+  title: 'ExportState',
 })
 
-export const ExportPage = pageOf(ExportTask)
-
-export const Deliveries = Type.Object({
-  items: Type.Array(
-    Type.Object({
-      attempt: Type.Integer(),
-      at: Time,
-      url: Type.String(),
-      type: Type.String(),
-      status: nullable(Type.Integer()),
-      error: nullable(Type.String()),
-      delivered: Type.Boolean(),
-      channel: Type.String({ description: 'callback, email, or the kind of a chat' }),
+export const ExportTask = Type.Object(
+  {
+    task_id: Type.String(),
+    project_id: Type.String(),
+    operator_id: nullable(Type.String()),
+    file_name: Type.String({ description: 'as it was asked for, without its ending' }),
+    type: Type.Enum([...EXPORT_TYPES]),
+    templates: Type.Array(Type.Object({ name: Type.String(), version: Type.Integer() }), {
+      description: 'the ones that were asked for by name, with the versions that they had',
     }),
-  ),
-})
+    status: ExportState,
+    stage: Type.Enum(['queued', 'fetching', 'building', 'uploading', 'notifying', 'done']),
+    progress: Type.Object({ fetched: Type.Integer(), total: nullable(Type.Integer()) }),
+    file: nullable(
+      Type.Object({
+        name: Type.String(),
+        size: Type.Integer(),
+        sha256: Type.String(),
+        rows: Type.Integer(),
+        parts: Type.Integer(),
+      }),
+    ),
+    download_url: nullable(Type.String()),
+    error: nullable(Failure),
+    waiting_for: nullable(WaitingFor),
+    warnings: Type.Array(Type.String()),
+    attempts: Type.Integer(),
+    created_at: Time,
+    started_at: nullable(Time),
+    finished_at: nullable(Time),
+    expires_at: nullable(Time),
+  },
+  {
+    title: 'ExportTask',
+    examples: [
+      {
+        task_id: '01JH3V6W6Y8E9Z',
+        project_id: 'erp',
+        operator_id: null,
+        file_name: 'orders-2026-01',
+        type: 'excel',
+        templates: [],
+        status: 'succeeded',
+        stage: 'done',
+        progress: { fetched: 1200, total: 1200 },
+        file: { name: 'orders-2026-01.xlsx', size: 48_213, sha256: 'e3b0c442…', rows: 1200, parts: 1 },
+        download_url: 'https://wharf.example.com/api/exports/01JH3V6W6Y8E9Z/file?ticket=…',
+        error: null,
+        waiting_for: null,
+        warnings: [],
+        attempts: 1,
+        created_at: '2026-02-01T08:00:00.000Z',
+        started_at: '2026-02-01T08:00:00.100Z',
+        finished_at: '2026-02-01T08:00:04.000Z',
+        expires_at: '2026-02-08T08:00:04.000Z',
+      },
+    ],
+  },
+)
 
-export const Downloads = Type.Object({
-  items: Type.Array(
-    Type.Object({
-      at: Time,
-      who: Type.String(),
-      address: Type.String(),
-      bytes: Type.Integer(),
-      complete: Type.Boolean(),
-    }),
-  ),
-})
+export const ExportPage = pageOf(ExportTask, 'ExportPage')
+
+export const Deliveries = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object({
+        attempt: Type.Integer(),
+        at: Time,
+        url: Type.String(),
+        type: Type.String(),
+        status: nullable(Type.Integer()),
+        error: nullable(Type.String()),
+        delivered: Type.Boolean(),
+        channel: Type.String({ description: 'callback, email, or the kind of a chat' }),
+      }),
+    ),
+  },
+  { title: 'ExportDeliveries' },
+)
+
+export const Downloads = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object({
+        at: Time,
+        who: Type.String(),
+        address: Type.String(),
+        bytes: Type.Integer(),
+        complete: Type.Boolean(),
+      }),
+    ),
+  },
+  { title: 'ExportDownloads' },
+)
 
 const Part = {
   name: Type.String(),
@@ -251,39 +325,47 @@ const Part = {
   sha256: Type.String(),
 }
 
-const ReportedColumn = Type.Object({
-  title: Type.String(),
-  name: Type.String({ description: 'key of the rows' }),
-  type: Type.String(),
-  nulls: Type.Integer({ description: 'empty cells: null, a missing key, an empty text' }),
-  misfits: Type.Integer({ description: 'values that did not fit the type' }),
-  cuts: Type.Integer({ description: 'texts that were too long for a cell' }),
-  longest: Type.Integer({ description: 'characters of the longest text' }),
-})
+const ReportedColumn = Type.Object(
+  {
+    title: Type.String(),
+    name: Type.String({ description: 'key of the rows' }),
+    type: Type.String(),
+    nulls: Type.Integer({ description: 'empty cells: null, a missing key, an empty text' }),
+    misfits: Type.Integer({ description: 'values that did not fit the type' }),
+    cuts: Type.Integer({ description: 'texts that were too long for a cell' }),
+    longest: Type.Integer({ description: 'characters of the longest text' }),
+  },
+  { title: 'ReportedColumn' },
+)
 
 /** More may follow: a reader of a report passes over what it does not know. */
-export const Report = Type.Object({
-  task_id: Type.String(),
-  project_id: Type.String(),
-  finished_at: Time,
-  file: Type.Object({ ...Part, parts: Type.Integer(), content_type: Type.String() }),
-  rows: Type.Object({ asked: Type.Integer(), written: Type.Integer() }),
-  tables: Type.Array(
-    Type.Object(
-      {
-        name: Type.String(),
-        asked: Type.Integer(),
-        written: Type.Integer(),
-        columns: Type.Array(ReportedColumn),
-        left_out: Type.Array(Type.String(), { description: 'keys of the rows that the template leaves out' }),
-      },
-      { additionalProperties: true },
+export const Report = Type.Object(
+  {
+    task_id: Type.String(),
+    project_id: Type.String(),
+    finished_at: Time,
+    file: Type.Object({ ...Part, parts: Type.Integer(), content_type: Type.String() }),
+    rows: Type.Object({ asked: Type.Integer(), written: Type.Integer() }),
+    tables: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          asked: Type.Integer(),
+          written: Type.Integer(),
+          columns: Type.Array(ReportedColumn),
+          left_out: Type.Array(Type.String(), {
+            description: 'keys of the rows that the template leaves out',
+          }),
+        },
+        { additionalProperties: true },
+      ),
     ),
-  ),
-  parts: Type.Array(Type.Object(Part)),
-  watermark: Type.Optional(nullable(Type.String({ description: 'who asked, when and the task id' }))),
-  warnings: Type.Array(Type.String()),
-})
+    parts: Type.Array(Type.Object(Part)),
+    watermark: Type.Optional(nullable(Type.String({ description: 'who asked, when and the task id' }))),
+    warnings: Type.Array(Type.String()),
+  },
+  { title: 'ExportReport' },
+)
 
 /** The report with its signature. Members that a signature covers must arrive as they are: nothing is left out. */
 export const Manifest = Type.Object(
@@ -296,31 +378,40 @@ export const Manifest = Type.Object(
       value: Type.String({ description: 'of everything else as canonical JSON (RFC 8785), base64url' }),
     }),
   },
-  { additionalProperties: true },
+  { title: 'ExportManifest', additionalProperties: true },
 )
 
-export const KeySet = Type.Object({
-  keys: Type.Array(
-    Type.Object({
-      kty: Type.String(),
-      crv: Type.Optional(Type.String()),
-      x: Type.Optional(Type.String()),
-      kid: Type.Optional(Type.String()),
-      use: Type.Optional(Type.String()),
-      alg: Type.Optional(Type.String()),
+export const KeySet = Type.Object(
+  {
+    keys: Type.Array(
+      Type.Object({
+        kty: Type.String(),
+        crv: Type.Optional(Type.String()),
+        x: Type.Optional(Type.String()),
+        kid: Type.Optional(Type.String()),
+        use: Type.Optional(Type.String()),
+        alg: Type.Optional(Type.String()),
+      }),
+    ),
+  },
+  { title: 'ManifestKeys' },
+)
+
+export const Place = Type.Object(
+  {
+    position: Type.Integer({ description: '0 when it runs or is about to; 1 is next' }),
+    running: Type.Integer(),
+    limit: nullable(Type.Integer()),
+    held_by: Type.Enum(['nothing', 'exports_at_once', 'quota'], {
+      description:
+        'exports_at_once: the limit of the installation; quota: one of the project, named by `quota`',
     }),
-  ),
-})
+    quota: nullable(Type.Enum([...QUOTAS])),
+  },
+  { title: 'ExportPosition' },
+)
 
-export const Place = Type.Object({
-  position: Type.Integer({ description: '0 when it runs or is about to; 1 is next' }),
-  running: Type.Integer(),
-  limit: nullable(Type.Integer()),
-  held_by: Type.Enum(['nothing', 'exports_at_once', 'quota'], {
-    description:
-      'exports_at_once: the limit of the installation; quota: one of the project, named by `quota`',
-  }),
-  quota: nullable(Type.Enum([...QUOTAS])),
-})
-
-export const Preview = Type.Object({ tables: Type.Array(Anything), warnings: Type.Array(Type.String()) })
+export const Preview = Type.Object(
+  { tables: Type.Array(Type.Unknown({ title: 'TablePreview' })), warnings: Type.Array(Type.String()) },
+  { title: 'ExportPreview' },
+)

@@ -9,6 +9,7 @@ import { contentDisposition } from '../../../storage/index.ts'
 import type { Person } from '../../../tenancy/index.ts'
 import { linkIssuerOf, type Principal, personOf, requireProject, requireTask } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
+import { SYNC_FILE } from '../../openapi/file-answers.ts'
 import { keepKeyOrder } from '../keep-key-order.ts'
 import { paging, wanted } from '../paging.ts'
 import { OneProject, OneTask } from '../schemas.ts'
@@ -35,8 +36,10 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
     app.post(
       '/api/exports',
       {
+        config: { idempotent: true, documented: SYNC_FILE },
         schema: {
           tags,
+          operationId: 'createExport',
           summary: 'Ask for an export; with mode=sync the answer is the file itself',
           querystring: Type.Object({
             mode: Type.Optional(Type.Enum(['async', 'sync'])),
@@ -64,6 +67,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'previewExport',
           summary:
             'The file of the first rows: its cells with values, shown texts and looks; nothing is stored',
           body: ExportRequestBody,
@@ -86,7 +90,13 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       '/api/exports/:task_id',
       {
         config: { access: 'ticket' },
-        schema: { tags, summary: 'How an export stands', params: OneTask, response: { 200: ExportTask } },
+        schema: {
+          tags,
+          operationId: 'getExport',
+          summary: 'How an export stands',
+          params: OneTask,
+          response: { 200: ExportTask },
+        },
       },
       find,
     )
@@ -96,6 +106,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'listExports',
           summary: "A project's exports, newest first",
           params: OneProject,
           querystring: Type.Object({
@@ -130,6 +141,7 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'cancelExport',
           summary: 'Cancel; a shared job stops with its last task',
           params: OneTask,
           response: { 202: ExportTask },
@@ -145,8 +157,10 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
     app.post(
       '/api/exports/:task_id/retry',
       {
+        config: { idempotent: true },
         schema: {
           tags,
+          operationId: 'retryExport',
           summary: 'Try a failed or cancelled export again',
           params: OneTask,
           response: { 202: ExportTask },
@@ -171,7 +185,12 @@ export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       '/.well-known/wharf-keys',
       {
         config: { access: 'open' },
-        schema: { tags, summary: 'Keys that sign manifests, as a JWK set', response: { 200: KeySet } },
+        schema: {
+          tags,
+          operationId: 'getManifestKeys',
+          summary: 'Keys that sign manifests, as a JWK set',
+          response: { 200: KeySet },
+        },
       },
       async () => exports.publicKeys,
     )

@@ -19,13 +19,13 @@ const Paging = Type.Object(
       Type.Integer({ minimum: 1, maximum: MOST_ROWS_PER_PAGE, description: 'Rows per page' }),
     ),
   },
-  { additionalProperties: false },
+  { title: 'SourcePaging', additionalProperties: false },
 )
 
 const Auth = byKind([
   Type.Object(
     { kind: Type.Literal('basic'), username: Secret, password: Secret },
-    { additionalProperties: false },
+    { title: 'BasicAuth', additionalProperties: false },
   ),
   Type.Object(
     {
@@ -36,6 +36,7 @@ const Auth = byKind([
       scope: Type.Optional(Type.String({ maxLength: 4_000 })),
     },
     {
+      title: 'OAuth2Auth',
       additionalProperties: false,
       description: 'Client credentials; the token is fetched anew when it ends',
     },
@@ -62,6 +63,7 @@ export const HttpSource = Type.Object(
     paging: Type.Optional(Paging),
   },
   {
+    title: 'HttpSource',
     additionalProperties: false,
     description: 'An endpoint of any common shape, in place of source_url; see docs/sources.md',
   },

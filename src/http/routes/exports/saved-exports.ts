@@ -25,6 +25,7 @@ export function savedExportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'putSavedExport',
           summary: 'Keep a request under a name, with its parameters and its schedule',
           params: OneName,
           querystring: DryRun,
@@ -55,6 +56,7 @@ export function savedExportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'getSavedExport',
           summary: 'A saved export without its secrets, when it runs next, and how it went last',
           params: OneName,
           response: { 200: SavedExport },
@@ -70,9 +72,10 @@ export function savedExportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'listSavedExports',
           summary: "The project's saved exports by name",
           querystring: Type.Object(paging),
-          response: { 200: pageOf(SavedExport) },
+          response: { 200: pageOf(SavedExport, 'SavedExportPage') },
         },
       },
       async (request, reply) =>
@@ -85,6 +88,7 @@ export function savedExportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'deleteSavedExport',
           summary: 'Forget a saved export and its history; what it has made stays',
           params: OneName,
           response: { 204: Type.Null() },
@@ -100,9 +104,10 @@ export function savedExportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
     app.post(
       '/api/saved-exports/:name/run',
       {
-        config,
+        config: { ...config, idempotent: true },
         schema: {
           tags,
+          operationId: 'runSavedExport',
           summary: 'Run it now, with other parameters if need be',
           params: OneName,
           body: Type.Union([RunWish, Type.Null()]),
@@ -129,10 +134,11 @@ export function savedExportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'listSavedExportRuns',
           summary: 'How its runs went, newest first',
           params: OneName,
           querystring: Type.Object(paging),
-          response: { 200: pageOf(SavedRun) },
+          response: { 200: pageOf(SavedRun, 'SavedExportRunPage') },
         },
       },
       (request) => saved.runs(ownProject(request.principal), request.params.name, wanted(request.query)),

@@ -12,13 +12,25 @@ import { Applied, DryRun, OneName } from './saved-schemas.ts'
 const tags = ['exports']
 const config = { access: 'project' } as const
 
+/** The store checks it; the API document describes it. */
+const Content = Type.Unknown({ title: 'Template' })
+
 const Summary = {
   name: Type.String(),
   version: Type.Integer({ description: 'grows with each change' }),
   created_at: Time,
   updated_at: Time,
 }
-const Template = Type.Object({ ...Summary, template: Type.Unknown() })
+const Template = Type.Object({ ...Summary, template: Content }, { title: 'StoredTemplate' })
+
+const TemplateRequest = Type.Object(
+  { template: Content },
+  {
+    title: 'TemplateRequest',
+    additionalProperties: false,
+    examples: [{ template: { id: 'Order', amount: 'Amount' } }],
+  },
+)
 
 /** Templates that requests use by name: `template: {"use": name}`. */
 export function templateRoutes({ ledger, templates, trail }: HttpDeps): FastifyPluginAsyncTypebox {
@@ -31,10 +43,11 @@ export function templateRoutes({ ledger, templates, trail }: HttpDeps): FastifyP
         config,
         schema: {
           tags,
+          operationId: 'putTemplate',
           summary: 'Store a template; another one makes a new version, the same one none',
           params: OneName,
           querystring: DryRun,
-          body: Type.Object({ template: Type.Unknown() }, { additionalProperties: false }),
+          body: TemplateRequest,
           response: { 200: Applied },
         },
       },
@@ -59,6 +72,7 @@ export function templateRoutes({ ledger, templates, trail }: HttpDeps): FastifyP
         config,
         schema: {
           tags,
+          operationId: 'getTemplate',
           summary: 'A template, in its newest version or another one',
           params: OneName,
           querystring: Type.Object({
@@ -81,9 +95,10 @@ export function templateRoutes({ ledger, templates, trail }: HttpDeps): FastifyP
         config,
         schema: {
           tags,
+          operationId: 'listTemplates',
           summary: "The project's templates by name, without their content",
           querystring: Type.Object(paging),
-          response: { 200: pageOf(Type.Object(Summary)) },
+          response: { 200: pageOf(Type.Object(Summary, { title: 'TemplateSummary' }), 'TemplatePage') },
         },
       },
       (request) => templates.list(ownProject(request.principal), wanted(request.query)),
@@ -95,6 +110,7 @@ export function templateRoutes({ ledger, templates, trail }: HttpDeps): FastifyP
         config,
         schema: {
           tags,
+          operationId: 'deleteTemplate',
           summary: 'Take the name away; its versions can still be looked at',
           params: OneName,
           response: { 204: Type.Null() },

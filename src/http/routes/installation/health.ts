@@ -4,6 +4,15 @@ import { AppError, ERRORS } from '../../../kernel/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { type MetricsAccess, mayReadMetrics } from '../../metrics/index.ts'
 
+const METRICS = {
+  answers: {
+    200: {
+      description: 'In the text format of Prometheus',
+      content: { 'text/plain': { schema: Type.String() } },
+    },
+  },
+}
+
 const open = { config: { access: 'open' as const, unlimited: true } }
 
 /** For load balancers and monitoring. Redis is not part of being ready: without it requests are still accepted. */
@@ -18,6 +27,7 @@ export function healthRoutes(
         ...open,
         schema: {
           tags: ['health'],
+          operationId: 'getLiveness',
           summary: 'Is the process alive?',
           response: { 200: Type.Object({ status: Type.Literal('ok') }) },
         },
@@ -25,16 +35,24 @@ export function healthRoutes(
       async () => ({ status: 'ok' as const }),
     )
 
-    const Ready = Type.Object({
-      status: Type.String(),
-      ledger: Type.String(),
-      writes: Type.Boolean({ description: 'false: the disk is full, so nothing new is accepted' }),
-    })
+    const Ready = Type.Object(
+      {
+        status: Type.String(),
+        ledger: Type.String(),
+        writes: Type.Boolean({ description: 'false: the disk is full, so nothing new is accepted' }),
+      },
+      { title: 'Readiness' },
+    )
     app.get(
       '/readyz',
       {
         ...open,
-        schema: { tags: ['health'], summary: 'Can it take requests?', response: { 200: Ready, 503: Ready } },
+        schema: {
+          tags: ['health'],
+          operationId: 'getReadiness',
+          summary: 'Can it take requests?',
+          response: { 200: Ready, 503: Ready },
+        },
       },
       async (_request, reply) => {
         const answer = await ledger.ping()
@@ -55,8 +73,12 @@ export function healthRoutes(
     app.get(
       '/metrics',
       {
-        config: { ...open.config, ownAccess: true },
-        schema: { tags: ['health'], summary: 'Prometheus metrics, behind a token where one is set' },
+        config: { ...open.config, ownAccess: true, documented: METRICS },
+        schema: {
+          tags: ['health'],
+          operationId: 'getMetrics',
+          summary: 'Prometheus metrics, behind a token where one is set',
+        },
       },
       async (request, reply) => {
         if (!mayReadMetrics(request.headers.authorization, metricsAccess))

@@ -11,6 +11,7 @@ export function overviewRoutes({ overview }: HttpDeps): FastifyPluginAsyncTypebo
         config: { access: 'admin' },
         schema: {
           tags: ['overview'],
+          operationId: 'getOverview',
           summary: 'Queues, rates, failures and durations over the last hour; instances, and who leads',
           response: { 200: OverviewAnswer },
         },

@@ -7,6 +7,7 @@ import { hasEnded, noTask, type Processing, type TaskDetails } from '../../../pr
 import { sendFile } from '../../answers/index.ts'
 import { issuerOf, projectScope, requireTask } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
+import { TASK_RESULT } from '../../openapi/file-answers.ts'
 import { paging, wanted } from '../paging.ts'
 import { OneTask, Ticket } from '../schemas.ts'
 import { TaskPage, TaskState, TaskView } from './processing-schemas.ts'
@@ -33,6 +34,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
       {
         schema: {
           tags,
+          operationId: 'listTasks',
           summary: "A project's tasks, newest first; to the admin, all",
           querystring: Type.Object({ status: Type.Optional(TaskState), ...paging }),
           response: { 200: TaskPage },
@@ -54,15 +56,28 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
 
     app.get(
       '/api/tasks/:task_id',
-      { schema: { tags, summary: 'How a task stands', params: OneTask, response: { 200: TaskView } } },
+      {
+        schema: {
+          tags,
+          operationId: 'getTask',
+          summary: 'How a task stands',
+          params: OneTask,
+          response: { 200: TaskView },
+        },
+      },
       async (request) => toView(await mine(request)),
     )
 
     app.get(
       '/api/tasks/:task_id/result',
       {
-        config: { access: 'ticket' },
-        schema: { tags, summary: 'The result of a task; takes Range', params: OneTask },
+        config: { access: 'ticket', documented: TASK_RESULT },
+        schema: {
+          tags,
+          operationId: 'downloadTaskResult',
+          summary: 'The result of a task; takes Range',
+          params: OneTask,
+        },
       },
       async (request, reply) => {
         const task = await mine(request)
@@ -88,6 +103,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
       {
         schema: {
           tags,
+          operationId: 'createTaskTicket',
           summary: "Permission for a browser to fetch this task's result, as ?ticket=",
           params: OneTask,
           response: { 200: Ticket },
@@ -111,6 +127,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
       {
         schema: {
           tags,
+          operationId: 'cancelTask',
           summary: 'Cancel a task that has not ended',
           params: OneTask,
           response: { 204: Type.Null() },

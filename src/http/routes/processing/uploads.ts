@@ -5,6 +5,7 @@ import { AppError, ERRORS } from '../../../kernel/index.ts'
 import type { Processing, UploadServer } from '../../../processing/index.ts'
 import { PROBLEM_TYPE, toProblem } from '../../answers/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
+import { UPLOAD } from '../../openapi/upload-answers.ts'
 
 const UPLOADS = '/api/uploads'
 const tags = ['processing']
@@ -46,8 +47,12 @@ export function uploadRoutes({ log }: HttpDeps, processing: Processing): Fastify
     app.post(
       UPLOADS,
       {
-        config: { file: true },
-        schema: { tags, summary: 'Begin a resumable upload (tus 1.0); its id becomes the id of its task' },
+        config: { file: true, idempotent: true, documented: UPLOAD.create },
+        schema: {
+          tags,
+          operationId: 'createUpload',
+          summary: 'Begin a resumable upload (tus 1.0); its id becomes the id of its task',
+        },
       },
       async (request, reply) => {
         const before = await (await server()).madeBefore(uploaderOf(request))
@@ -71,8 +76,8 @@ export function uploadRoutes({ log }: HttpDeps, processing: Processing): Fastify
     app.head(
       `${UPLOADS}/:upload_id`,
       {
-        config: { swagger: { exposeHeadRoute: true } },
-        schema: { tags, summary: 'How far an upload is', params },
+        config: { swagger: { exposeHeadRoute: true }, documented: UPLOAD.offset },
+        schema: { tags, operationId: 'getUploadOffset', summary: 'How far an upload is', params },
       },
       async (request, reply) => {
         const { upload_id } = request.params
@@ -90,13 +95,26 @@ export function uploadRoutes({ log }: HttpDeps, processing: Processing): Fastify
 
     app.patch(
       `${UPLOADS}/:upload_id`,
-      { config: { file: true }, schema: { tags, summary: 'Send the next piece', params } },
+      {
+        config: { file: true, documented: UPLOAD.piece },
+        schema: { tags, operationId: 'sendUploadPiece', summary: 'Send the next piece', params },
+      },
       answer,
     )
-    app.delete(`${UPLOADS}/:upload_id`, { schema: { tags, summary: 'Give an upload up', params } }, answer)
+    app.delete(
+      `${UPLOADS}/:upload_id`,
+      {
+        config: { documented: UPLOAD.remove },
+        schema: { tags, operationId: 'deleteUpload', summary: 'Give an upload up', params },
+      },
+      answer,
+    )
     app.options(
       UPLOADS,
-      { config: { access: 'open' }, schema: { tags, summary: 'What the server can do' } },
+      {
+        config: { access: 'open', documented: UPLOAD.options },
+        schema: { tags, operationId: 'getUploadOptions', summary: 'What the server can do' },
+      },
       answer,
     )
   }

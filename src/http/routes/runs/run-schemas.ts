@@ -13,57 +13,76 @@ export const Params = Type.Object(
     until: Type.Optional(Type.String({ maxLength: 40 })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX })),
   },
-  { additionalProperties: false },
+  { title: 'RunParams', additionalProperties: false },
 )
 export const NewAccount = Type.Object(
   { url: Type.String({ minLength: 1, maxLength: 8_192 }), params: Type.Optional(Params) },
-  { additionalProperties: false },
+  {
+    title: 'AccountRequest',
+    examples: [{ url: 'https://feeds.example.com/anna', params: { types: ['image'], max_size: 10_000_000 } }],
+    additionalProperties: false,
+  },
 )
-const Progress = Type.Object({
-  downloaded: Type.Integer(),
-  skipped: Type.Integer(),
-  filtered: Type.Integer(),
-  failed: Type.Integer(),
-  bytes: Type.Integer(),
-  rate: Type.Integer(),
-  page: Type.Integer(),
-  cursor: nullable(Type.String()),
-})
+const Progress = Type.Object(
+  {
+    downloaded: Type.Integer(),
+    skipped: Type.Integer(),
+    filtered: Type.Integer(),
+    failed: Type.Integer(),
+    bytes: Type.Integer(),
+    rate: Type.Integer(),
+    page: Type.Integer(),
+    cursor: nullable(Type.String()),
+  },
+  { title: 'RunProgress' },
+)
 const RunStates = ['Queued', 'Running', 'Done', 'Failed', 'Cancelled'] as const
-const RunState = Type.Enum(RunStates)
+const RunState = Type.Enum(RunStates, { title: 'RunState' })
 export const RunKind = Type.Union([Type.Literal('start'), Type.Literal('continue')])
-export const Account = Type.Object({
-  handle: Type.String(),
-  url: Type.String(),
-  params: Params,
-  state: Type.Enum(['Idle', ...RunStates]),
-  locked: Type.Boolean(),
-  run_id: nullable(Type.String()),
-  progress: Progress,
-  error: nullable(Failure),
-  waiting_for: nullable(WaitingFor),
-  updated_at: Time,
-})
-export const ShortRun = Type.Object({ run_id: Type.String(), handle: Type.String(), state: RunState })
-export const Run = Type.Object({
-  run_id: Type.String(),
-  handle: Type.String(),
-  kind: RunKind,
-  url: Type.String(),
-  params: Params,
-  state: RunState,
-  progress: Progress,
-  error: nullable(Failure),
-  waiting_for: nullable(WaitingFor),
-  created_at: Time,
-  started_at: nullable(Time),
-  finished_at: nullable(Time),
-})
-export const RunsState = Type.Object({
-  seq: Type.Integer(),
-  max_concurrent: Type.Integer(),
-  queue: Type.Array(Type.String()),
-  accounts: Type.Array(Account),
-})
+export const Account = Type.Object(
+  {
+    handle: Type.String(),
+    url: Type.String(),
+    params: Params,
+    state: Type.Enum(['Idle', ...RunStates]),
+    locked: Type.Boolean(),
+    run_id: nullable(Type.String()),
+    progress: Progress,
+    error: nullable(Failure),
+    waiting_for: nullable(WaitingFor),
+    updated_at: Time,
+  },
+  { title: 'Account' },
+)
+export const ShortRun = Type.Object(
+  { run_id: Type.String(), handle: Type.String(), state: RunState },
+  { title: 'AcceptedRun' },
+)
+export const Run = Type.Object(
+  {
+    run_id: Type.String(),
+    handle: Type.String(),
+    kind: RunKind,
+    url: Type.String(),
+    params: Params,
+    state: RunState,
+    progress: Progress,
+    error: nullable(Failure),
+    waiting_for: nullable(WaitingFor),
+    created_at: Time,
+    started_at: nullable(Time),
+    finished_at: nullable(Time),
+  },
+  { title: 'Run' },
+)
+export const RunsState = Type.Object(
+  {
+    seq: Type.Integer(),
+    max_concurrent: Type.Integer(),
+    queue: Type.Array(Type.String()),
+    accounts: Type.Array(Account),
+  },
+  { title: 'RunsState' },
+)
 export const OneAccount = Type.Object({ handle: Type.String() })
 export const OneRun = Type.Object({ run_id: Type.String() })

@@ -19,11 +19,15 @@ export function runRoutes({ ledger, idempotency, runs, trail }: HttpDeps): Fasti
         config,
         schema: {
           tags,
+          operationId: 'putAccount',
           summary: 'Make or change an account; refused while its run is queued or running',
           params: OneAccount,
           body: NewAccount,
           response: {
-            200: Type.Object({ handle: Type.String(), url: Type.String(), params: Params }),
+            200: Type.Object(
+              { handle: Type.String(), url: Type.String(), params: Params },
+              { title: 'StoredAccount' },
+            ),
           },
         },
       },
@@ -43,6 +47,7 @@ export function runRoutes({ ledger, idempotency, runs, trail }: HttpDeps): Fasti
         config,
         schema: {
           tags,
+          operationId: 'deleteAccount',
           summary: 'Take an account off the list; its files stay',
           params: OneAccount,
           response: { 204: Type.Null() },
@@ -59,13 +64,18 @@ export function runRoutes({ ledger, idempotency, runs, trail }: HttpDeps): Fasti
     app.post(
       '/api/runs',
       {
-        config,
+        config: { ...config, idempotent: true },
         schema: {
           tags,
+          operationId: 'createRun',
           summary: 'Fetch an account: from the beginning, or on from where the last run stopped',
           body: Type.Object(
             { handle: Type.String({ minLength: 1 }), kind: RunKind },
-            { additionalProperties: false },
+            {
+              title: 'RunRequest',
+              additionalProperties: false,
+              examples: [{ handle: 'anna', kind: 'start' }],
+            },
           ),
           response: { 202: ShortRun },
         },
@@ -84,9 +94,10 @@ export function runRoutes({ ledger, idempotency, runs, trail }: HttpDeps): Fasti
     app.post(
       '/api/runs/:run_id/cancel',
       {
-        config,
+        config: { ...config, idempotent: true },
         schema: {
           tags,
+          operationId: 'cancelRun',
           summary: 'Take a run out of the queue, or stop it; finished files of this run are kept or deleted',
           params: OneRun,
           body: Type.Optional(
@@ -111,7 +122,10 @@ export function runRoutes({ ledger, idempotency, runs, trail }: HttpDeps): Fasti
 
     app.get(
       '/api/runs/:run_id',
-      { config, schema: { tags, summary: 'One run', params: OneRun, response: { 200: Run } } },
+      {
+        config,
+        schema: { tags, operationId: 'getRun', summary: 'One run', params: OneRun, response: { 200: Run } },
+      },
       (request) => runs.run(request.params.run_id),
     )
 
@@ -121,6 +135,7 @@ export function runRoutes({ ledger, idempotency, runs, trail }: HttpDeps): Fasti
         config: { access: 'admin' },
         schema: {
           tags,
+          operationId: 'setMaxConcurrent',
           summary: 'How many runs may go on at once, over all instances',
           body: Type.Object(
             { value: Type.Integer({ minimum: 1, maximum: 1_000 }) },
@@ -145,6 +160,7 @@ export function runRoutes({ ledger, idempotency, runs, trail }: HttpDeps): Fasti
         config,
         schema: {
           tags,
+          operationId: 'getRunsState',
           summary: 'Everything at one moment, with the seq from which events go on',
           response: { 200: RunsState },
         },

@@ -3,16 +3,19 @@ import { Type } from 'typebox'
 import type { HttpDeps } from '../../http-deps.ts'
 import { nullable, Time } from '../schemas.ts'
 
-const Entry = Type.Object({
-  seq: Type.Integer(),
-  at: Time,
-  actor: Type.String({ description: "admin, 'key KEY_ID', ticket, or command" }),
-  action: Type.String({ description: 'like project.created' }),
-  project_id: nullable(Type.String()),
-  target: Type.String({ description: 'ids of what it was done to' }),
-  address: nullable(Type.String()),
-  detail: nullable(Type.Record(Type.String(), Type.Unknown())),
-})
+const Entry = Type.Object(
+  {
+    seq: Type.Integer(),
+    at: Time,
+    actor: Type.String({ description: "admin, 'key KEY_ID', ticket, or command" }),
+    action: Type.String({ description: 'like project.created' }),
+    project_id: nullable(Type.String()),
+    target: Type.String({ description: 'ids of what it was done to' }),
+    address: nullable(Type.String()),
+    detail: nullable(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { title: 'AuditEntry' },
+)
 
 /** Who did what. */
 export function auditRoutes({ audit }: HttpDeps): FastifyPluginAsyncTypebox {
@@ -23,6 +26,7 @@ export function auditRoutes({ audit }: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'admin' },
         schema: {
           tags: ['audit'],
+          operationId: 'listAuditEntries',
           summary: 'Who did what, oldest first; ask again with after = next_after for what follows',
           querystring: Type.Object({
             after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),

@@ -14,9 +14,10 @@ export function keyRoutes({ projects, idempotency, ledger, trail }: HttpDeps): F
     app.post(
       '/api/projects/:project_id/keys',
       {
-        config,
+        config: { ...config, idempotent: true },
         schema: {
           tags,
+          operationId: 'createKey',
           summary: 'Make a key; it is shown this once',
           params: OneProject,
           body: NewKey,
@@ -41,6 +42,7 @@ export function keyRoutes({ projects, idempotency, ledger, trail }: HttpDeps): F
         config,
         schema: {
           tags,
+          operationId: 'listKeys',
           summary: 'The keys that are still good',
           params: OneProject,
           response: { 200: Type.Object({ items: Type.Array(KeyView) }) },
@@ -58,6 +60,7 @@ export function keyRoutes({ projects, idempotency, ledger, trail }: HttpDeps): F
         config,
         schema: {
           tags,
+          operationId: 'endKey',
           summary: 'End a key at once, with its tickets, links and streams',
           params: OneKey,
           response: { 204: Type.Null() },

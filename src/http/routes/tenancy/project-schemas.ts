@@ -4,11 +4,14 @@ import { SCOPES } from '../../../kernel/index.ts'
 import { QUOTAS, type Quota } from '../../../tenancy/index.ts'
 import { nullable, Time } from '../schemas.ts'
 
-export const ProjectView = Type.Object({
-  project_id: Type.String(),
-  name: Type.String(),
-  created_at: Time,
-})
+export const ProjectView = Type.Object(
+  {
+    project_id: Type.String(),
+    name: Type.String(),
+    created_at: Time,
+  },
+  { title: 'Project' },
+)
 
 const BizId = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
 
@@ -21,7 +24,11 @@ const GivenQuotas = Type.Object(
     Quota,
     ReturnType<typeof optionalLimit>
   >,
-  { additionalProperties: false, description: 'null: as the settings say; what is left out stays as it is' },
+  {
+    title: 'QuotaChanges',
+    additionalProperties: false,
+    description: 'null: as the settings say; what is left out stays as it is',
+  },
 )
 
 function optionalLimit() {
@@ -33,27 +40,36 @@ const Masks = Type.Record(Type.String({ minLength: 1, maxLength: 200 }), Type.En
   maxProperties: 1_000,
 })
 
-const Standing = Type.Object({
-  quota: QuotaName,
-  limit: nullable(Limit),
-  used: Type.Integer(),
-  left: nullable(Limit),
-})
+const Standing = Type.Object(
+  {
+    quota: QuotaName,
+    limit: nullable(Limit),
+    used: Type.Integer(),
+    left: nullable(Limit),
+  },
+  { title: 'QuotaUsage' },
+)
 
-export const Usage = Type.Object({
-  project_id: Type.String(),
-  resets_at: Time,
-  quotas: Type.Array(Standing),
-})
-
-export const ProjectDetails = Type.Intersect([
-  ProjectView,
-  Type.Object({
-    biz_ids: Type.Array(BizId, { description: 'what transfers may name as biz_id' }),
+export const Usage = Type.Object(
+  {
+    project_id: Type.String(),
+    resets_at: Time,
     quotas: Type.Array(Standing),
-    masks: Masks,
-  }),
-])
+  },
+  { title: 'ProjectUsage' },
+)
+
+export const ProjectDetails = Type.Intersect(
+  [
+    ProjectView,
+    Type.Object({
+      biz_ids: Type.Array(BizId, { description: 'what transfers may name as biz_id' }),
+      quotas: Type.Array(Standing),
+      masks: Masks,
+    }),
+  ],
+  { title: 'ProjectDetails' },
+)
 
 export const ProjectChanges = Type.Object(
   {
@@ -67,15 +83,22 @@ export const ProjectChanges = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  {
+    title: 'ProjectChanges',
+    examples: [{ quotas: { exports_at_once: 4 }, masks: { phone: 'phone' }, biz_ids: [7] }],
+    additionalProperties: false,
+  },
 )
 
 export const NewProject = Type.Object(
   { name: Type.String({ minLength: 1, maxLength: 200 }) },
-  { additionalProperties: false },
+  { title: 'ProjectRequest', examples: [{ name: 'ERP' }], additionalProperties: false },
 )
 
-export const Secrets = Type.Object({ api_key: Type.String(), webhook_secret: Type.String() })
+export const Secrets = Type.Object(
+  { api_key: Type.String(), webhook_secret: Type.String() },
+  { title: 'ProjectSecrets' },
+)
 
 export const Scopes = Type.Array(Type.Enum([...SCOPES]), { minItems: 1, uniqueItems: true })
 
@@ -85,17 +108,24 @@ export const NewKey = Type.Object(
     scopes: Scopes,
     expires_at: Type.Optional(Time),
   },
-  { additionalProperties: false },
+  {
+    title: 'KeyRequest',
+    examples: [{ name: 'reports', scopes: ['exports:read'] }],
+    additionalProperties: false,
+  },
 )
 
-export const KeyView = Type.Object({
-  key_id: Type.String(),
-  name: Type.String(),
-  scopes: Scopes,
-  created_at: Time,
-  expires_at: nullable(Time),
-  last_used_at: nullable(Type.String({ format: 'date-time', description: 'to the minute; null: never' })),
-})
+export const KeyView = Type.Object(
+  {
+    key_id: Type.String(),
+    name: Type.String(),
+    scopes: Scopes,
+    created_at: Time,
+    expires_at: nullable(Time),
+    last_used_at: nullable(Type.String({ format: 'date-time', description: 'to the minute; null: never' })),
+  },
+  { title: 'Key' },
+)
 
 export const OneKey = Type.Object({ project_id: Type.String(), key_id: Type.String() })
 
@@ -110,13 +140,16 @@ export const Rotation = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { title: 'RotationRequest', examples: [{ what: 'api_key', grace_hours: 24 }], additionalProperties: false },
 )
 
-export const Rotated = Type.Object({
-  project_id: Type.String(),
-  api_key: Type.Optional(Type.String()),
-  key_id: Type.Optional(Type.String()),
-  webhook_secret: Type.Optional(Type.String()),
-  old_expires_at: nullable(Time),
-})
+export const Rotated = Type.Object(
+  {
+    project_id: Type.String(),
+    api_key: Type.Optional(Type.String()),
+    key_id: Type.Optional(Type.String()),
+    webhook_secret: Type.Optional(Type.String()),
+    old_expires_at: nullable(Time),
+  },
+  { title: 'Rotated' },
+)

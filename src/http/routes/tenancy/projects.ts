@@ -41,9 +41,10 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
     app.post(
       '/api/projects',
       {
-        config: { access: 'admin' },
+        config: { access: 'admin', idempotent: true },
         schema: {
           tags: ['projects'],
+          operationId: 'createProject',
           summary: 'Register a project',
           body: NewProject,
           response: { 201: Type.Intersect([ProjectView, Secrets]) },
@@ -64,6 +65,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'admin' },
         schema: {
           tags: ['projects'],
+          operationId: 'listProjects',
           summary: 'List projects',
           response: { 200: Type.Object({ items: Type.Array(ProjectView) }) },
         },
@@ -77,6 +79,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'admin' },
         schema: {
           tags: ['projects'],
+          operationId: 'getProject',
           summary: 'One project, and what was granted to it',
           params: OneProject,
           response: { 200: ProjectDetails },
@@ -91,6 +94,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'admin' },
         schema: {
           tags: ['projects'],
+          operationId: 'changeProject',
           summary: 'Change what is granted to a project; what is left out stays as it is',
           params: OneProject,
           body: ProjectChanges,
@@ -119,6 +123,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags: ['projects'],
+          operationId: 'getProjectUsage',
           summary: 'What a project may use, and what it uses',
           params: OneProject,
           response: { 200: Usage },
@@ -135,9 +140,10 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
     app.post(
       '/api/projects/:project_id/rotate',
       {
-        config: { access: 'admin' },
+        config: { access: 'admin', idempotent: true },
         schema: {
           tags: ['projects'],
+          operationId: 'rotateSecret',
           summary: 'Replace a key or secret; the old one stays good for grace_hours, 0 ends it at once',
           params: OneProject,
           body: Rotation,
@@ -170,6 +176,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags: ['projects'],
+          operationId: 'createProjectTicket',
           summary:
             'Permission for a browser to watch this project: its events and WebSocket only, as ?token=',
           params: OneProject,
@@ -191,6 +198,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'admin' },
         schema: {
           tags: ['projects'],
+          operationId: 'deleteProject',
           summary: 'Delete a project that has no unfinished tasks',
           params: OneProject,
           response: { 204: Type.Null() },

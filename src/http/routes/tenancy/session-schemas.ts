@@ -4,45 +4,54 @@ import { Scopes } from './project-schemas.ts'
 
 const ProjectRole = Type.Enum(['operator', 'viewer'])
 
-export const SessionView = Type.Object({
-  role: Type.Enum(['admin', 'project']),
-  project_id: nullable(Type.String()),
-  project_name: nullable(Type.String()),
-  scopes: nullable(Scopes),
-  looks_only: Type.Boolean({ description: 'a viewer of everything, who changes nothing' }),
-  person: nullable(Type.Object({ subject: Type.String(), name: Type.String() })),
-  projects: Type.Array(Type.Object({ project_id: Type.String(), name: Type.String(), role: ProjectRole }), {
-    description: 'those of a person; the header Wharf-Project chooses one',
-  }),
-  session_id: nullable(Type.String({ description: 'null: a key was shown, and no cookie' })),
-  expires_at: nullable(Time),
-  seq: Type.Integer({ description: 'the newest event; what is read after this answer is at least as new' }),
-})
+export const SessionView = Type.Object(
+  {
+    role: Type.Enum(['admin', 'project']),
+    project_id: nullable(Type.String()),
+    project_name: nullable(Type.String()),
+    scopes: nullable(Scopes),
+    looks_only: Type.Boolean({ description: 'a viewer of everything, who changes nothing' }),
+    person: nullable(Type.Object({ subject: Type.String(), name: Type.String() })),
+    projects: Type.Array(Type.Object({ project_id: Type.String(), name: Type.String(), role: ProjectRole }), {
+      description: 'those of a person; the header Wharf-Project chooses one',
+    }),
+    session_id: nullable(Type.String({ description: 'null: a key was shown, and no cookie' })),
+    expires_at: nullable(Time),
+    seq: Type.Integer({ description: 'the newest event; what is read after this answer is at least as new' }),
+  },
+  { title: 'Session' },
+)
 
 export const SignInWithKey = Type.Object(
   { key: Type.String({ minLength: 1, maxLength: 500, description: "a project's key or the admin token" }) },
-  { additionalProperties: false },
+  { title: 'SignInRequest', additionalProperties: false },
 )
 
-export const SignInMethods = Type.Object({ methods: Type.Array(Type.Enum(['oidc', 'key'])) })
+export const SignInMethods = Type.Object(
+  { methods: Type.Array(Type.Enum(['oidc', 'key'])) },
+  { title: 'SignInMethods' },
+)
 
-export const ListedSession = Type.Object({
-  session_id: Type.String(),
-  by: Type.Enum(['token', 'key', 'person']),
-  key_id: nullable(Type.String()),
-  subject: nullable(Type.String()),
-  name: nullable(Type.String()),
-  roles: nullable(
-    Type.Object({
-      admin: Type.Boolean(),
-      viewer: Type.Boolean(),
-      projects: Type.Record(Type.String(), ProjectRole),
-    }),
-  ),
-  address: nullable(Type.String()),
-  created_at: Time,
-  expires_at: Time,
-})
+export const ListedSession = Type.Object(
+  {
+    session_id: Type.String(),
+    by: Type.Enum(['token', 'key', 'person']),
+    key_id: nullable(Type.String()),
+    subject: nullable(Type.String()),
+    name: nullable(Type.String()),
+    roles: nullable(
+      Type.Object({
+        admin: Type.Boolean(),
+        viewer: Type.Boolean(),
+        projects: Type.Record(Type.String(), ProjectRole),
+      }),
+    ),
+    address: nullable(Type.String()),
+    created_at: Time,
+    expires_at: Time,
+  },
+  { title: 'ListedSession' },
+)
 
-export const SessionPage = Type.Object({ items: Type.Array(ListedSession) })
+export const SessionPage = Type.Object({ items: Type.Array(ListedSession) }, { title: 'SessionList' })
 export const OneSession = Type.Object({ session_id: Type.String() })

@@ -34,7 +34,14 @@ export function sessionRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/api/session',
-      { schema: { tags, summary: 'Whose key or session this is', response: { 200: SessionView } } },
+      {
+        schema: {
+          tags,
+          operationId: 'getSession',
+          summary: 'Whose key or session this is',
+          response: { 200: SessionView },
+        },
+      },
       ({ principal }) => view(principal),
     )
 
@@ -44,6 +51,7 @@ export function sessionRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'open' },
         schema: {
           tags,
+          operationId: 'signIn',
           summary: 'Sign a browser in with a key, once: the answer sets a cookie that scripts cannot read',
           body: SignInWithKey,
           response: { 200: SessionView },
@@ -60,6 +68,7 @@ export function sessionRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'signOut',
           summary: 'Sign out: end the session of this browser',
           response: { 204: Type.Null() },
         },
@@ -74,7 +83,12 @@ export function sessionRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       '/api/sign-in',
       {
         config: { access: 'open' },
-        schema: { tags, summary: 'How people can sign in here', response: { 200: SignInMethods } },
+        schema: {
+          tags,
+          operationId: 'getSignInMethods',
+          summary: 'How people can sign in here',
+          response: { 200: SignInMethods },
+        },
       },
       async () => ({ methods: provider === null ? ['key' as const] : ['oidc' as const, 'key' as const] }),
     )
@@ -83,7 +97,12 @@ export function sessionRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       '/api/sessions',
       {
         config: { access: 'admin' },
-        schema: { tags, summary: 'Who is signed in', response: { 200: SessionPage } },
+        schema: {
+          tags,
+          operationId: 'listSessions',
+          summary: 'Who is signed in',
+          response: { 200: SessionPage },
+        },
       },
       async () => ({ items: (await sessions.list()).map(listedSession) }),
     )
@@ -94,6 +113,7 @@ export function sessionRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'admin' },
         schema: {
           tags,
+          operationId: 'endSession',
           summary: 'End a session at once, with its tickets, links and streams',
           params: OneSession,
           response: { 204: Type.Null() },

@@ -3,7 +3,9 @@ import { pageOf } from '../paging.ts'
 import { nullable, Time, WaitingFor } from '../schemas.ts'
 
 const uint32 = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
-export const TransferState = Type.Enum(['Pending', 'Running', 'Success', 'Failed', 'Timeout'])
+export const TransferState = Type.Enum(['Pending', 'Running', 'Success', 'Failed', 'Timeout'], {
+  title: 'TransferState',
+})
 
 const RepositoryFields = {
   path: Type.String(),
@@ -11,9 +13,12 @@ const RepositoryFields = {
   signature: Type.String({ description: 'SHA-256, hexadecimal' }),
 }
 
-export const RepositoryFileView = Type.Object(RepositoryFields)
+export const RepositoryFileView = Type.Object(RepositoryFields, { title: 'RepositoryFile' })
 
-export const RepositoryPage = pageOf(Type.Object({ ...RepositoryFields, put_at: Time }))
+export const RepositoryPage = pageOf(
+  Type.Object({ ...RepositoryFields, put_at: Time }, { title: 'StoredRepositoryFile' }),
+  'RepositoryPage',
+)
 
 export const TransferRequestBody = Type.Object(
   {
@@ -32,10 +37,29 @@ export const TransferRequestBody = Type.Object(
     target_user: Type.Optional(Type.String({ maxLength: 256, description: 'Owner of the file there' })),
     target_file_dir: Type.String({ minLength: 1, maxLength: 4096 }),
   },
-  { additionalProperties: false },
+  {
+    title: 'TransferRequest',
+    examples: [
+      {
+        biz_id: 7,
+        app_id: 1,
+        file_path: '/tools',
+        file_name: 'agent.tar.gz',
+        file_signature: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+        target_agent_id: 'host-17',
+        target_container_id: '',
+        target_user: 'root',
+        target_file_dir: '/opt/tools',
+      },
+    ],
+    additionalProperties: false,
+  },
 )
 
-export const TransferAccepted = Type.Object({ task_id: Type.String(), job_id: Type.String() })
+export const TransferAccepted = Type.Object(
+  { task_id: Type.String(), job_id: Type.String() },
+  { title: 'TransferAccepted' },
+)
 
 const FileFields = {
   job_id: Type.String(),
@@ -49,24 +73,30 @@ const FileFields = {
   created_at: Time,
 }
 
-export const TransferTask = Type.Object({
-  task_id: Type.String(),
-  ...FileFields,
-  target_agent_id: Type.String(),
-  target_container_id: Type.String(),
-  target_user: Type.String(),
-  target_file_dir: Type.String(),
-  error_code: Type.Integer({ description: '0 success, 115 downloading, anything else failed' }),
-  error_msg: Type.String(),
-  progress: Type.Object({ percent: Type.Integer() }),
-  waiting_for: nullable(WaitingFor),
-})
+export const TransferTask = Type.Object(
+  {
+    task_id: Type.String(),
+    ...FileFields,
+    target_agent_id: Type.String(),
+    target_container_id: Type.String(),
+    target_user: Type.String(),
+    target_file_dir: Type.String(),
+    error_code: Type.Integer({ description: '0 success, 115 downloading, anything else failed' }),
+    error_msg: Type.String(),
+    progress: Type.Object({ percent: Type.Integer() }),
+    waiting_for: nullable(WaitingFor),
+  },
+  { title: 'TransferTask' },
+)
 
-const Target = Type.Object({
-  error_code: Type.Integer(),
-  error_msg: Type.String(),
-  progress: Type.Integer(),
-})
+const Target = Type.Object(
+  {
+    error_code: Type.Integer(),
+    error_msg: Type.String(),
+    progress: Type.Integer(),
+  },
+  { title: 'TransferTarget' },
+)
 
 const Targets = Type.Record(Type.String(), Target, { description: 'Keyed agent_id:container_id' })
 
@@ -78,38 +108,44 @@ const BytesFields = {
   ),
 }
 
-export const TransferItem = Type.Object({
-  ...FileFields,
-  ...BytesFields,
-  targets: Type.Object({
-    total: Type.Integer(),
-    success: Type.Integer(),
-    failed: Type.Integer(),
-    downloading: Type.Integer(),
-    timeout: Type.Integer(),
-  }),
-  window_starts_at: Time,
-  window_ends_at: Time,
-  executed_at: nullable(Time),
-  finished_at: nullable(Time),
-})
+export const TransferItem = Type.Object(
+  {
+    ...FileFields,
+    ...BytesFields,
+    targets: Type.Object({
+      total: Type.Integer(),
+      success: Type.Integer(),
+      failed: Type.Integer(),
+      downloading: Type.Integer(),
+      timeout: Type.Integer(),
+    }),
+    window_starts_at: Time,
+    window_ends_at: Time,
+    executed_at: nullable(Time),
+    finished_at: nullable(Time),
+  },
+  { title: 'TransferItem' },
+)
 
-export const TransferPage = pageOf(TransferItem)
+export const TransferPage = pageOf(TransferItem, 'TransferPage')
 
-export const TransferJob = Type.Object({
-  ...FileFields,
-  ...BytesFields,
-  engine_task_id: nullable(Type.String()),
-  targets: Type.Integer(),
-  success_targets: Targets,
-  failed_targets: Targets,
-  downloading_targets: Targets,
-  timeout_targets: Targets,
-  window_ends_at: Time,
-  executed_at: nullable(Time),
-  finished_at: nullable(Time),
-  waiting_for: nullable(WaitingFor),
-})
+export const TransferJob = Type.Object(
+  {
+    ...FileFields,
+    ...BytesFields,
+    engine_task_id: nullable(Type.String()),
+    targets: Type.Integer(),
+    success_targets: Targets,
+    failed_targets: Targets,
+    downloading_targets: Targets,
+    timeout_targets: Targets,
+    window_ends_at: Time,
+    executed_at: nullable(Time),
+    finished_at: nullable(Time),
+    waiting_for: nullable(WaitingFor),
+  },
+  { title: 'TransferJob' },
+)
 
 export const AllowedAgents = Type.Object(
   {
@@ -120,7 +156,7 @@ export const AllowedAgents = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { title: 'AllowedAgents', additionalProperties: false },
 )
 
 const AgentId = Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\x00-\\x1f\\x7f]+$' })
@@ -132,25 +168,35 @@ const ContainerId = Type.String({
 
 export const NewEnrollment = Type.Object(
   { agent_id: AgentId, container_id: Type.Optional(ContainerId) },
-  { additionalProperties: false },
+  {
+    title: 'EnrollmentRequest',
+    examples: [{ agent_id: 'host-17', container_id: '' }],
+    additionalProperties: false,
+  },
 )
 
-export const Enrollment = Type.Object({
-  token: Type.String({ description: 'For `wharf agent --enroll`, once; shown only here' }),
-  expires_at: Time,
-})
+export const Enrollment = Type.Object(
+  {
+    token: Type.String({ description: 'For `wharf agent --enroll`, once; shown only here' }),
+    expires_at: Time,
+  },
+  { title: 'Enrollment' },
+)
 
 export const OneAgent = Type.Object({ agent_id: Type.String(), container_id: Type.String() })
 
-export const KnownAgent = Type.Object({
-  agent_id: Type.String(),
-  container_id: Type.String({ description: 'Empty: the host itself' }),
-  connected: Type.Boolean(),
-  version: Type.String({ description: 'What it runs, or ran last; empty: it was never connected' }),
-  host: Type.String({ description: 'Where other agents reach it; empty: it is not connected' }),
-  port: Type.Integer(),
-  instance: Type.String({ description: 'The instance of Wharf that it is connected to' }),
-  connected_at: nullable(Time),
-  seen_at: nullable(Time),
-  enrolled_at: nullable(Time),
-})
+export const KnownAgent = Type.Object(
+  {
+    agent_id: Type.String(),
+    container_id: Type.String({ description: 'Empty: the host itself' }),
+    connected: Type.Boolean(),
+    version: Type.String({ description: 'What it runs, or ran last; empty: it was never connected' }),
+    host: Type.String({ description: 'Where other agents reach it; empty: it is not connected' }),
+    port: Type.Integer(),
+    instance: Type.String({ description: 'The instance of Wharf that it is connected to' }),
+    connected_at: nullable(Time),
+    seen_at: nullable(Time),
+    enrolled_at: nullable(Time),
+  },
+  { title: 'KnownAgent' },
+)

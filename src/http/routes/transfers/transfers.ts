@@ -38,9 +38,10 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
     app.post(
       '/api/transfers',
       {
-        config: { access: 'project' },
+        config: { access: 'project', idempotent: true },
         schema: {
           tags,
+          operationId: 'createTransfer',
           summary: 'Have a file delivered to one target; requests of one window share one delivery',
           body: TransferRequestBody,
           response: { 202: TransferAccepted },
@@ -67,6 +68,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'project' },
         schema: {
           tags,
+          operationId: 'listRepositoryFiles',
           summary: 'The files that can be delivered, the last one put first',
           querystring: Type.Object({
             prefix: Type.Optional(Type.String({ maxLength: 4096 })),
@@ -83,6 +85,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'getTransfer',
           summary: 'How one request stands',
           params: OneTask,
           response: { 200: TransferTask },
@@ -101,6 +104,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'listTransferJobs',
           summary: 'Deliveries and windows that still collect, newest first',
           querystring: Type.Object({
             status: Type.Optional(TransferState),
@@ -117,6 +121,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'getTransferJob',
           summary: 'How the delivery of a window stands',
           params: OneJob,
           response: { 200: TransferJob },
@@ -135,6 +140,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'cancelTransferJob',
           summary: 'Stop a delivery for the targets that are still open',
           params: OneJob,
           response: { 202: TransferJob },
@@ -154,6 +160,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'listAgents',
           summary:
             'To the admin, every agent that is enrolled; to a project, those connected that it may send to',
           response: { 200: Type.Array(KnownAgent) },
@@ -168,9 +175,10 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
     app.post(
       '/api/agents/enrollments',
       {
-        config: { access: 'admin' },
+        config: { access: 'admin', idempotent: true },
         schema: {
           tags,
+          operationId: 'createEnrollment',
           summary: 'Make a token that enrols one agent, within a quarter of an hour',
           description:
             'The agent that uses it gets the identity; a key that was enrolled for it before is revoked.',
@@ -192,6 +200,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'admin' },
         schema: {
           tags,
+          operationId: 'revokeContainerAgent',
           summary: 'Revoke an agent: its line is closed at once, and no peer takes its certificate any more',
           params: OneAgent,
           response: { 204: Type.Null() },
@@ -210,6 +219,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'admin' },
         schema: {
           tags,
+          operationId: 'revokeHostAgent',
           summary: 'Revoke the agent of the host itself, which has no container',
           params: Type.Pick(OneAgent, ['agent_id']),
           response: { 204: Type.Null() },
@@ -226,6 +236,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       {
         schema: {
           tags,
+          operationId: 'getProjectAgents',
           summary: 'The agents that a project may send to',
           params: OneProject,
           response: { 200: AllowedAgents },
@@ -243,6 +254,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'admin' },
         schema: {
           tags,
+          operationId: 'setProjectAgents',
           summary: 'Say which agents a project may send to',
           params: OneProject,
           body: AllowedAgents,
@@ -271,6 +283,7 @@ function repositoryRoutes({ transfers }: HttpDeps): FastifyPluginAsyncTypebox {
         config: { access: 'project', file: true },
         schema: {
           tags,
+          operationId: 'putRepositoryFile',
           summary: 'Put a file where transfers find it; the body is the file',
           params: Type.Object({ '*': Type.String() }),
           response: { 200: RepositoryFileView },

@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 
 /** In a checkout the files are where npm puts them; an installed package and the container have them beside the console. */
-const PLACES = ['../../dist/reference/', '../../node_modules/@fastify/swagger-ui/static/']
+const PLACES = ['../../../dist/reference/', '../../../node_modules/@fastify/swagger-ui/static/']
 const FILES: Record<string, string> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
