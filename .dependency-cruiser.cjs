@@ -4,6 +4,7 @@ const { existsSync, readdirSync } = require('node:fs')
 const { join } = require('node:path')
 
 const GROUND = ['ledger', 'jobs', 'tenancy', 'storage', 'net', 'kernel']
+const ON_GROUND = [...GROUND, 'domain']
 
 const modules = {
   kernel: { holds: 'errors, clock, log, abort, retry, background duties, start and stop', imports: [] },
@@ -20,28 +21,32 @@ const modules = {
   },
   storage: { holds: '`ArtifactStore`: disk, S3, sealed', imports: ['kernel'] },
   net: { holds: 'outgoing HTTP with the address guard, retries', imports: ['kernel'] },
+  domain: {
+    holds: 'the shape of a domain: `Ground`, what it is opened on, and `Domain`, what it offers',
+    imports: GROUND,
+  },
   exports: {
     holds:
       'requests, `sources/` (HTTP and SQL to the spool), `template/`, `sheet/`, `csv/`, `xlsx/`, `parquet/`, `jsonl/`, saved exports, reports',
-    imports: GROUND,
+    imports: ON_GROUND,
   },
   carriers: {
     holds: 'what brings a file to hosts: `gse/`, `swarm/` with its agent',
-    imports: [...GROUND, 'redis'],
+    imports: [...ON_GROUND, 'redis'],
   },
   transfers: {
     holds: 'time windows, deliveries, the repository of files',
-    imports: [...GROUND, 'redis', 'carriers'],
+    imports: [...ON_GROUND, 'redis', 'carriers'],
   },
-  runs: { holds: 'accounts, runs, and the walk through their feeds', imports: GROUND },
-  processing: { holds: 'gRPC service, uploads, hand-off to processors', imports: [...GROUND, 'redis'] },
+  runs: { holds: 'accounts, runs, and the walk through their feeds', imports: ON_GROUND },
+  processing: { holds: 'gRPC service, uploads, hand-off to processors', imports: [...ON_GROUND, 'redis'] },
   notify: {
     holds: 'callbacks, mail, chat, event streams: readers of the event log',
-    imports: ['ledger', 'jobs', 'tenancy', 'net', 'kernel'],
+    imports: ['ledger', 'jobs', 'tenancy', 'net', 'kernel', 'domain'],
   },
   http: {
     holds: 'server, authentication, limits, one folder of routes per domain',
-    imports: [...GROUND, 'redis', 'exports', 'transfers', 'runs', 'processing', 'notify'],
+    imports: [...ON_GROUND, 'redis', 'exports', 'transfers', 'runs', 'processing', 'notify'],
   },
 }
 

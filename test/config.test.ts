@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openHttpClient } from '../src/app/ground/outgoing.ts'
+import { OwnAddress } from '../src/app/ground/public-address.ts'
 import { health } from '../src/cli/health.ts'
 import { describeSettings, loadConfig, loadSettingFiles, SETTINGS } from '../src/config.ts'
 import { systemClock } from '../src/kernel/index.ts'
@@ -54,7 +55,7 @@ test('Redis may be given in parts', () => {
 
 test('an empty WHARF_ALLOW_HOSTS is an empty list: it closes loopback', async () => {
   const reach = async (env: Record<string, string>) => {
-    const client = openHttpClient(loadConfig(env), systemClock, () => undefined)
+    const client = openHttpClient(loadConfig(env), systemClock, new OwnAddress(loadConfig(env)))
     onTestFinished(() => client.close())
     return await client.request({ url: 'http://127.0.0.1:1/' }).catch((error) => error.code)
   }

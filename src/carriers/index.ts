@@ -5,13 +5,6 @@ export type {
   TransferResult,
   TransferTarget,
 } from './carrier.ts'
-export { openCarrier } from './open-carrier.ts'
-export {
-  type EnrolledAgent,
-  LedgerSwarmStore,
-  type SwarmAgent,
-  SwarmCarrier,
-} from './swarm/coordinator/index.ts'
-export { AgentIdentities } from './swarm/identity/agent-identities.ts'
-export { SwarmAuthority } from './swarm/identity/authority.ts'
-export { AGENT_SOCKET_PATH, type AgentName, agentPeerId } from './swarm/wire/index.ts'
+export { type Carriers, type CarriersOptions, type FileOf, openCarriers } from './open-carriers.ts'
+export type { EnrolledAgent, SwarmAgent } from './swarm/coordinator/index.ts'
+export { type AgentName, agentPeerId } from './swarm/wire/index.ts'

@@ -30,8 +30,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   })
   const token = wharf.adminTokenFile ? `\nadmin token: ${wharf.adminTokenFile}` : ''
   const welcome = options.demo ? await welcomeText(wharf, config) : ''
-  const grpc = `\ngRPC tasks: ${wharf.grpcAddress}`
-  log.info({ grpc: wharf.grpcAddress }, `wharf is listening on ${wharf.address}`)
+  const { grpcAddress } = wharf.apis.processing
+  const grpc = `\ngRPC tasks: ${grpcAddress}`
+  log.info({ grpc: grpcAddress }, `wharf is listening on ${wharf.address}`)
   // For people: without --demo standard output has the log alone.
   const print = options.demo ? console.log : console.error
   print(`wharf is listening on ${wharf.address}${grpc}${token}${welcome}`)

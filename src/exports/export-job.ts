@@ -1,14 +1,7 @@
 import { stat } from 'node:fs/promises'
-import {
-  Completed,
-  type Ended,
-  type Job,
-  type JobContext,
-  type JobKind,
-  type WaitingFor,
-} from '../jobs/index.ts'
+import { Completed, type Job, type JobContext, type JobKind, type WaitingFor } from '../jobs/index.ts'
 import { AppError, ERRORS, isAppError, outageOf, traced } from '../kernel/index.ts'
-import type { Ledger, Tx } from '../ledger/index.ts'
+import type { Ledger } from '../ledger/index.ts'
 import type { ArtifactStore } from '../storage/index.ts'
 import { DiskReservations, type ProjectStore, type Quotas, type Sealer } from '../tenancy/index.ts'
 import { countRead, countWritten } from './export-meter.ts'
@@ -34,7 +27,7 @@ import type { MaskRules } from './template/index.ts'
 export const EXPORT_KIND = 'export'
 export const EXPORT_LANE = 'exports'
 /** Exports beyond the limit that may run if their projects have none running: no project can hold all places. */
-export const EXPORT_RESERVE = 1
+const EXPORT_RESERVE = 1
 
 export interface ExportPayload {
   projectId: string
@@ -76,8 +69,6 @@ export interface ExportJobDeps extends ProduceDeps {
   /** What a project demands to be hidden, and the key of its hashes. */
   masksOf(projectId: string): Promise<MaskRules>
   connections: SqlConnections
-  /** Tells callers of an end, in its transaction. */
-  announce(tx: Tx, kind: string, ended: Ended): Promise<void>
 }
 
 export interface ExportJobOptions {
@@ -106,6 +97,7 @@ export function exportKind(
     name: EXPORT_KIND,
     domain: 'exports',
     pool: EXPORT_KIND,
+    slots: options.concurrency + EXPORT_RESERVE,
     lane: {
       name: EXPORT_LANE,
       limit: { perInstance: options.concurrency },
@@ -144,7 +136,6 @@ export function exportKind(
     // What is worth another attempt is the source's, unless it is a fault of Wharf.
     blames: ({ kind }) => (kind === ERRORS.JOB_FAILED ? null : 'source'),
     givesUp: stalledTooOften,
-    onEnded: (tx, ended) => deps.announce(tx, EXPORT_KIND, ended),
   }
 }
 

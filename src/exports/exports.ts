@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { TaskNotice } from '../domain/index.ts'
 import { type Engine, waitingFor } from '../jobs/index.ts'
 import { AppError, type Clock, ERRORS, isAppError, type Log, makeFolder, newId } from '../kernel/index.ts'
 import type { Ledger, Tx } from '../ledger/index.ts'
@@ -20,6 +21,7 @@ import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from 
 import { countRead } from './export-meter.ts'
 import { type Download, ExportQueries, type ListOptions } from './export-queries.ts'
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
+import { requireFile } from './finished-file.ts'
 import { KeptRowsStore, type Produced, produce, sealTable } from './pipeline/index.ts'
 import { type Preview, previewExport } from './preview/preview.ts'
 import { type RenderWish, renderRequest } from './render-request.ts'
@@ -57,13 +59,10 @@ export interface ExportsDeps {
   signer: ManifestSigner
   /** What a project demands to be hidden, and the key of its hashes. */
   masksOf(projectId: string): Promise<MaskRules>
-  /** Throws what is wrong with a request's wish to have people told. */
-  checkNotify(wish: object): void
   clock: Clock
   log: Log
-  /** The address under which callers reach this Wharf. */
-  /** Where links lead, for a caller who asked under `origin`; null: nobody knows. */
-  publicUrl(origin?: string): string | null
+  /** Where links lead, for a caller who used `origin`; null: unknown. */
+  linkBase(origin?: string): string | null
 }
 
 export interface ExportsOptions {
@@ -72,6 +71,8 @@ export interface ExportsOptions {
   projectLimit: number
   sync: { maxRows: number; maxBytes: number }
   excel: { maxRows: number; maxBytes: number }
+  /** Throws what is wrong with the `notify` of a request. */
+  checkNotify(wish: object): void
 }
 
 export interface Position {
@@ -96,18 +97,6 @@ export interface TaskReport extends FileReport {
   task_id: string
   project_id: string
   finished_at: string
-}
-
-export interface Notice {
-  status: string
-  succeeded: boolean
-  name: string
-  rows: number | null
-  bytes: number | null
-  link: string | null
-  linkUntil: string | null
-  error: string | null
-  taskId: string
 }
 
 const DOWNLOAD_URL_MS = 15 * 60_000
@@ -367,12 +356,15 @@ export class Exports {
 
   /** The finished file, or the reason why there is none. */
   async openFile(taskId: string, range?: ByteRange): Promise<OpenedArtifact> {
-    return this.#deps.store.open((await this.#ready(taskId)).artifact_key, range ? { range } : {})
+    return this.#deps.store.open(
+      (await requireFile(this.#deps.ledger, taskId)).artifact_key,
+      range ? { range } : {},
+    )
   }
 
   /** Where a CDN has the finished file, or null without one. */
   async publicFileUrl(taskId: string): Promise<string | null> {
-    return this.#deps.store.publicUrl((await this.#ready(taskId)).artifact_key)
+    return this.#deps.store.publicUrl((await requireFile(this.#deps.ledger, taskId)).artifact_key)
   }
 
   /** What is known of the file; also when that is gone, for as long as the task is remembered. */
@@ -398,7 +390,7 @@ export class Exports {
   }
 
   /** What people are told of an end. The link is good for as long as the file is kept, unless the request says otherwise. */
-  async notice(taskId: string): Promise<Notice | undefined> {
+  async notice(taskId: string): Promise<TaskNotice | undefined> {
     const row = await this.#queries.find(taskId).catch((error) => {
       if (isAppError(error, ERRORS.TASK_NOT_FOUND)) return undefined
       throw error
@@ -427,28 +419,6 @@ export class Exports {
 
   get publicKeys() {
     return this.#deps.signer.publicKeys
-  }
-
-  /** Where the finished file is, or the reason why there is none. */
-  async artifact(
-    taskId: string,
-  ): Promise<{ projectId: string; artifactKey: string; name: string; sha256: string }> {
-    const row = await this.#ready(taskId)
-    const { name, sha256 } = JSON.parse(row.result ?? '{}') as ExportResult
-    return { projectId: row.project_id ?? '', artifactKey: row.artifact_key, name, sha256 }
-  }
-
-  /** The row of an export whose file is there, or the reason why it is not. */
-  async #ready(taskId: string): Promise<ExportRow & { artifact_key: string }> {
-    const row = await this.#queries.find(taskId)
-    const status = statusOf(row)
-    if (status !== 'succeeded' || row.artifact_key === null) {
-      throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so there is no file`)
-    }
-    if (row.removed_at !== null || (await this.#deps.ledger.now()) >= (row.expires_at ?? 0)) {
-      throw new AppError(ERRORS.EXPORT_EXPIRED, `the file of export ${taskId} ${wasKept(row)}`)
-    }
-    return { ...row, artifact_key: row.artifact_key }
   }
 
   /** Counts a download without a key, where the request limits these; throws when none is left. */
@@ -484,7 +454,7 @@ export class Exports {
   async #accept(tx: Tx, projectId: string, body: ExportBody, issuer: LinkIssuer = {}) {
     const project = await this.#deps.projects.require(tx, projectId)
     const asked = await this.#read(tx, projectId, body, issuer)
-    if (body.notify) this.#deps.checkNotify(body.notify)
+    if (body.notify) this.#options.checkNotify(body.notify)
     for (const { sql } of asked.tables)
       if (sql) await this.#deps.connections.requireGrant(tx, projectId, sql.connection)
     return { asked, project }
@@ -538,16 +508,10 @@ export class Exports {
       const { keyId = null, sessionId = null } = issuer
       const fresh = { taskId, projectId, keyId, sessionId }
       const ticket = issuer.ticket ?? this.#deps.tickets.issue(fresh, validFor(link)).ticket
-      const base = this.#deps.publicUrl(issuer.origin)
+      const base = this.#deps.linkBase(issuer.origin)
       return base === null ? null : `${base}/api/exports/${taskId}/file?ticket=${ticket}`
     })
   }
-}
-
-function wasKept({ removed_at, expires_at }: ExportRow): string {
-  const deleted = removed_at !== null && removed_at < (expires_at ?? 0)
-  const at = new Date((deleted ? removed_at : expires_at) ?? 0).toISOString()
-  return deleted ? `was deleted at ${at}` : `was kept until ${at}`
 }
 
 function fingerprint(value: unknown): string {

@@ -1,22 +1,15 @@
 export { ENCODINGS, LINE_ENDS, QUOTES } from './csv/index.ts'
-export { ExpirySweeper } from './expiry.ts'
-export { EXPORT_LANE, EXPORT_RESERVE, exportKind } from './export-job.ts'
+export { EXPORT_LANE } from './export-job.ts'
 export { noExport } from './export-queries.ts'
 export type { ExportView } from './export-view.ts'
-export { Exports } from './exports.ts'
-export {
-  ExportArtifacts,
-  type Produced,
-  type ProduceOptions,
-  produce,
-  SpoolFolders,
-  SpoolSweeper,
-} from './pipeline/index.ts'
+export { findExportFile } from './finished-file.ts'
+export { type ExportsApi, openExports } from './open-exports.ts'
+export { type Produced, type ProduceOptions, produce } from './pipeline/index.ts'
 export { type Preview, TablePreview } from './preview/preview.ts'
 export { COMPRESSIONS } from './records/index.ts'
-export { openSigner, verifyFiles } from './report/index.ts'
+export { verifyFiles } from './report/index.ts'
 export { EXPORT_TYPES, type ExportBody, readRequest } from './request/index.ts'
-export { type SavedBody, SavedExports, Scheduler, TemplateStore } from './saved/index.ts'
+export type { SavedBody } from './saved/index.ts'
 export { MASKS, type Mask } from './sheet/index.ts'
 export {
   type Diagnosis,
@@ -31,14 +24,7 @@ export {
   PAGING_STYLES,
   PRESETS,
   parseHttpSource,
-  SqlConnections,
   sampleOrders,
 } from './sources/index.ts'
-export {
-  HeaderSchema,
-  parseKeepingOrder,
-  projectMaskKey,
-  stringifyKeepingOrder,
-  TemplateSchema,
-} from './template/index.ts'
+export { HeaderSchema, parseKeepingOrder, stringifyKeepingOrder, TemplateSchema } from './template/index.ts'
 export { ThreadPool } from './threads/index.ts'

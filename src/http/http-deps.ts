@@ -1,12 +1,9 @@
-import type { IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
-import type { Exports, SavedExports, SqlConnections, TemplateStore } from '../exports/index.ts'
-import type { Bus, Engine, Overview } from '../jobs/index.ts'
-import type { AppError, Log } from '../kernel/index.ts'
+import type { FastifyPluginAsync } from 'fastify'
+import type { TaskViews, Upgrade } from '../domain/index.ts'
+import type { Bus, Engine, Overview, WatchedDomain } from '../jobs/index.ts'
+import type { Log } from '../kernel/index.ts'
 import type { Ledger } from '../ledger/index.ts'
-import type { Callbacks, TaskViews } from '../notify/index.ts'
-import type { Processing } from '../processing/index.ts'
-import type { Runs } from '../runs/index.ts'
+import type { Callbacks } from '../notify/index.ts'
 import type {
   AuditLog,
   ProjectStore,
@@ -16,7 +13,6 @@ import type {
   SettingsStore,
   Tickets,
 } from '../tenancy/index.ts'
-import type { Transfers } from '../transfers/index.ts'
 import type {
   AuditTrail,
   Authenticator,
@@ -44,26 +40,19 @@ export interface HttpServerDeps {
   tickets: Tickets
   bus: Bus
   callbacks: Callbacks
-  exports: Exports
-  connections: SqlConnections
-  templates: TemplateStore
-  saved: SavedExports
-  transfers: Transfers
-  /** The present state of a task, by its kind. */
+  /** How tasks look to watchers. */
   views: TaskViews
   adminTokenHash: string
   /** Who names people; null: sign-in is by key alone. */
   provider: IdentityProvider | null
   audit: AuditLog
   log: Log
-  runs: Runs
-  processing: Processing
-  overview: Overview<'exports' | 'transfers' | 'runs' | 'processing'>
-  /** WebSockets of the domains' own, by path; each decides itself whom it lets in. */
-  sockets?: Record<
-    string,
-    (request: IncomingMessage, socket: Duplex, head: Buffer, refuse: (error: AppError) => void) => void
-  >
+  /** Work that the overview and the metrics count, by domain. */
+  watched: Readonly<Record<string, WatchedDomain>>
+  /** The domains' routes. */
+  routes: readonly ((deps: HttpDeps) => FastifyPluginAsync[])[]
+  /** The domains' own WebSockets, by path; each decides whom it lets in. */
+  sockets: Readonly<Record<string, Upgrade>>
 }
 
 /** What routes are made from. */
@@ -71,6 +60,7 @@ export interface HttpDeps extends HttpServerDeps {
   idempotency: Idempotency
   trail: AuditTrail
   metrics: Metrics
+  overview: Overview<string>
   watchers: Watchers
   proxies: TrustedProxies
   authenticator: Authenticator

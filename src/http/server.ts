@@ -9,6 +9,7 @@ import fastify, {
   LogController,
   type RouteHandlerMethod,
 } from 'fastify'
+import { Overview } from '../jobs/index.ts'
 import {
   AppError,
   background,
@@ -56,20 +57,11 @@ import {
 import { Metrics, type MetricsAccess, MetricsServer } from './metrics/index.ts'
 import { registerOpenApi } from './openapi/openapi.ts'
 import { traceRequests } from './request-trace.ts'
-import {
-  connectionRoutes,
-  exportRoutes,
-  sampleRoutes,
-  savedExportRoutes,
-  templateRoutes,
-} from './routes/exports/index.ts'
+import { sampleRoutes } from './routes/exports/index.ts'
 import { consoleRoutes } from './routes/installation/console.ts'
 import { healthRoutes } from './routes/installation/health.ts'
 import { overviewRoutes } from './routes/installation/overview.ts'
-import { processingRoutes } from './routes/processing/processing.ts'
-import { runRoutes } from './routes/runs/runs.ts'
 import { auditRoutes, projectRoutes, sessionRoutes, signInRoutes } from './routes/tenancy/index.ts'
-import { transferRoutes } from './routes/transfers/transfers.ts'
 import { SignInDesk } from './sign-in/sign-in-desk.ts'
 import { validators } from './validators.ts'
 import { eventRoutes } from './watch/events.ts'
@@ -155,6 +147,7 @@ export class HttpServer implements Part {
       desk: new SignInDesk(shared),
       idempotency: new Idempotency(deps),
       metrics,
+      overview: new Overview(deps.engine, deps.watched),
       stopping,
       watchers: new Watchers({ ...deps, metrics, stopping }),
       proxies,
@@ -268,17 +261,12 @@ export class HttpServer implements Part {
     await app.register(healthRoutes(this.#deps, this.#options.metrics))
     await app.register(projectRoutes(this.#deps))
     if (this.#options.samples) await app.register(sampleRoutes)
-    await app.register(exportRoutes(this.#deps))
-    await app.register(connectionRoutes(this.#deps))
-    await app.register(templateRoutes(this.#deps))
-    await app.register(savedExportRoutes(this.#deps))
+    for (const routes of this.#deps.routes)
+      for (const plugin of routes(this.#deps)) await app.register(plugin)
     await app.register(eventRoutes(this.#deps))
-    await app.register(transferRoutes(this.#deps))
     new EventSockets({ ...this.#deps, limiter: this.#limiter }).attach(app.server)
-    await app.register(runRoutes(this.#deps))
     await app.register(overviewRoutes(this.#deps))
     await app.register(auditRoutes(this.#deps))
-    await app.register(processingRoutes(this.#deps, this.#deps.processing))
     await app.ready()
     return this.#app
   }

@@ -45,7 +45,7 @@ export interface EngineOptions {
   leaseMs?: number
   drainMs?: number
   eventsKeptMs?: number
-  /** Slots of this process by pool; pools that are not named get `defaultSlots`. */
+  /** Slots of this process by pool, where they are not those of its kinds (`JobKind.slots`), nor `defaultSlots`. */
   slots?: Record<string, number>
   defaultSlots?: number
   /** false: this process accepts work but does none. */
@@ -201,10 +201,16 @@ export class Engine implements Part {
     for (const loop of this.#loops) loop.start()
     if (!this.#options.works) return
     for (const pool of new Set(kinds.map((kind) => kind.pool))) {
-      const slots = this.#options.slots[pool] ?? this.#options.defaultSlots
+      const slots = this.#slotsOf(pool)
       metrics.slots.set({ pool }, slots)
       this.#consumers.push(this.#deps.dispatcher.consume(pool, slots, (id) => this.worker.take(id)))
     }
+  }
+
+  #slotsOf(pool: string): number {
+    const { slots, defaultSlots } = this.#options
+    const wanted = this.#kinds.all().flatMap((kind) => (kind.pool === pool ? (kind.slots ?? []) : []))
+    return slots[pool] ?? (wanted.length > 0 ? Math.max(...wanted) : defaultSlots)
   }
 
   /** No new claims; running jobs may end until `until` aborts, then the rest goes back to `pending`. */

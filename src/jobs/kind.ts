@@ -68,6 +68,8 @@ export interface JobKind<P = unknown, R = unknown> {
   run(context: JobContext<P>): Promise<R | Completed<R>>
   /** Jobs of one pool share the slots of a process. */
   pool?: string
+  /** Slots of its pool in each process; the engine's default when no kind of the pool says so. */
+  slots?: number
   lane?: Lane
   /** How often the handler may fail. */
   maxAttempts?: number
@@ -94,8 +96,8 @@ export interface JobKind<P = unknown, R = unknown> {
   onDelete?(job: Job<P>): Promise<void>
 }
 
-export type DefinedKind = Required<Omit<JobKind, 'lane' | 'timeoutMs' | 'onDelete' | 'onEnded'>> &
-  Pick<JobKind, 'lane' | 'timeoutMs' | 'onDelete' | 'onEnded'>
+type Optional = 'slots' | 'lane' | 'timeoutMs' | 'onDelete' | 'onEnded'
+export type DefinedKind = Required<Omit<JobKind, Optional>> & Pick<JobKind, Optional>
 
 const WEEK = 7 * 24 * 3_600_000
 

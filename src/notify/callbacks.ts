@@ -1,3 +1,4 @@
+import type { TaskViews } from '../domain/index.ts'
 import { Completed, type Ended, type Engine, type JobContext, type JobKind } from '../jobs/index.ts'
 import {
   AppError,
@@ -11,13 +12,7 @@ import {
 } from '../kernel/index.ts'
 import { type Ledger, now, type Tx } from '../ledger/index.ts'
 import { type HttpClient, signCallback } from '../net/index.ts'
-import { type LinkIssuer, maskUrl, openUrl, type ProjectStore, type Sealer } from '../tenancy/index.ts'
-
-/** What a callback carries of a task: the same that a GET would answer to this caller. */
-export type TaskViews = Record<
-  string,
-  (taskId: string, issuer?: LinkIssuer) => Promise<Record<string, unknown> | undefined>
->
+import { maskUrl, openUrl, type ProjectStore, type Sealer } from '../tenancy/index.ts'
 
 export interface CallbackDeps {
   engine: Engine
@@ -70,8 +65,8 @@ export class Callbacks {
     this.#deps = deps
   }
 
-  define(): void {
-    const kind: JobKind<CallbackPayload, null> = {
+  get kind(): JobKind<CallbackPayload, null> {
+    return {
       name: KIND,
       domain: 'notify',
       pool: 'callbacks',
@@ -80,7 +75,6 @@ export class Callbacks {
       run: (context) => this.#deliver(context),
       onEnded: (tx, ended) => this.#ended(tx, ended),
     }
-    this.#deps.engine.define(kind)
   }
 
   /** For `onEnded` of a kind whose tasks may have a callback. */
@@ -212,9 +206,9 @@ export class Callbacks {
     { taskId, projectId, kind, type, url, webhookId }: CallbackPayload,
     signal: AbortSignal,
   ): Promise<number> {
-    const view = await this.#deps.views[kind]?.(taskId)
+    const view = await this.#deps.views[kind]?.callback?.(taskId)
     if (!view) throw new AppError(ERRORS.TASK_NOT_FOUND, `task ${taskId} is gone`, { retryable: false })
-    if (type !== `${kind}.${String(view.status)}`) {
+    if (type !== `${kind}.${view.status}`) {
       const message = `task ${taskId} was tried again; its new end is told instead`
       throw new AppError(ERRORS.TASK_NOT_FINISHED, message, { retryable: false })
     }

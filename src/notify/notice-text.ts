@@ -1,18 +1,5 @@
+import type { TaskNotice } from '../domain/index.ts'
 import { LANGUAGES, type Language } from './notify-wish.ts'
-
-/** What people are told of. */
-export interface Told {
-  /** Of the file, or what was asked for. */
-  name: string
-  succeeded: boolean
-  rows: number | null
-  bytes: number | null
-  /** Null when there is no file. */
-  link: string | null
-  linkUntil: string | null
-  error: string | null
-  taskId: string
-}
 
 export interface Notice {
   subject: string
@@ -61,7 +48,7 @@ const LONGEST_NAME = 120
 const LONGEST_REASON = 400
 
 /** One message, in one language or in both. It has a link and never the file itself. */
-export function noticeOf(told: Told, language?: Language): Notice {
+export function noticeOf(told: TaskNotice, language?: Language): Notice {
   const spoken = language === undefined ? LANGUAGES : [language]
   const shown = {
     ...told,
@@ -75,11 +62,14 @@ export function noticeOf(told: Told, language?: Language): Notice {
   }
 }
 
-function headline({ succeeded }: Told, language: Language): string {
+function headline({ succeeded }: TaskNotice, language: Language): string {
   return WORDS[language][succeeded ? 'done' : 'failed']
 }
 
-function factsIn({ rows, bytes, error, taskId }: Told, language: Language): [label: string, value: string][] {
+function factsIn(
+  { rows, bytes, error, taskId }: TaskNotice,
+  language: Language,
+): [label: string, value: string][] {
   const words = WORDS[language]
   const facts: [string, string | null][] = [
     [words.rows, rows === null ? null : rows.toLocaleString('en')],
@@ -90,7 +80,7 @@ function factsIn({ rows, bytes, error, taskId }: Told, language: Language): [lab
   return facts.filter((fact): fact is [string, string] => fact[1] !== null)
 }
 
-function textIn(told: Told, language: Language): string {
+function textIn(told: TaskNotice, language: Language): string {
   const words = WORDS[language]
   const lines = [`Wharf: ${told.name} ${headline(told, language)}`]
   for (const [label, value] of factsIn(told, language)) lines.push(`${label}: ${value}`)
@@ -98,7 +88,7 @@ function textIn(told: Told, language: Language): string {
   return lines.join('\n')
 }
 
-function htmlIn(told: Told, language: Language): string {
+function htmlIn(told: TaskNotice, language: Language): string {
   const words = WORDS[language]
   const facts = factsIn(told, language).map(([label, value]) => `<li>${label}: ${escaped(value)}</li>`)
   const link =

@@ -1,3 +1,4 @@
+import type { TaskViews } from '../domain/index.ts'
 import { Completed, type Ended, type Engine, type JobContext, type JobKind } from '../jobs/index.ts'
 import { AppError, type Clock, ERRORS, isAppError, messageOf, newId, outageOf } from '../kernel/index.ts'
 import { type Ledger, now, type Tx } from '../ledger/index.ts'
@@ -5,7 +6,7 @@ import { type HttpClient, readAll } from '../net/index.ts'
 import type { Sealer } from '../tenancy/index.ts'
 import { CHAT_FORMATS } from './chat-formats.ts'
 import type { Mailer } from './mailer.ts'
-import { noticeOf, type Told } from './notice-text.ts'
+import { noticeOf } from './notice-text.ts'
 import type { Chat, Language, NotifyWish } from './notify-wish.ts'
 
 export interface NoticeDeps {
@@ -16,8 +17,7 @@ export interface NoticeDeps {
   clock: Clock
   /** Null without a mail server. */
   mailer: Mailer | null
-  /** What there is to tell of a task now; undefined when it is gone. */
-  told(taskId: string): Promise<(Told & { status: string }) | undefined>
+  views: TaskViews
 }
 
 interface NoticePayload {
@@ -50,8 +50,8 @@ export class Notices {
     this.#deps = deps
   }
 
-  define(): void {
-    const kind: JobKind<NoticePayload, null> = {
+  get kind(): JobKind<NoticePayload, null> {
+    return {
       name: KIND,
       domain: 'notify',
       pool: 'callbacks',
@@ -61,7 +61,6 @@ export class Notices {
       run: (context) => this.#deliver(context),
       givesUp: (outage, { payload }) => this.#givesUp(outage, payload),
     }
-    this.#deps.engine.define(kind)
   }
 
   /** For `onEnded`: in the transaction that ends the task. The caller that cancels knows of it. */
@@ -127,7 +126,7 @@ export class Notices {
 
   async #send(payload: NoticePayload, to: string, signal: AbortSignal): Promise<number | null> {
     const { taskId, kind, type, channel, language, id } = payload
-    const told = await this.#deps.told(taskId)
+    const told = await this.#deps.views[kind]?.notice?.(taskId)
     if (!told) throw new AppError(ERRORS.TASK_NOT_FOUND, `task ${taskId} is gone`, { retryable: false })
     if (type !== `${kind}.${told.status}`)
       throw new AppError(

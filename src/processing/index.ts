@@ -1,4 +1,5 @@
-export { Processing } from './processing.ts'
+export { openProcessing } from './open-processing.ts'
+export type { Processing } from './processing.ts'
 export { openStandaloneProcessor } from './processor/open-processor.ts'
 export { hasEnded, type TaskDetails } from './task.ts'
 export { noTask } from './task-service.ts'

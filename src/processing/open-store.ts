@@ -1,3 +1,4 @@
+import type { ScheduledDuty } from '../domain/index.ts'
 import type { Engine } from '../jobs/index.ts'
 import type { AppError, Clock, Log } from '../kernel/index.ts'
 import type { Quotas } from '../tenancy/index.ts'
@@ -14,6 +15,7 @@ const SAY_EVERY_MS = 1_000
 
 export interface OpenedStore {
   rows: TaskRows
+  duties: ScheduledDuty[]
   store: TaskStore
   /** The processor's side, for one that runs in this process. */
   queue(slots: number): TaskQueue
@@ -49,6 +51,7 @@ function onLedger({ clock }: OpenStoreDeps, rows: TaskRows, { maxReturns }: Proc
   const queue = new LedgerTaskQueue({ rows, clock }, { maxReturns })
   return {
     rows,
+    duties: [],
     store: new LedgerTaskStore({ rows, wake: () => queue.wake() }),
     queue: () => queue,
     start: async () => {
@@ -79,8 +82,6 @@ async function onRedis(
     )
   const follow = rests(new FollowRedisDuty(parts))
   const putBack = rests(new PutBackDuty(parts, { maxReturns, stalledMs, aliveMs }))
-  engine.addLeaderDuty(follow, FOLLOW_EVERY_MS)
-  engine.addLeaderDuty(putBack, PUT_BACK_EVERY_MS)
   const wake = () => {
     follow.wake()
     putBack.wake()
@@ -90,6 +91,10 @@ async function onRedis(
   link.redis.on('ready', wake)
   return {
     rows,
+    duties: [
+      { duty: follow, everyMs: FOLLOW_EVERY_MS, runs: 'leader' },
+      { duty: putBack, everyMs: PUT_BACK_EVERY_MS, runs: 'leader' },
+    ],
     store: new RedisTaskStore(parts),
     queue: (slots) => new RedisTaskQueue({ link, clock, log }, { slots, aliveMs: options.aliveMs }),
     start: () => link.ready(),

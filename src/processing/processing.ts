@@ -1,5 +1,6 @@
+import type { ScheduledDuty } from '../domain/index.ts'
 import type { Depth, Engine } from '../jobs/index.ts'
-import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
+import type { Clock, Log } from '../kernel/index.ts'
 import type { Quotas } from '../tenancy/index.ts'
 import { MendHandOffsDuty, SweepFilesDuty, TaskExpiryDuty } from './duties/index.ts'
 import { HandOff } from './files/hand-off.ts'
@@ -26,9 +27,9 @@ export interface ProcessingDeps {
   log: Log
 }
 
-/** The processing domain as one part: the service, its gRPC side, its duties, and a processor where one is configured. */
-export class Processing implements Part {
-  readonly name = 'processing'
+/** The service, its gRPC side, its duties, and a processor where one is configured. */
+export class Processing {
+  readonly duties: readonly ScheduledDuty[]
   readonly service: TaskService
   readonly results: ResultFiles
   readonly #uploads: Pick<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs' | 'elsewhere'>
@@ -37,7 +38,6 @@ export class Processing implements Part {
   readonly #room: UploadRoom
   readonly #grpc: GrpcServer
   readonly #mend: MendHandOffsDuty
-  readonly #loops: DutyLoop[]
   readonly #sole: boolean
   readonly #processor: Processor | undefined
 
@@ -64,15 +64,17 @@ export class Processing implements Part {
       { service: this.service, healthy: () => store.ping(), clock, log },
       options.grpc,
     )
-    engine.addLeaderDuty(new TaskExpiryDuty({ rows, store, handOff, log }), EXPIRY_EVERY_MS)
     const sweep = new SweepFilesDuty(
       { store, handOff, log, room: this.#room },
       { tempTtlMs: options.tempTtlMs },
     )
     this.#mend = new MendHandOffsDuty({ store, handOff, log })
-    this.#loops = [
-      new DutyLoop(this.#mend, { clock, log }, { everyMs: MEND_EVERY_MS }),
-      new DutyLoop(sweep, { clock, log }, { everyMs: SWEEP_EVERY_MS }),
+    const expiry = new TaskExpiryDuty({ rows, store, handOff, log })
+    this.duties = [
+      ...opened.duties,
+      { duty: expiry, everyMs: EXPIRY_EVERY_MS, runs: 'leader' },
+      { duty: this.#mend, everyMs: MEND_EVERY_MS, runs: 'local' },
+      { duty: sweep, everyMs: SWEEP_EVERY_MS, runs: 'local' },
     ]
     this.#sole = options.sole
     if (options.processor) {
@@ -106,8 +108,10 @@ export class Processing implements Part {
   async start(): Promise<void> {
     await this.#opened.start()
     if (this.#sole) await this.#mend.runAlone()
+  }
+
+  async serve(): Promise<void> {
     await this.#grpc.start()
-    for (const loop of this.#loops) loop.start()
     await this.#processor?.start()
   }
 
@@ -121,7 +125,6 @@ export class Processing implements Part {
 
   async stop(): Promise<void> {
     await this.#processor?.stop()
-    await Promise.all(this.#loops.map((loop) => loop.stop()))
     this.#opened.close()
   }
 }

@@ -1,1 +1,2 @@
-export { Runs } from './runs.ts'
+export { openRuns } from './open-runs.ts'
+export type { Runs } from './runs.ts'

@@ -8,6 +8,8 @@ import type { Runner } from './runner.ts'
 export const RUN_KIND = 'run'
 export const RUN_LANE = 'runs'
 const DEFAULT_MAX_CONCURRENT = 3
+/** More than any lane limit, which may change at any time. */
+const SLOTS = 1_000
 const KEPT_MS = 30 * 24 * 3_600_000
 
 /** Runs as the engine sees them: one lane for all instances, first come, first served. */
@@ -17,6 +19,7 @@ export function runKind(runner: Pick<Runner, 'run'>, runs: RunStore): JobKind<Ru
     domain: 'runs',
     // Runs last for hours: they must not take the slots of quicker work. The lane is their limit.
     pool: RUN_LANE,
+    slots: SLOTS,
     lane: { name: RUN_LANE, limit: DEFAULT_MAX_CONCURRENT, policy: 'fifo' },
     keepMs: KEPT_MS,
     run: (context) => runner.run(context),

@@ -1,60 +1,36 @@
 import type { Engine, Enqueued } from '../jobs/index.ts'
-import {
-  AppError,
-  type Clock,
-  ERRORS,
-  type FileScanner,
-  isAppError,
-  type Log,
-  newId,
-} from '../kernel/index.ts'
-import type { Tx } from '../ledger/index.ts'
+import { AppError, ERRORS, isAppError, type Log, newId } from '../kernel/index.ts'
+import type { Ledger, Tx } from '../ledger/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { maskUrl, type Sealer } from '../tenancy/index.ts'
 import { type Account, AccountStore } from './accounts/account-store.ts'
-import { FileRecords } from './accounts/file-records.ts'
 import { checkHandle } from './accounts/handle.ts'
 import type { AccountParams } from './feed/item-filter.ts'
 import { checkParams } from './params.ts'
-import { RunCleaner } from './run-cleaner.ts'
-import { RUN_KIND, RUN_LANE, runKind } from './run-kind.ts'
+import type { RunCleaner } from './run-cleaner.ts'
+import { RUN_KIND, RUN_LANE } from './run-kind.ts'
 import type { RunState } from './run-state.ts'
-import { type Cleanup, type RunOrder, RunStore } from './run-store.ts'
+import type { Cleanup, RunOrder, RunStore } from './run-store.ts'
 import { type RunView, readRun, readState, type StateView } from './run-view.ts'
-import { Runner, type RunnerOptions } from './runner.ts'
 
 export interface RunsDeps {
   engine: Engine
+  ledger: Ledger
   net: HttpClient
   sealer: Sealer
-  clock: Clock
+  runs: RunStore
+  cleaner: RunCleaner
   log: Log
-  /** Looks at files before they are kept. */
-  scanner?: FileScanner | null
 }
 
-export interface RunsOptions extends RunnerOptions {
-  /** How often the leader looks for cancelled runs that were not cleaned up. */
-  cleanEveryMs?: number
-}
-
-/** Accounts, their runs, and the gate before them. To be made before the engine starts, because it defines a kind. */
+/** Accounts, their runs, and the gate before them. */
 export class Runs {
-  readonly cleaner: RunCleaner
   readonly #deps: RunsDeps
   readonly #accounts: AccountStore
-  readonly #runs: RunStore
 
-  constructor(deps: RunsDeps, options: RunsOptions) {
-    const { engine } = deps
+  constructor(deps: RunsDeps) {
     this.#deps = deps
-    this.#accounts = new AccountStore(engine.ledger, deps.sealer)
-    this.#runs = new RunStore(engine.ledger)
-    const records = new FileRecords(engine.ledger)
-    this.cleaner = new RunCleaner({ runs: this.#runs, records }, options)
-    const runner = new Runner({ ...deps, records, runs: this.#runs, cleaner: this.cleaner }, options)
-    engine.define(runKind(runner, this.#runs))
-    engine.addLeaderDuty(this.cleaner, options.cleanEveryMs ?? 60_000)
+    this.#accounts = new AccountStore(deps.ledger, deps.sealer)
   }
 
   async putAccount(tx: Tx, handle: string, url: string, params: AccountParams): Promise<void> {
@@ -86,13 +62,13 @@ export class Runs {
       cursor: kind === 'continue' ? account.cursor : null,
     }
     const enqueued = await this.#enqueue(tx, order, account)
-    await this.#runs.insert(tx, { id: order.run_id, jobId: enqueued.jobId, handle })
+    await this.#deps.runs.insert(tx, { id: order.run_id, jobId: enqueued.jobId, handle })
     return { runId: order.run_id, state: () => stateOf(enqueued) }
   }
 
   /** Takes a queued run out of the queue, or tells a running one to stop; `files` decides about what it has fetched. */
   async cancel(tx: Tx, runId: string, files: Cleanup): Promise<void> {
-    const jobId = await this.#runs.jobOf(tx, runId)
+    const jobId = await this.#deps.runs.jobOf(tx, runId)
     if (jobId === undefined) throw runNotFound(runId)
     try {
       await this.#deps.engine.cancelJob(tx, jobId)
@@ -106,7 +82,7 @@ export class Runs {
       .where('id', '=', jobId)
       .executeTakeFirstOrThrow()
     if (job.started_at === null) return
-    await this.#runs.requestCleanup(tx, runId, files)
+    await this.#deps.runs.requestCleanup(tx, runId, files)
     // It had been running before and waited to go on: there is no worker that could clean up after it.
     if (job.state === 'cancelled') tx.afterCommit(() => this.#cleanNow(runId))
   }
@@ -117,7 +93,7 @@ export class Runs {
   }
 
   async run(runId: string): Promise<RunView> {
-    const run = await readRun(this.#deps.engine.ledger.db, runId)
+    const run = await readRun(this.#deps.ledger.db, runId)
     if (!run) throw runNotFound(runId)
     return run
   }
@@ -154,8 +130,8 @@ export class Runs {
   }
 
   #cleanNow(runId: string): void {
-    const cleaned = this.#runs.unclean({ id: runId }).then(async (left) => {
-      for (const run of left) await this.cleaner.clean(run)
+    const cleaned = this.#deps.runs.unclean({ id: runId }).then(async (left) => {
+      for (const run of left) await this.#deps.cleaner.clean(run)
     })
     cleaned.catch((error) => this.#deps.log.warn({ err: error, runId }, 'a cancelled run was not cleaned up'))
   }

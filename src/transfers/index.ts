@@ -1,5 +1,5 @@
 export { openTransfers } from './open-transfers.ts'
-export { parseTaskKey } from './transfer-keys.ts'
+export { Permissions } from './repository/permissions.ts'
 export type { TransferBody } from './transfer-request.ts'
 export type { Transfers } from './transfers.ts'
 export { noTransfer } from './views/transfer-queries.ts'

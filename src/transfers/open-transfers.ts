@@ -1,10 +1,6 @@
 import { join } from 'node:path'
-import type { Carrier } from '../carriers/index.ts'
-import type { Engine } from '../jobs/index.ts'
-import { type Clock, DutyLoop, type FileScanner, type Log, type Part } from '../kernel/index.ts'
-import type { Ledger } from '../ledger/index.ts'
-import type { ArtifactStore } from '../storage/index.ts'
-import type { Quotas } from '../tenancy/index.ts'
+import type { Carriers, FileOf } from '../carriers/index.ts'
+import type { Domain, Ground, ScheduledDuty } from '../domain/index.ts'
 import type { TransferMirror } from './mirror/transfer-mirror.ts'
 import { FileCache } from './repository/file-cache.ts'
 import { Permissions } from './repository/permissions.ts'
@@ -12,105 +8,94 @@ import { Repository } from './repository/repository.ts'
 import { ScanSpool } from './repository/scan-spool.ts'
 import { terminateKind } from './terminate-job.ts'
 import { transferKind } from './transfer-job.ts'
+import { parseTaskKey, TRANSFER_KIND } from './transfer-keys.ts'
 import type { ExportFile } from './transfer-request.ts'
-import { type Agents, Transfers } from './transfers.ts'
+import { Transfers } from './transfers.ts'
+import { noTransfer } from './views/transfer-queries.ts'
 import { WindowFiles, WindowStore } from './windows/index.ts'
 
-export interface TransferSettings {
+export interface TransfersOptions {
   dataDir: string
   windowSeconds: number
   timeoutSeconds: number
   ttlSeconds: number
   maxFileBytes: number
   /** null: no mirror. */
-  redisUrl: string | null
-  redisPrefix: string
-}
-
-export interface OpenTransfersDeps {
-  engine: Engine
-  ledger: Ledger
-  store: ArtifactStore
-  quotas: Quotas
-  clock: Clock
-  log: Log
-  carrier: Carrier
-  agents: Agents
+  redis: { url: string; prefix: string } | null
+  carriers(fileOf: FileOf): Promise<Carriers>
+  /** A finished export's file, or the reason why there is none. */
   exportFile(taskId: string): Promise<ExportFile>
-  scanner?: FileScanner | null
 }
 
 const HOUR = 3_600_000
 const MIRROR_LOOK_MS = 30_000
 
-export interface OpenedTransfers {
-  transfers: Transfers
-  mirror: TransferMirror | undefined
-  repository: Repository
-  /** The files of windows, for an engine that goes on with a task of another instance. */
-  files: WindowFiles
-  /** To be started before the engine and stopped after it. */
-  parts: Part[]
-}
-
-/** Puts the parts together and tells the engine of them. To be called before it starts. */
-export async function openTransfers(
-  deps: OpenTransfersDeps,
-  settings: TransferSettings,
-): Promise<OpenedTransfers> {
-  const { engine, ledger, clock, log, scanner } = deps
-  const ttlMs = settings.ttlSeconds * 1000
-  const timeoutMs = settings.timeoutSeconds * 1000
-  const mirror = await openMirror(deps, settings)
+/** "Put this file on these thousand hosts." */
+export async function openTransfers(ground: Ground, options: TransfersOptions): Promise<Domain<Transfers>> {
+  const { engine, ledger, clock, scanner } = ground
+  const deps = { ...ground, ...ground.tenancy }
+  const { dataDir, windowSeconds, maxFileBytes, exportFile } = options
+  const ttlMs = options.ttlSeconds * 1000
+  const timeoutMs = options.timeoutSeconds * 1000
+  const mirror = await openMirror(ground, options)
   const windows = new WindowStore({ engine, ledger, onChanged: (id) => mirror?.changed(id) })
-  const keepSupersededMs = ttlMs + timeoutMs + settings.windowSeconds * 1000
-  const scans = scanner
-    ? new ScanSpool({ scanner, clock }, { folder: join(settings.dataDir, 'scan') })
-    : undefined
-  const repository = new Repository({ ...deps, scans }, { maxBytes: settings.maxFileBytes, keepSupersededMs })
+  const keepSupersededMs = ttlMs + timeoutMs + windowSeconds * 1000
+  const scans = scanner ? new ScanSpool({ scanner, clock }, { folder: join(dataDir, 'scan') }) : undefined
+  const repository = new Repository({ ...deps, scans }, { maxBytes: maxFileBytes, keepSupersededMs })
   const cache = new FileCache(deps, {
-    directory: join(settings.dataDir, 'transfer-cache'),
+    directory: join(dataDir, 'transfer-cache'),
     keepMs: ttlMs + timeoutMs,
   })
   const files = new WindowFiles({ ledger, repository, cache })
-  engine.define(transferKind({ ...deps, windows, files }, { timeoutMs, ttlMs }))
-  engine.define(terminateKind({ windows, carrier: deps.carrier }))
-  engine.addLeaderDuty(repository, HOUR)
-  if (mirror) engine.addLeaderDuty(mirror, MIRROR_LOOK_MS)
-  const sweepers = [cache, ...(scans ? [scans] : [])].map(
-    (duty) => new DutyLoop(duty, { clock, log }, { everyMs: HOUR / 4 }),
-  )
-  const transfers = new Transfers(
+  const carriers = await options.carriers((task, until) => files.ofEngineTask(task, until))
+  const { carrier, agents } = carriers
+  const permissions = new Permissions(ledger)
+  const api = new Transfers(
     {
-      ...deps,
-      permissions: new Permissions(ledger),
-      repository,
-      windows,
+      ...{ engine, ledger, permissions, repository, windows, agents, exportFile },
       onJoined: (tasks) => mirror?.joined(tasks),
     },
-    settings,
+    options,
   )
-  const parts: Part[] = [
-    {
-      name: 'transfer cache',
-      start: () => {
-        for (const sweeper of sweepers) sweeper.start()
-      },
-      stop: async () => {
-        for (const sweeper of sweepers) await sweeper.stop()
+  const local: ScheduledDuty['duty'][] = [cache, ...(scans ? [scans] : [])]
+  return {
+    name: 'transfers',
+    api,
+    kinds: [
+      transferKind({ ...deps, windows, files, carrier }, { timeoutMs, ttlMs }),
+      terminateKind({ windows, carrier }),
+    ],
+    duties: [
+      { duty: repository, everyMs: HOUR, runs: 'leader' },
+      ...(mirror ? [{ duty: mirror, everyMs: MIRROR_LOOK_MS, runs: 'leader' as const }] : []),
+      ...local.map((duty) => ({ duty, everyMs: HOUR / 4, runs: 'local' as const })),
+    ],
+    views: {
+      [TRANSFER_KIND]: {
+        get: (taskId) => api.task(taskId),
+        // Transfers name their tasks themselves: the engine has one job per window.
+        owns: (taskId) => parseTaskKey(taskId) !== undefined,
+        missing: (taskId) => noTransfer('task', taskId),
       },
     },
-    ...(mirror ? [mirror] : []),
-  ]
-  return { transfers, mirror, repository, files, parts }
+    overview: { kind: TRANSFER_KIND },
+    artifacts: repository,
+    ...(carriers.sockets && { sockets: carriers.sockets }),
+    start: () => carriers.start?.(),
+    disconnect: async () => carriers.disconnect?.(),
+    async stop() {
+      await carriers.stop?.()
+      await mirror?.stop()
+    },
+  }
 }
 
 /** The library for Redis is loaded only when it is used. */
 async function openMirror(
-  { ledger, clock, log }: OpenTransfersDeps,
-  { redisUrl, redisPrefix, ttlSeconds }: TransferSettings,
+  { ledger, clock, log }: Ground,
+  { redis, ttlSeconds }: TransfersOptions,
 ): Promise<TransferMirror | undefined> {
-  if (redisUrl === null) return undefined
+  if (redis === null) return undefined
   const { TransferMirror } = await import('./mirror/transfer-mirror.ts')
-  return new TransferMirror({ ledger, clock, log }, { url: redisUrl, prefix: redisPrefix, ttlSeconds })
+  return new TransferMirror({ ledger, clock, log }, { ...redis, ttlSeconds })
 }

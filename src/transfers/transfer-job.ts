@@ -24,6 +24,8 @@ export interface TransferJobOptions {
 
 /** What fails here is Wharf's own trouble, and the deadline ends it anyway. */
 const MAX_ATTEMPTS = 50
+/** A transfer mostly waits for its carrier; the next window must not wait for a slot. */
+const SLOTS = 512
 
 /** The job that is due at a window's end: it closes the window, has the file delivered, and writes down how it went. */
 export function transferKind(
@@ -34,6 +36,7 @@ export function transferKind(
     name: TRANSFER_KIND,
     domain: 'transfers',
     pool: TRANSFER_KIND,
+    slots: SLOTS,
     maxAttempts: MAX_ATTEMPTS,
     keepMs: ttlMs,
     backoff: { base: 1_000, factor: 2, max: 15_000, jitter: 0.2 },

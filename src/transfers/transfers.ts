@@ -30,7 +30,7 @@ export interface TransfersDeps extends WindowJoinDeps {
 }
 
 /** The agents of the swarm. */
-export interface Agents {
+interface Agents {
   /** Those that are connected to any instance. */
   agents(): Promise<SwarmAgent[]>
   /** Those that were enrolled and not revoked, connected or not. */
@@ -38,10 +38,6 @@ export interface Agents {
   invite(tx: Tx, name: AgentName): Promise<{ token: string; expiresAt: number }>
   /** False if it was not enrolled. */
   revoke(tx: Tx, name: AgentName): Promise<boolean>
-}
-
-export interface TransfersOptions {
-  windowSeconds: number
 }
 
 /** A join is small, and its transaction has five round trips however many there are. */
@@ -55,7 +51,7 @@ export class Transfers {
   readonly #queries: TransferQueries
   readonly #list: TransferList
 
-  constructor(deps: TransfersDeps, options: TransfersOptions) {
+  constructor(deps: TransfersDeps, options: { windowSeconds: number }) {
     this.#deps = deps
     this.#join = new WindowJoin(deps, options)
     this.#joins = new Gather((requests) => this.#joinAll(requests), { maxBatch: JOINS_A_TRANSACTION })
@@ -135,7 +131,6 @@ export class Transfers {
     return this.#deps.repository.list(options)
   }
 
-  /** Who is connected, of those that the project may send to; without a project, everyone. */
   /** Every agent that is enrolled, connected or not, for who may revoke them; a GSE's agents are not enrolled here. */
   async allAgents(): Promise<AgentView[]> {
     const { agents } = this.#deps
@@ -143,6 +138,7 @@ export class Transfers {
     return mergeAgents(connected, enrolled)
   }
 
+  /** The connected agents that a project may send to. */
   async connectedAgents(projectId: string): Promise<AgentView[]> {
     const { permissions } = this.#deps
     const [agents, isAllowed] = await Promise.all([
@@ -171,13 +167,5 @@ export class Transfers {
 
   setAgents(tx: Tx, projectId: string, patterns: string[] | null): Promise<void> {
     return this.#deps.permissions.setAgents(tx, projectId, patterns)
-  }
-
-  businessesOf(projectId: string): Promise<number[]> {
-    return this.#deps.permissions.businesses(projectId)
-  }
-
-  setBusinesses(tx: Tx, projectId: string, bizIds: number[]): Promise<void> {
-    return this.#deps.permissions.setBusinesses(tx, projectId, bizIds)
   }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ExportArtifacts } from '../../src/exports/index.ts'
-import { exportKey } from '../../src/exports/pipeline/index.ts'
+import { ExportArtifacts, exportKey } from '../../src/exports/pipeline/index.ts'
 import type { JobState } from '../../src/jobs/index.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { now } from '../../src/ledger/index.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { linkBase, ownOrigins, warnOfUnknownAddress } from '../../src/app/ground/public-address.ts'
+import { OwnAddress, ownOrigins, warnOfUnknownAddress } from '../../src/app/ground/public-address.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { ExportView } from '../../src/exports/index.ts'
 import { TrustedProxies } from '../../src/http/auth/index.ts'
@@ -45,7 +45,14 @@ test.each([
   [{ WHARF_HOST: '::' }, undefined, null],
   [{ WHARF_HOST: '10.0.0.5' }, undefined, 'http://listening'],
 ])('with %o, asked under %s, links lead to %s', (env, origin, base) => {
-  expect(linkBase(loadConfig(env), () => 'http://listening', origin)).toBe(base)
+  const address = new OwnAddress(loadConfig(env))
+  address.current = 'http://listening'
+  expect(address.linkBase(origin)).toBe(base)
+})
+
+test('before a server listens, links lead to where it will', () => {
+  const address = new OwnAddress(loadConfig({ WHARF_HOST: '10.0.0.5', WHARF_PORT: '8123' }))
+  expect(address.linkBase()).toBe('http://10.0.0.5:8123')
 })
 
 test('a start on a foreign address without a public one warns in one line', () => {

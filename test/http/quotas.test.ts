@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openStore } from '../../src/app/ground/store.ts'
-import { ExpirySweeper } from '../../src/exports/index.ts'
+import { ExpirySweeper } from '../../src/exports/expiry.ts'
 import { type Quota, Quotas } from '../../src/tenancy/index.ts'
 import { NO_QUOTAS } from '../../src/tenancy/quotas.ts'
 import { availableBackends } from '../support/backends.ts'

@@ -2,16 +2,17 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { register } from '../../src/domain/index.ts'
 import type { EngineOptions } from '../../src/jobs/engine.ts'
 import { Engine } from '../../src/jobs/index.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { AddressGuard, HttpClient, LOOPBACK_ONLY } from '../../src/net/index.ts'
 import type { AccountParams } from '../../src/runs/feed/item-filter.ts'
-import { Runs } from '../../src/runs/index.ts'
+import { openRuns, type Runs } from '../../src/runs/index.ts'
+import type { RunsOptions } from '../../src/runs/open-runs.ts'
 import type { AccountView, RunView, StateView } from '../../src/runs/run-view.ts'
-import type { RunsOptions } from '../../src/runs/runs.ts'
-import { Sealer } from '../../src/tenancy/index.ts'
 import { type Backend, type BackendName, openBackend, silentLog } from '../support/backends.ts'
+import { groundOf } from '../support/ground.ts'
 
 const quick = { base: 5, factor: 2, max: 20, jitter: 0 }
 
@@ -41,17 +42,15 @@ export async function setupRuns(ground: BackendName | Backend) {
         { ledger, dispatcher, bus, clock: systemClock, log: silentLog },
         { version: 'test', sole: !backend.shared, drainMs: 0, slots: { runs: 100 }, ...engineOptions },
       )
-      const runs = new Runs(
-        { engine, net, sealer: new Sealer('seal'), clock: systemClock, log: silentLog },
-        {
-          folder,
-          alone: !backend.shared,
-          journalMs: 20,
-          feed: { attempts: 3, backoff: quick },
-          files: { attempts: 3, backoff: quick },
-          ...options,
-        },
-      )
+      const domain = await openRuns(groundOf({ engine, ledger, bus, net, clock: systemClock }), {
+        folder,
+        alone: !backend.shared,
+        journalMs: 20,
+        feed: { attempts: 3, backoff: quick },
+        files: { attempts: 3, backoff: quick },
+        ...options,
+      })
+      register(engine, domain)
       await engine.start()
       let closed = false
       const close = async () => {
@@ -64,7 +63,7 @@ export async function setupRuns(ground: BackendName | Backend) {
         await ledger.close()
       }
       closers.push(close)
-      return new Instance(engine, runs, close)
+      return new Instance(engine, domain.api, close)
     },
   }
 }

@@ -5,10 +5,15 @@ import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { AGENT_SOCKET_PATH } from '../../src/carriers/index.ts'
 import type { OwnIdentity } from '../../src/carriers/swarm/agent/agent-state.ts'
 import { type AgentOptions, openIdentity } from '../../src/carriers/swarm/agent/index.ts'
-import { makePass, newNonce, signAs, type ToAgent } from '../../src/carriers/swarm/wire/index.ts'
+import {
+  AGENT_SOCKET_PATH,
+  makePass,
+  newNonce,
+  signAs,
+  type ToAgent,
+} from '../../src/carriers/swarm/wire/index.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { silentLog } from './backends.ts'
 import { boundFolder, spawnBound } from './bound-process.ts'

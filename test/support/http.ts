@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { DOMAINS, type DomainTable } from '../../src/app/domains/domain-table.ts'
 import { startWharf } from '../../src/app/serve.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/kernel/index.ts'
@@ -10,6 +11,8 @@ export const ADMIN_TOKEN = 'admin-token-for-tests'
 export interface HttpOptions {
   env?: Record<string, string>
   clock?: Clock
+  /** Domains besides Wharf's own. */
+  domains?: DomainTable
   /** To start a second instance on the same ground. */
   backend?: Backend
 }
@@ -49,7 +52,7 @@ export async function startHttp(name: BackendName = 'embedded', options: HttpOpt
     WHARF_DRAIN_SECONDS: '0',
     ...options.env,
   })
-  const wharf = await startWharf(config, options.clock)
+  const wharf = await startWharf(config, options.clock, { ...DOMAINS, ...options.domains })
   let stopped = false
   const stop = async () => {
     if (!stopped) await wharf.stop()
@@ -60,7 +63,9 @@ export async function startHttp(name: BackendName = 'embedded', options: HttpOpt
     if (!options.backend) await backend.remove()
   })
   const ask = asking(() => wharf.address)
-  const { address, metricsAddress, grpcAddress, engine, projects, sessions, saved } = wharf
+  const { address, metricsAddress, engine, projects, sessions, apis } = wharf
+  const { grpcAddress } = apis.processing
+  const { saved } = apis.exports
   return {
     address,
     metricsAddress,

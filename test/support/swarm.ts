@@ -6,19 +6,16 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import {
-  AgentIdentities,
-  LedgerSwarmStore,
-  SwarmAuthority,
-  SwarmCarrier,
-  type TransferResult,
-} from '../../src/carriers/index.ts'
+import type { TransferResult } from '../../src/carriers/index.ts'
 import type { OwnIdentity } from '../../src/carriers/swarm/agent/agent-state.ts'
 import { Agent, type AgentOptions } from '../../src/carriers/swarm/agent/index.ts'
+import { LedgerSwarmStore, SwarmCarrier } from '../../src/carriers/swarm/coordinator/index.ts'
 import type {
   SwarmCarrierDeps,
   SwarmCarrierOptions,
 } from '../../src/carriers/swarm/coordinator/swarm-carrier.ts'
+import { AgentIdentities } from '../../src/carriers/swarm/identity/agent-identities.ts'
+import { SwarmAuthority } from '../../src/carriers/swarm/identity/authority.ts'
 import { InProcessBus } from '../../src/jobs/index.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { type AgentProcess, enroll, optionsOf, spawnAgent, stateFolder } from './agents.ts'

@@ -3,21 +3,26 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Carrier } from '../../src/carriers/index.ts'
+import type { Carrier, Carriers, FileOf } from '../../src/carriers/index.ts'
+import { register } from '../../src/domain/index.ts'
 import { Engine } from '../../src/jobs/index.ts'
 import { type Clock, newId } from '../../src/kernel/index.ts'
 import type { Ledger } from '../../src/ledger/index.ts'
 import { DiskStore } from '../../src/storage/index.ts'
-import { Quotas } from '../../src/tenancy/index.ts'
-import { NO_QUOTAS } from '../../src/tenancy/quotas.ts'
+import type { Transfers } from '../../src/transfers/index.ts'
 import { openTransfers } from '../../src/transfers/index.ts'
-import type { OpenedTransfers } from '../../src/transfers/open-transfers.ts'
+import { TransferMirror } from '../../src/transfers/mirror/transfer-mirror.ts'
 import { type BackendName, openBackend, silentLog } from './backends.ts'
+import { groundOf } from './ground.ts'
 import { LedgerClock } from './ledger-clock.ts'
 import { RecordingEngine } from './recording-engine.ts'
 
-export interface TransferInstance extends OpenedTransfers {
+export interface TransferInstance {
   engine: Engine
+  transfers: Transfers
+  mirror: TransferMirror | undefined
+  /** The file of a task that another instance began. */
+  fileOf: FileOf
   dataDir: string
 }
 
@@ -31,6 +36,13 @@ export interface TransfersSetup {
 
 export const WINDOW_SECONDS = 15
 
+const NO_AGENTS: Carriers['agents'] = {
+  agents: async () => [],
+  enrolled: async () => [],
+  invite: () => Promise.reject(new Error('no agents here')),
+  revoke: () => Promise.reject(new Error('no agents here')),
+}
+
 /**
  * Instances on one ledger whose clock the test moves. They take no work by themselves: `runDue` does it, so that the
  * test says who runs what when.
@@ -39,6 +51,7 @@ export async function setupTransfers(name: BackendName, options: TransfersSetup 
   const clock = new LedgerClock()
   const recording = new RecordingEngine()
   const backend = await openBackend(name)
+  const { REDIS_URL: redisUrl, WHARF_REDIS_PREFIX } = backend.env
   const ledger = await backend.openLedger(clock)
   await clock.govern(ledger)
   const folder = mkdtempSync(join(tmpdir(), 'wharf-transfers-'))
@@ -51,41 +64,30 @@ export async function setupTransfers(name: BackendName, options: TransfersSetup 
     const dispatcher = backend.openDispatcher()
     const bus = await backend.openBus()
     const engine = newEngine({ ledger, dispatcher, bus, clock })
-    const opened = await openTransfers(
-      {
-        engine,
-        ledger,
-        store,
-        quotas: new Quotas({ ledger, clock }, NO_QUOTAS),
-        clock,
-        log: silentLog,
-        carrier: options.carrier ?? recording,
-        agents: {
-          agents: async () => [],
-          enrolled: async () => [],
-          invite: () => Promise.reject(new Error('no agents here')),
-          revoke: () => Promise.reject(new Error('no agents here')),
-        },
-        exportFile: async () => Promise.reject(new Error('no exports here')),
+    let fileOf: FileOf = async () => undefined
+    const domain = await openTransfers(groundOf({ engine, ledger, bus, store, clock }), {
+      carriers: async (files) => {
+        fileOf = files
+        return { carrier: options.carrier ?? recording, agents: NO_AGENTS }
       },
-      {
-        dataDir,
-        windowSeconds: WINDOW_SECONDS,
-        timeoutSeconds: 600,
-        ttlSeconds: 1800,
-        maxFileBytes: 1024 * 1024,
-        redisUrl: backend.env.REDIS_URL ?? null,
-        redisPrefix: backend.env.WHARF_REDIS_PREFIX ?? 'wharf',
-        ...options.settings,
-      },
-    )
+      exportFile: async () => Promise.reject(new Error('no exports here')),
+      dataDir,
+      windowSeconds: WINDOW_SECONDS,
+      timeoutSeconds: 600,
+      ttlSeconds: 1800,
+      maxFileBytes: 1024 * 1024,
+      redis: redisUrl === undefined ? null : { url: redisUrl, prefix: WHARF_REDIS_PREFIX ?? 'wharf' },
+      ...options.settings,
+    })
+    register(engine, domain)
+    const mirror = domain.duties.map(({ duty }) => duty).find((duty) => duty instanceof TransferMirror)
     closers.push(async () => {
-      await opened.mirror?.stop()
+      await domain.stop()
       engine.feed.close()
       await dispatcher.close()
       await bus.close()
     })
-    instances.push({ ...opened, engine, dataDir })
+    instances.push({ engine, transfers: domain.api, mirror, fileOf, dataDir })
   }
   onTestFinished(async () => {
     for (const close of closers) await close()

@@ -1,12 +1,17 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseTaskKey } from '../../src/transfers/index.ts'
 import {
   fullPathOf,
   repositoryPath,
   targetDirectory,
 } from '../../src/transfers/repository/repository-path.ts'
-import { jobKey, parseJobKey, targetsKeyOf, taskPrefix } from '../../src/transfers/transfer-keys.ts'
+import {
+  jobKey,
+  parseJobKey,
+  parseTaskKey,
+  targetsKeyOf,
+  taskPrefix,
+} from '../../src/transfers/transfer-keys.ts'
 import { windowAt } from '../../src/transfers/windows/collect-window.ts'
 
 const UUID = '01890a5d-ac96-774b-bcce-b302099a8057'

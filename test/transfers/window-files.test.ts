@@ -15,13 +15,13 @@ describe.each(availableBackends())('files of windows on %s', (name) => {
     await clock.move(15_000)
     await runDue(began!)
     const [engineTaskId] = carrier.orders.keys()
-    const file = await other!.files.ofEngineTask(engineTaskId!, signal)
+    const file = await other!.fileOf(engineTaskId!, signal)
     expect(file).toEqual({ path: join(other!.dataDir, 'transfer-cache', SIGNATURE), size: CONTENT.length })
     expect(readFileSync(file!.path)).toEqual(CONTENT)
   })
 
   test('a task that no window knows has no file', async () => {
     const { first } = await setupTransfers(name)
-    expect(await first.files.ofEngineTask('nobody', signal)).toBeUndefined()
+    expect(await first.fileOf('nobody', signal)).toBeUndefined()
   })
 })

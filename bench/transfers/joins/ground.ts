@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openBackend } from '../../../src/app/ground/open-backend.ts'
+import { register } from '../../../src/domain/index.ts'
 import { Engine } from '../../../src/jobs/index.ts'
 import { createLog, newId, systemClock } from '../../../src/kernel/index.ts'
 import { DiskStore } from '../../../src/storage/index.ts'
-import { Quotas } from '../../../src/tenancy/index.ts'
-import { NO_QUOTAS } from '../../../src/tenancy/quotas.ts'
 import { openTransfers } from '../../../src/transfers/index.ts'
+import { groundOf } from '../../../test/support/ground.ts'
 
 const WINDOW_SECONDS = 3_600
 const log = createLog({ level: 'silent' })
@@ -31,39 +31,34 @@ export async function openGround({ databaseUrl, redisUrl }: Ground) {
   const engine = new Engine({ ...backend, clock: systemClock, log }, { version: 'bench', sole: false })
   const store = await DiskStore.open({ clock: systemClock }, { root: join(dataDir, 'files') })
   const refuse = () => Promise.reject(new Error('nothing is carried here'))
-  const { transfers, mirror } = await openTransfers(
+  const domain = await openTransfers(
+    groundOf({ engine, ledger, bus: backend.bus, store, clock: systemClock }),
     {
-      engine,
-      ledger,
-      store,
-      quotas: new Quotas({ ledger, clock: systemClock }, NO_QUOTAS),
-      clock: systemClock,
-      log,
-      carrier: { start: refuse, result: refuse, terminate: refuse },
-      agents: { agents: async () => [], enrolled: async () => [], invite: refuse, revoke: refuse },
+      carriers: async () => ({
+        carrier: { start: refuse, result: refuse, terminate: refuse },
+        agents: { agents: async () => [], enrolled: async () => [], invite: refuse, revoke: refuse },
+      }),
       exportFile: refuse,
-    },
-    {
       dataDir,
       windowSeconds: WINDOW_SECONDS,
       timeoutSeconds: 600,
       ttlSeconds: 1800,
       maxFileBytes: 1,
-      redisUrl,
-      redisPrefix: 'bench',
+      redis: redisUrl === null ? null : { url: redisUrl, prefix: 'bench' },
     },
   )
+  register(engine, domain)
   const projectId = newId()
   await ledger.db
     .insertInto('projects')
     .values({ id: projectId, name: 'bench', webhook_secret: '', created_at: 0 })
     .execute()
   return {
-    transfers,
+    transfers: domain.api,
     ledger,
     projectId,
     async close() {
-      await mirror?.stop()
+      await domain.stop()
       engine.feed.close()
       await backend.close()
       await rm(dataDir, { recursive: true, force: true })

@@ -6,12 +6,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import {
-  AgentIdentities,
-  LedgerSwarmStore,
-  SwarmAuthority,
-  SwarmCarrier,
-} from '../../../src/carriers/index.ts'
+import { LedgerSwarmStore, SwarmCarrier } from '../../../src/carriers/swarm/coordinator/index.ts'
+import { AgentIdentities } from '../../../src/carriers/swarm/identity/agent-identities.ts'
+import { SwarmAuthority } from '../../../src/carriers/swarm/identity/authority.ts'
 import { InProcessBus } from '../../../src/jobs/index.ts'
 import { createLog, systemClock } from '../../../src/kernel/index.ts'
 import { migrate } from '../../../src/ledger/index.ts'

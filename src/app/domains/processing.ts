@@ -1,10 +1,11 @@
 import type { Config } from '../../config.ts'
-import { accessOf, type FileScanner } from '../../kernel/index.ts'
+import type { Ground } from '../../domain/index.ts'
+import { accessOf } from '../../kernel/index.ts'
 
 const ELSEWHERE =
   ', or on another instance: without WHARF_SHARED_DIR each instance has its own uploads and results'
 
-export function processingOptions(config: Config, sole: boolean, scanner: FileScanner | null = null) {
+export function processingOptions(config: Config, { sole, scanner }: Pick<Ground, 'sole' | 'scanner'>) {
   const { TASK_GRPC_TLS_CERT: cert, TASK_GRPC_TLS_KEY: key, TASK_GRPC_TLS_CA: ca } = config
   return {
     ...taskOptions(config),

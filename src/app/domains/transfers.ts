@@ -1,20 +1,32 @@
+import { type CarriersOptions, type FileOf, openCarriers } from '../../carriers/index.ts'
 import type { Config } from '../../config.ts'
+import type { Ground } from '../../domain/index.ts'
+import { findExportFile } from '../../exports/index.ts'
+import { VERSION } from '../../version.ts'
 
-export function transferSettings(config: Config) {
+export function transfersOptions(config: Config, ground: Ground) {
   return {
     dataDir: config.WHARF_DATA_DIR,
     windowSeconds: config.COLLECT_WINDOW_SECONDS,
     timeoutSeconds: config.JOB_TIMEOUT_SECONDS,
     ttlSeconds: config.TRANSFER_TTL_SECONDS,
     maxFileBytes: config.WHARF_REPOSITORY_MAX_BYTES,
-    redisUrl: config.redisUrl,
-    redisPrefix: config.WHARF_REDIS_PREFIX,
+    redis: config.redisUrl === null ? null : { url: config.redisUrl, prefix: config.WHARF_REDIS_PREFIX },
+    carriers: (fileOf: FileOf) => openCarriers(ground, fileOf, carriersOptions(config)),
+    exportFile: (taskId: string) => findExportFile(ground.ledger, taskId),
   }
 }
 
-export function transferEngineChoice(config: Config) {
+function carriersOptions(config: Config): CarriersOptions {
   return {
-    name: config.TRANSFER_ENGINE,
+    carrier: config.TRANSFER_ENGINE,
+    swarm: {
+      host: config.WHARF_HOST,
+      port: config.WHARF_SWARM_PORT,
+      advertiseHost: config.WHARF_SWARM_HOST,
+      depth: config.WHARF_SWARM_CHAIN_DEPTH,
+      maxChains: config.WHARF_SWARM_CHAINS,
+    },
     gse: {
       endpoint: config.GSE_ENDPOINT ?? '',
       appCode: config.GSE_APP_CODE ?? '',
@@ -25,5 +37,6 @@ export function transferEngineChoice(config: Config) {
       containerId: config.GSE_CONTAINER_ID ?? '',
       agentUser: config.GSE_AGENT_USER ?? 'root',
     },
+    userAgent: `wharf/${VERSION}`,
   }
 }

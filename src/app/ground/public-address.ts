@@ -7,13 +7,25 @@ function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }
 
-/**
- * Where links lead: the public address of the settings; else the one that the caller asked under; else where this server
- * listens, unless that is every address at once. Null: nobody knows.
- */
-export function linkBase(config: Config, listening: () => string, asked?: string): string | null {
-  if (config.WHARF_PUBLIC_URL !== null) return config.WHARF_PUBLIC_URL.replace(/\/+$/, '')
-  return asked ?? (isWildcard(config.WHARF_HOST) ? null : listening())
+/** Where this server listens, which is known once it does. */
+export class OwnAddress {
+  readonly #config: Config
+  /** undefined: it does not listen yet. */
+  current: string | undefined
+
+  constructor(config: Config) {
+    this.#config = config
+  }
+
+  /**
+   * Where links lead: the public address of the settings; else the one that the caller used; else where this server listens,
+   * or will, unless that is every address at once. Null: unknown.
+   */
+  linkBase(used?: string): string | null {
+    const { WHARF_PUBLIC_URL: publicUrl, WHARF_HOST: host, WHARF_PORT: port } = this.#config
+    if (publicUrl !== null) return publicUrl.replace(/\/+$/, '')
+    return used ?? (isWildcard(host) ? null : (this.current ?? `http://${host}:${port}`))
+  }
 }
 
 export function warnOfUnknownAddress(config: Config, log: Log): void {

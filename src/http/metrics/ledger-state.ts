@@ -1,9 +1,15 @@
-import { type Depth, type Engine, type OpenWork, readLaneLimits, readOpenWork } from '../../jobs/index.ts'
+import {
+  type Engine,
+  type OpenWork,
+  readLaneLimits,
+  readOpenWork,
+  type WatchedDomain,
+} from '../../jobs/index.ts'
 
 export interface LedgerStateDeps {
   engine: Engine
-  /** Tasks of processing are no jobs of the engine. */
-  processing: { depth(): Promise<Depth> }
+  /** Domains by name; one with a `depth` has work that is not in the engine's table. */
+  watched: Readonly<Record<string, WatchedDomain>>
   settings: { get(key: string): Promise<string | undefined> }
 }
 
@@ -38,12 +44,11 @@ export class LedgerReader {
   }
 
   async #ask(): Promise<LedgerState> {
-    const { engine, processing, settings } = this.#deps
+    const { engine, settings } = this.#deps
     const lanes = await readLaneLimits(engine.ledger)
     const open = await readOpenWork(engine.ledger)
-    const depth = await processing.depth()
+    const counted = await this.#counted()
     const backup = await settings.get(LAST_BACKUP)
-    const of = { domain: 'processing', kind: 'processing', oldestMs: 0 }
     return {
       up: true,
       work: [
@@ -53,8 +58,7 @@ export class LedgerReader {
             ...open.find((row) => row.kind === kind && row.state === state),
           })),
         ),
-        { ...of, state: 'pending', count: depth.queued },
-        { ...of, state: 'running', count: depth.running },
+        ...counted,
       ],
       limits: engine.kinds.flatMap(({ name: kind, domain, lane }) => {
         const limit = lane && lanes.get(lane.name)
@@ -62,6 +66,17 @@ export class LedgerReader {
       }),
       lastBackupMs: toMs(backup),
     }
+  }
+
+  async #counted(): Promise<LedgerState['work']> {
+    const counted: LedgerState['work'] = []
+    for (const [domain, { kind, depth }] of Object.entries(this.#deps.watched)) {
+      const found = await depth?.()
+      if (!found) continue
+      counted.push({ domain, kind, state: 'pending', count: found.queued, oldestMs: 0 })
+      counted.push({ domain, kind, state: 'running', count: found.running, oldestMs: 0 })
+    }
+    return counted
   }
 }
 

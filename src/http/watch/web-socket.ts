@@ -1,11 +1,10 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
+import type { TaskViews } from '../../domain/index.ts'
 import type { Engine } from '../../jobs/index.ts'
 import { AppError, background, ERRORS, unforeseen } from '../../kernel/index.ts'
-import type { TaskViews } from '../../notify/index.ts'
 import type { LinkIssuer } from '../../tenancy/index.ts'
-import { noTransfer, parseTaskKey } from '../../transfers/index.ts'
 import { refuseSocket, toAppError } from '../answers/index.ts'
 import {
   type Authenticator,
@@ -35,14 +34,14 @@ export interface WebSocketDeps {
   proxies: TrustedProxies
   cookies: Cookies
   own: OwnOrigin
-  sockets?: HttpServerDeps['sockets']
+  sockets: HttpServerDeps['sockets']
 }
 
 /** A task that is watched, as its caller sees it. */
 interface Found {
   kind: string
   projectId: string | null
-  view: Record<string, unknown> | undefined
+  view: (object & { status?: unknown }) | undefined
 }
 
 /** For the answer to the close frame of a server that stops. */
@@ -83,7 +82,7 @@ export class EventSockets {
     const url = URL.parse(request.url ?? '/', 'http://localhost')
     if (!url || !isHandshake(request)) throw badHandshake()
     const address = this.#deps.proxies.addressOf(request)
-    const own = this.#deps.sockets?.[url.pathname]
+    const own = this.#deps.sockets[url.pathname]
     if (own) {
       await this.#deps.limiter.count(callerOf(null, address))
       return own(request, socket, head, (error) => refuseSocket(socket, error))
@@ -152,7 +151,7 @@ export class EventSockets {
   ): Promise<object> {
     const watched = principal?.role === 'ticket' && principal.taskId === null
     if (!watched || principal.projectId !== projectId)
-      requireTask(principal, { id: taskId, projectId }, () => noWatched(kind, taskId))
+      requireTask(principal, { id: taskId, projectId }, () => this.#missing(taskId, kind))
     return {
       ...view,
       // A ticket for watching a project opens no files.
@@ -164,23 +163,23 @@ export class EventSockets {
     }
   }
 
-  /** Transfers name their tasks themselves, so the engine does not know them by that name. */
   async #find(taskId: string, issuer: LinkIssuer): Promise<Found> {
     const { engine, views } = this.#deps
-    if (views.transfer && parseTaskKey(taskId)) {
-      const view = await views.transfer(taskId)
-      return { kind: 'transfer', projectId: String(view?.project_id), view }
+    for (const [kind, { owns, get }] of Object.entries(views)) {
+      if (!owns?.(taskId)) continue
+      const view = (await get(taskId, issuer)) as { project_id?: unknown }
+      return { kind, projectId: String(view.project_id), view }
     }
     const found = await engine.jobs.task(taskId)
-    if (!found) throw noWatched('', taskId)
+    if (!found) throw this.#missing(taskId)
     const { kind, projectId } = found.task
-    return { kind, projectId, view: await views[kind]?.(taskId, issuer) }
+    return { kind, projectId, view: await views[kind]?.get(taskId, issuer) }
   }
-}
 
-function noWatched(kind: string, taskId: string): AppError {
-  if (kind === 'transfer') return noTransfer('task', taskId)
-  return new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${taskId}`)
+  #missing(taskId: string, kind = ''): AppError {
+    const missing = this.#deps.views[kind]?.missing?.(taskId)
+    return missing ?? new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${taskId}`)
+  }
 }
 
 /** Checked here for the handler of the socket. */

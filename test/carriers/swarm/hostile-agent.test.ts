@@ -2,9 +2,14 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:cry
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { AGENT_SOCKET_PATH, agentPeerId, SwarmAuthority } from '../../../src/carriers/index.ts'
 import { openIdentity } from '../../../src/carriers/swarm/agent/index.ts'
-import { checkWelcome, makePass } from '../../../src/carriers/swarm/wire/index.ts'
+import { SwarmAuthority } from '../../../src/carriers/swarm/identity/authority.ts'
+import {
+  AGENT_SOCKET_PATH,
+  agentPeerId,
+  checkWelcome,
+  makePass,
+} from '../../../src/carriers/swarm/wire/index.ts'
 import { systemClock } from '../../../src/kernel/index.ts'
 import { agentLine, enroll, stateFolder } from '../../support/agents.ts'
 import { silentLog } from '../../support/backends.ts'

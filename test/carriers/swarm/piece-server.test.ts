@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { agentPeerId, SwarmAuthority } from '../../../src/carriers/index.ts'
+import { agentPeerId } from '../../../src/carriers/index.ts'
 import { SourceFile } from '../../../src/carriers/swarm/coordinator/source-file.ts'
+import { SwarmAuthority } from '../../../src/carriers/swarm/identity/authority.ts'
 import {
   ArrivingPiece,
   ackFrame,

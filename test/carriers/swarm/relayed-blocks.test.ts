@@ -3,9 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { agentPeerId, SwarmAuthority } from '../../../src/carriers/index.ts'
+import { agentPeerId } from '../../../src/carriers/index.ts'
 import { PartFile, Roots } from '../../../src/carriers/swarm/agent/place/index.ts'
 import { RECENT_PIECES } from '../../../src/carriers/swarm/agent/place/recent-pieces.ts'
+import { SwarmAuthority } from '../../../src/carriers/swarm/identity/authority.ts'
 import {
   ArrivingPiece,
   connectParent,

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
-import { type Mask, projectMaskKey } from '../../../src/exports/index.ts'
+import type { Mask } from '../../../src/exports/index.ts'
 import { maskValue } from '../../../src/exports/sheet/index.ts'
 import { RowTranscoder, SegmentBuffer } from '../../../src/exports/sources/rows/index.ts'
-import { maskingOf, parseTemplate, templateFromKeys } from '../../../src/exports/template/index.ts'
+import {
+  maskingOf,
+  parseTemplate,
+  projectMaskKey,
+  templateFromKeys,
+} from '../../../src/exports/template/index.ts'
 import { pageBytes } from '../sources/spool/transcode-page.ts'
 
 test.each<[Mask, unknown, string | null]>([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Scheduler } from '../../../src/exports/index.ts'
+import { Scheduler } from '../../../src/exports/saved/index.ts'
 import type { RunView } from '../../../src/exports/saved/run-view.ts'
 import type { SavedView } from '../../../src/exports/saved/saved-exports.ts'
 import { lastDue, nextDue } from '../../../src/exports/saved/schedule.ts'

@@ -1,3 +1,3 @@
 export { LedgerSwarmStore } from './ledger-swarm-store.ts'
-export { SwarmCarrier } from './swarm-carrier.ts'
+export { SwarmCarrier, type SwarmCarrierOptions } from './swarm-carrier.ts'
 export type { EnrolledAgent, SwarmAgent } from './swarm-store.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { DRIVERS } from '../../../exports/index.ts'
+import { DRIVERS, type ExportsApi } from '../../../exports/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { Time } from '../schemas.ts'
 
@@ -36,7 +36,10 @@ const NewConnection = Type.Object(
 )
 
 /** Databases that exports may read. */
-export function connectionRoutes({ ledger, connections }: HttpDeps): FastifyPluginAsyncTypebox {
+export function connectionRoutes(
+  { ledger }: HttpDeps,
+  { connections }: ExportsApi,
+): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.put(
       '/api/connections/:name',

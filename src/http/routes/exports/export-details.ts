@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { ExportView } from '../../../exports/index.ts'
+import type { ExportsApi, ExportView } from '../../../exports/index.ts'
 import { background } from '../../../kernel/index.ts'
 import { eventHistory } from '../../../notify/index.ts'
 import type { ProjectStore } from '../../../tenancy/index.ts'
@@ -16,7 +16,15 @@ const tags = ['exports']
 
 /** What belongs to one export: its history, its callbacks, its place, its file. `find` throws for strangers. */
 export function exportDetailRoutes(
-  { exports, callbacks, engine, projects, trail, idempotency, proxies }: HttpDeps,
+  {
+    exports,
+    callbacks,
+    engine,
+    projects,
+    trail,
+    idempotency,
+    proxies,
+  }: HttpDeps & Pick<ExportsApi, 'exports'>,
   find: (request: FastifyRequest) => Promise<ExportView>,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {

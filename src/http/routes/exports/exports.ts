@@ -3,7 +3,13 @@ import { stat } from 'node:fs/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { type ExportBody, type ExportView, noExport, type Produced } from '../../../exports/index.ts'
+import {
+  type ExportBody,
+  type ExportsApi,
+  type ExportView,
+  noExport,
+  type Produced,
+} from '../../../exports/index.ts'
 import { AppError, ERRORS, metrics } from '../../../kernel/index.ts'
 import { contentDisposition } from '../../../storage/index.ts'
 import type { Person } from '../../../tenancy/index.ts'
@@ -20,8 +26,9 @@ const tags = ['exports']
 const POLL_AFTER_SECONDS = '2'
 
 /** "Page this URL and give my operator a file." */
-export function exportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
-  const { exports, idempotency } = deps
+export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPluginAsyncTypebox {
+  const { idempotency } = http
+  const deps = { ...http, exports }
 
   const find = async (request: FastifyRequest): Promise<ExportView> => {
     const { task_id } = request.params as { task_id: string }
@@ -217,7 +224,7 @@ function projectOf(principal: Principal | null, { project_id }: ExportBody): str
 }
 
 async function answerWithFile(
-  { exports, proxies, trail }: HttpDeps,
+  { exports, proxies, trail }: Pick<HttpDeps, 'proxies' | 'trail'> & Pick<ExportsApi, 'exports'>,
   request: FastifyRequest,
   projectId: string,
   reply: FastifyReply,

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { type SavedBody, stringifyKeepingOrder } from '../../../exports/index.ts'
+import { type ExportsApi, type SavedBody, stringifyKeepingOrder } from '../../../exports/index.ts'
 import { linkIssuerOf, ownProject, requireProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { keepKeyOrder } from '../keep-key-order.ts'
@@ -14,8 +14,8 @@ const config = { access: 'project' } as const
 const POLL_AFTER_SECONDS = '2'
 
 /** Requests that are kept under a name, and run by hand or by a schedule. */
-export function savedExportRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
-  const { ledger, saved, exports, idempotency, trail } = deps
+export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi): FastifyPluginAsyncTypebox {
+  const { ledger, idempotency, trail } = deps
   return async (app) => {
     keepKeyOrder(app as unknown as FastifyInstance)
 

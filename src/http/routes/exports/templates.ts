@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { stringifyKeepingOrder } from '../../../exports/index.ts'
+import { type ExportsApi, stringifyKeepingOrder } from '../../../exports/index.ts'
 import { ownProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { keepKeyOrder } from '../keep-key-order.ts'
@@ -33,7 +33,10 @@ const TemplateRequest = Type.Object(
 )
 
 /** Templates that requests use by name: `template: {"use": name}`. */
-export function templateRoutes({ ledger, templates, trail }: HttpDeps): FastifyPluginAsyncTypebox {
+export function templateRoutes(
+  { ledger, trail }: HttpDeps,
+  { templates }: ExportsApi,
+): FastifyPluginAsyncTypebox {
   return async (app) => {
     keepKeyOrder(app as unknown as FastifyInstance)
 

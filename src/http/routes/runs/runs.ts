@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS, isAppError } from '../../../kernel/index.ts'
+import type { Runs } from '../../../runs/index.ts'
 import { maskUrl } from '../../../tenancy/index.ts'
 import { prefersChinese } from '../../answers/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
@@ -11,7 +12,7 @@ const config = { access: 'runs' } as const
 const tags = ['runs']
 
 /** Accounts and their runs: one list for the whole installation. */
-export function runRoutes({ ledger, idempotency, runs, trail }: HttpDeps): FastifyPluginAsyncTypebox {
+export function runRoutes({ ledger, idempotency, trail }: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.put(
       '/api/accounts/:handle',

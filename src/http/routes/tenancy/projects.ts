@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { EXPORT_LANE, type Mask } from '../../../exports/index.ts'
 import { projectView } from '../../../tenancy/index.ts'
+import { Permissions } from '../../../transfers/index.ts'
 import { issuerOf, requireProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { OneProject, Ticket } from '../schemas.ts'
@@ -22,14 +23,15 @@ const TICKET_MS = HOUR
 
 /** Business systems register here. The keys in an answer are shown this once. */
 export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
-  const { engine, projects, quotas, transfers, tickets, idempotency, ledger, trail } = deps
+  const { engine, projects, quotas, tickets, idempotency, ledger, trail } = deps
+  const permissions = new Permissions(ledger)
   const usageOf = async (projectId: string) =>
     quotas.of(projectId, { exportsAtOnce: await engine.lanes.held(EXPORT_LANE, projectId) })
   const detailsOf = async (projectId: string) => {
     const project = await projects.require(ledger, projectId)
     return {
       ...projectView(project),
-      biz_ids: await transfers.businessesOf(projectId),
+      biz_ids: await permissions.businesses(projectId),
       quotas: await usageOf(projectId),
       masks: (await projects.masks(projectId)) as Record<string, Mask>,
     }
@@ -112,7 +114,7 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
             await engine.setLaneShare(tx, EXPORT_LANE, project_id, given.exports_at_once)
           if (masks !== undefined) projects.setMasks(tx, project_id, masks)
           trail.record(tx, request)
-          if (biz_ids !== undefined) await transfers.setBusinesses(tx, project_id, biz_ids)
+          if (biz_ids !== undefined) await permissions.setBusinesses(tx, project_id, biz_ids)
         })
         return detailsOf(project_id)
       },

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
 import type { Tx } from '../../../ledger/index.ts'
-import { noTransfer, type TransferBody } from '../../../transfers/index.ts'
+import { noTransfer, type TransferBody, type Transfers } from '../../../transfers/index.ts'
 import { projectScope, requireOwn, requireProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { paging, wanted } from '../paging.ts'
@@ -29,11 +29,12 @@ const tags = ['transfers']
 const OneJob = Type.Object({ job_id: Type.String() })
 
 /** "Put this file on these thousand hosts." */
-export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
-  const { transfers, idempotency, ledger, trail } = deps
-
+export function transferRoutes(
+  { idempotency, ledger, trail }: HttpDeps,
+  transfers: Transfers,
+): FastifyPluginAsyncTypebox {
   return async (app) => {
-    await app.register(repositoryRoutes(deps))
+    await app.register(repositoryRoutes(transfers))
 
     app.post(
       '/api/transfers',
@@ -271,7 +272,7 @@ export function transferRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
 }
 
 /** Bodies here are files: taken as they come, whatever they call themselves. */
-function repositoryRoutes({ transfers }: HttpDeps): FastifyPluginAsyncTypebox {
+function repositoryRoutes(transfers: Transfers): FastifyPluginAsyncTypebox {
   return async (app) => {
     const raw = app as unknown as FastifyInstance
     raw.removeAllContentTypeParsers()

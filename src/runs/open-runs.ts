@@ -1,0 +1,33 @@
+import type { Domain, Ground } from '../domain/index.ts'
+import { FileRecords } from './accounts/file-records.ts'
+import { RunCleaner } from './run-cleaner.ts'
+import { RUN_KIND, runKind } from './run-kind.ts'
+import { RunStore } from './run-store.ts'
+import { Runner, type RunnerOptions } from './runner.ts'
+import { Runs } from './runs.ts'
+
+export interface RunsOptions extends RunnerOptions {
+  /** How often the leader looks for cancelled runs that were not cleaned up. */
+  cleanEveryMs?: number
+}
+
+/** "Fetch all files of this account." */
+export async function openRuns(
+  { ledger, tenancy: { sealer }, ...ground }: Ground,
+  options: RunsOptions,
+): Promise<Domain<Runs>> {
+  const runs = new RunStore(ledger)
+  const records = new FileRecords(ledger)
+  const cleaner = new RunCleaner({ runs, records }, options)
+  const runner = new Runner({ ...ground, sealer, records, runs, cleaner }, options)
+  const api = new Runs({ ...ground, ledger, sealer, runs, cleaner })
+  return {
+    name: 'runs',
+    api,
+    kinds: [runKind(runner, runs)],
+    duties: [{ duty: cleaner, everyMs: options.cleanEveryMs ?? 60_000, runs: 'leader' }],
+    views: { [RUN_KIND]: { get: (runId) => api.run(runId) } },
+    overview: { kind: RUN_KIND },
+    stop: () => undefined,
+  }
+}
