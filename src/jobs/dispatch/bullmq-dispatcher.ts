@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Job as BullJob, Queue, Worker } from 'bullmq'
+import { type Job as BullJob, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { background, endsWithin, type Log, systemClock } from '../../kernel/index.ts'
-import { ANSWER_MS, connectRedis, reconnectSoon } from '../../redis/redis-connection.ts'
+import { ANSWER_MS, connectRedis } from '../../redis/redis-connection.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
 import { isWrongType, repairQueue } from './repair-queue.ts'
 import { Slots } from './slots.ts'
+import { type Bundle, WakeWorker } from './wake-worker.ts'
 
 export interface BullMqOptions {
   url: string
@@ -15,17 +16,13 @@ export interface BullMqOptions {
   answerMs?: number
 }
 
-/** How long an idle consumer blocks before it asks again: the only commands that an idle instance sends to BullMQ. */
-const IDLE_BLOCK_SECONDS = 120
-/** So that what lies between does not forget a connection on which nothing is said for that long. */
-const KEEP_ALIVE_MS = 30_000
 const RETRY_MS = 1_000
 const MOST_IN_BUNDLE = 32
 /** How long a stopping consumer waits for the answer to a fetch that is under way. */
 const LAST_ANSWER_MS = 1_000
 
 /**
- * Ids through BullMQ: one queue a pool, for all kinds in it.
+ * Ids through BullMQ: one queue per pool, for all kinds in it.
  *
  * A wake is completed in Redis the moment it is taken, because from then on the ledger's lease answers for the job.
  * So BullMQ needs no locks to renew and no stalled jobs to look for, and its ids are its own: an id that is used again
@@ -167,9 +164,6 @@ export class BullMqDispatcher implements Dispatcher {
   }
 }
 
-/** One id, or several that are taken together. */
-type Bundle = string | string[]
-
 /** Light ones share a trip through Redis; each of the others is handed to a free consumer. In their order. */
 function inBundles(wakes: readonly Wake[]): { data: Bundle; delay: number }[] {
   const bundles: { data: Bundle; delay: number }[] = []
@@ -187,44 +181,4 @@ function inBundles(wakes: readonly Wake[]): { data: Bundle; delay: number }[] {
 
 function queueName(pool: string): string {
   return `wake-${pool}`
-}
-
-/** BullMQ's worker without its loop: ids are fetched by hand, one more with each completion while a slot is free. */
-class WakeWorker extends Worker<Bundle> {
-  constructor(name: string, { url, prefix, answerMs }: Required<BullMqOptions>) {
-    super(name, null, {
-      connection: { url, maxRetriesPerRequest: null, retryStrategy: reconnectSoon, keepAlive: KEEP_ALIVE_MS },
-      prefix,
-      autorun: false,
-      drainDelay: IDLE_BLOCK_SECONDS,
-      skipStalledCheck: true,
-      skipLockRenewal: true,
-      removeOnComplete: { count: 0 },
-    })
-    // Set afterwards, because BullMQ takes one set of options for two connections: the other one waits for ids, and is
-    // rightly silent for as long as there are none (BullMQ watches over it by itself).
-    this.backend.client.then(
-      ({ options }) => Object.assign(options, { socketTimeout: answerMs }),
-      () => undefined,
-    )
-  }
-
-  /** Ends the wait for an id, but not a fetch whose answer is on its way: that id would be lost with it. */
-  interrupt(): void {
-    this.closing = Promise.resolve()
-    this.backend.disconnectBlocking(false).catch(() => undefined)
-  }
-
-  async end(): Promise<void> {
-    this.closing = undefined
-    await this.close(true)
-  }
-
-  async complete(job: BullJob<Bundle>, fetchNext: boolean): Promise<BullJob<Bundle> | undefined> {
-    const token = job.token ?? ''
-    const next = await job.moveToCompleted(null, token, fetchNext)
-    if (!fetchNext) return undefined
-    const [data, id] = (next ?? []) as Parameters<typeof this.nextJobFromJobData>
-    return this.nextJobFromJobData(data, id, token)
-  }
 }
