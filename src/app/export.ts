@@ -119,7 +119,7 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
         sourceHeaders,
         secrets: sql ? [] : secretsOf(source),
         ...(sql && { openSql: openQuery(http, sql) }),
-        masks: { ...masks, demanded: masksOf(masks.demanded) },
+        masks: { ...masks, demanded: masksOf(masks.demanded), mustMatch: true },
         directory,
         limits: {},
         excel,

@@ -143,7 +143,10 @@ export class Exports {
     const tables = await this.#kept.require(row.job_id, tx.db)
     const { request } = await this.#queries.payload(tx, row.job_id)
     const now = this.#deps.clock.now()
-    const asked = renderRequest(request, { wish, tables, now })
+    const find = (name: string) => this.#deps.templates.get(row.project_id ?? '', name, { db: tx })
+    const { body: named, used } = await useTemplates(wish, find)
+    const made = renderRequest(request, { wish: named, tables, now })
+    const asked = used.length === 0 ? made : { ...made, templates: used }
     const body = {
       ...(wish.file_name !== undefined && { file_name: wish.file_name }),
       ...(row.label !== null && { operator_id: row.label }),

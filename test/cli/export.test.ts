@@ -50,6 +50,20 @@ describe('wharf export', () => {
     expect(read('orders.csv')).toBe('"id"\t"name"\n"0"\t"row 0"\n')
   })
 
+  test('a mask on a column that no row has is an error, and no clear value stays on disk', async () => {
+    const { folder, ended, read } = await setup(pagesOf(250, row))
+    const { code, err } = await ended('orders.csv', '--mask', 'nmae=name')
+    expect(code).toBe(1)
+    expect(err).toContain('the mask of column nmae hides nothing: no row has that column; did you mean name?')
+    const left = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())
+    expect(left.filter((file) => readFileSync(join(file.parentPath, file.name)).includes('row 1'))).toEqual(
+      [],
+    )
+    expect(await ended('orders.csv', '--mask', 'name=name')).toMatchObject({ code: 0 })
+    expect(read('orders.csv')).toContain('"r** 1**"')
+    expect(await ended('orders.csv', '--mask', 'name.first=name')).toMatchObject({ code: 0 })
+  })
+
   test('a split workbook is written as a zip, and said to be one', async () => {
     const { folder, ended } = await setup(pagesOf(250, row))
     const { code, err } = await ended('orders.xlsx', '--max-rows', '100', '--title', 'Orders')

@@ -73,6 +73,7 @@ import {
 import type { ThreadPool } from '../threads/index.ts'
 import { type SheetInput, writeWorkbook, type ZippedFile, zipFiles } from '../xlsx/index.ts'
 import { readKeptRows } from './kept-rows.ts'
+import { missingColumns } from './missing-columns.ts'
 import { numericFields } from './numeric-fields.ts'
 import { planTable, sheetName } from './plan-table.ts'
 
@@ -122,6 +123,8 @@ export interface Sample {
   content: Required<SheetContent>
   /** Of all rows; null: nobody knows. */
   total: number | null
+  /** Columns of a source that is read one row after the other. */
+  keys?: string[]
   /** The first answer of a source that pages. */
   probe?: Probe
 }
@@ -183,11 +186,12 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
   const totals = { fetched: 0, total: 0 as number | null, bytes: 0 }
   for (const [index, table] of options.request.tables.entries()) {
     const before = { ...totals }
+    const directory = join(options.directory, `table-${index}`)
     const fetched = await (keepsRows ? fetchAndKeep : fetchTable)(
       deps,
       { ...options, limits: rest(options.limits, totals) },
       table,
-      join(options.directory, `table-${index}`),
+      directory,
       (progress) => {
         totals.fetched = before.fetched + progress.fetched
         const known = before.total !== null && progress.total !== null
@@ -196,7 +200,7 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
         options.onProgress({ stage: 'fetching', ...totals })
       },
     )
-    tables.push(fetched)
+    tables.push(await withWarnings(fetched, options.masks, directory))
   }
   options.onProgress({ stage: 'building', ...totals, total: totals.total ?? totals.fetched })
   const out = join(options.directory, 'out')
@@ -216,6 +220,23 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
     kept: keepsRows ? tables.flatMap(({ kept }) => kept ?? []) : null,
     warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings],
     facts: tables.map((table, index) => factsOf(table, options.request, counts[index] ?? [])),
+  }
+}
+
+/** Rows whose mask is misspelt must not stay on disk as they came. */
+async function withWarnings(
+  fetched: FetchedTable,
+  masks: MaskRules,
+  directory: string,
+): Promise<FetchedTable> {
+  const { spool, template, csv } = fetched
+  const counted = csv !== null && csv.recipe === null
+  try {
+    const warnings = [...spool.warnings, ...missingColumns(spool, { template, counted }, masks)]
+    return { ...fetched, spool: { ...spool, warnings } }
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true })
+    throw error
   }
 }
 
@@ -324,7 +345,7 @@ async function spoolSample(
   { request, masks, signal }: ProduceOptions,
   { table, sample, directory }: { table: Table; sample: Sample; directory: string },
 ): Promise<FetchedTable> {
-  const { page, template, content, total, probe } = sample
+  const { page, template, content, total, keys, probe } = sample
   const csv = request.type === 'csv' ? layoutOf(template, request) : null
   const masking = maskingOf(template, masks)
   const marked = request.type !== 'excel' && { marked: true }
@@ -345,7 +366,7 @@ async function spoolSample(
   ).catch((error: unknown) => {
     throw pageError(error, 0)
   })
-  const asked = { ...spool.probe, ...probe, total: total ?? spool.rows }
+  const asked = { ...spool.probe, ...(keys && { keys }), ...probe, total: total ?? spool.rows }
   const spooledHead = csv?.spool.csv?.head ?? ''
   return { table, spool: { ...spool, probe: asked }, template, content, csv, grown: false, spooledHead }
 }

@@ -71,7 +71,8 @@ async function sampleFeed(
     const page = cutPage(body.bytes, body.length, { wrapped: false, most: SAMPLE_ROWS })
     const template = queryTemplate(table.template, feed, request)
     const content = chooseContent(table, {})
-    return { page, template, content, total: feed.total ?? null, bytes: body.length }
+    const keys = feed.columns.map(({ name }) => name)
+    return { page, template, content, total: feed.total ?? null, keys, bytes: body.length }
   } finally {
     await feed.close()
   }

@@ -143,12 +143,20 @@ export class TemplateStore {
   }
 }
 
-/** The name that `{"use": name}` says. A column called `use` is written as a node. */
+/** The name that `{"use": name}` says. A column called `use` is written as a node, or has the titles of other columns beside it. */
 export function nameInUse(template: unknown): string | undefined {
   if (typeof template !== 'object' || template === null || Array.isArray(template)) return undefined
-  const entries = Object.entries(template)
-  const [key, name] = entries[0] ?? []
-  return entries.length === 1 && key === 'use' && typeof name === 'string' ? name : undefined
+  const { use: name, ...others } = template as Record<string, unknown>
+  if (typeof name !== 'string') return undefined
+  const beside = Object.entries(others)
+  if (beside.length === 0) return name
+  if (beside.every(([key, value]) => typeof value !== 'string' || key === 'version'))
+    throw new AppError(
+      ERRORS.TEMPLATE_INVALID,
+      `template: {"use": ${JSON.stringify(name)}} takes the newest version and no other field, found ${beside.map(([key]) => key).join(', ')}`,
+      { retryable: false },
+    )
+  return undefined
 }
 
 function notFound(name: string, version?: number): AppError {

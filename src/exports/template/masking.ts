@@ -9,6 +9,8 @@ export interface MaskRules {
   demanded: Readonly<Record<string, Mask>>
   /** Null: there is none, so nothing can be hashed. */
   key: string | null
+  /** The rows must have each column that `demanded` names: the caller has named them for these rows. */
+  mustMatch?: boolean
 }
 
 /** What is to be hidden while rows are spooled: what the template asks for, and what is demanded, which wins; not what `masked` names. */

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { problemOf, startExports } from '../../support/export-client.ts'
+
+const row = (n: number) => ({ id: n, Name: `Anna ${n}`, empty: null, customer: { city: 'Brno' } })
+
+test.each([
+  { type: 'csv' },
+  { type: 'csv', csv: { delimiter: ';' } },
+  { type: 'csv', keep_rows_hours: 1 },
+  { type: 'excel' },
+  { type: 'jsonl' },
+  { type: 'parquet' },
+])('a column that no row has is told in the warnings and the report: %j', async (more) => {
+  const { business, client } = await startExports()
+  const source_url = business.source({ total: 30, row }).url
+  const columns = ['id', 'Nmae', 'empty', 'customer.city', 'custmer.city', 'customer.ctiy', 'gone']
+  const template = columns.map((name) => ({ name }))
+  const view = await client.run({ source_url, template, ...more })
+  expect(view.warnings).toEqual([
+    'no row has a value for column Nmae; did you mean Name?',
+    'no row has a value for column custmer.city',
+    'no row has a value for column customer.ctiy',
+    'no row has a value for column gone',
+  ])
+  expect(await (await client.get(view.task_id, '/report')).json()).toMatchObject({ warnings: view.warnings })
+})
+
+test('another file of kept rows, and a preview, tell of misspelt columns too', async () => {
+  const { business, client, ask } = await startExports()
+  const { key } = client.project
+  const source_url = business.source({ total: 30, row }).url
+  const first = await client.run({ source_url, keep_rows_hours: 1 })
+  expect(first.warnings).toEqual([])
+  const body = { template: [{ name: 'id' }, { name: 'Nmae' }] }
+  const answer = await ask('POST', `/api/exports/${first.task_id}/render`, { key, body })
+  const view = await client.ended(((await answer.json()) as { task_id: string }).task_id)
+  const warnings = ['no row has a value for column Nmae; did you mean Name?']
+  expect(view).toMatchObject({ status: 'succeeded', warnings })
+  const preview = await ask('POST', '/api/exports/preview', { key, body: { ...body, source_url } })
+  expect(await preview.json()).toMatchObject({ warnings })
+})
+
+test('a mask on a misspelt column fails the export, with a suggestion', async () => {
+  const { business, client } = await startExports()
+  const source_url = business.source({ total: 30, row }).url
+  const template = [{ name: 'id' }, { name: 'Nmae', mask: 'name' }]
+  const view = await client.ended((await client.start({ source_url, template })).task_id)
+  expect(view).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'TEMPLATE_INVALID' } })
+  expect(view.error?.message).toContain('the masked column Nmae; did you mean Name?')
+  const empty = await client.run({ source_url: business.source({ total: 0, row }).url, template })
+  expect(empty.warnings).toEqual([])
+})
+
+test('a named template has no other field, and another file of kept rows can use one', async () => {
+  const { business, client, ask } = await startExports()
+  const { key } = client.project
+  const source_url = business.source({ total: 2, row }).url
+  await ask('PUT', '/api/templates/cars', { key, body: { template: { id: 'No.' } } })
+  const misspelt = { use: 'cars', version: 1 }
+  const problem = { status: 400, code: 'TEMPLATE_INVALID', detail: expect.stringContaining('found version') }
+  expect(await problemOf(client.post({ source_url, template: misspelt }))).toMatchObject(problem)
+  const titles = { use: 'Use', id: 'No.' }
+  expect(await client.run({ source_url, template: titles })).toMatchObject({ status: 'succeeded' })
+  const first = await client.run({ source_url, keep_rows_hours: 1 })
+  const render = (template: object) =>
+    ask('POST', `/api/exports/${first.task_id}/render`, { key, body: { template } })
+  expect(await problemOf(render(misspelt))).toMatchObject(problem)
+  const { task_id } = (await (await render({ use: 'cars' })).json()) as { task_id: string }
+  const view = await client.ended(task_id)
+  expect(view.templates).toEqual([{ name: 'cars', version: 1 }])
+  expect(await client.lines(task_id)).toEqual(['"No."', '0', '1'])
+})
