@@ -35,7 +35,10 @@ export function maskingOf(
   return { byName: Object.fromEntries(byName), key: key ?? '' }
 }
 
-/** A demand holds for what is inside of the value (`customer` hides `customer.phone`), and for the object that it is in. */
+/**
+ * A demand holds for what is inside of the value (`customer` hides `customer.phone`), and for the object that it is in. An item of a
+ * list has several places, so a demand for one of them holds for all: `phones.0` hides `phones.-1`.
+ */
 function hideAround(
   byName: Map<string, Mask>,
   template: Template,
@@ -45,10 +48,20 @@ function hideAround(
     if (!Object.hasOwn(demanded, name)) byName.set(name, mask)
   }
   for (const [name, mask] of Object.entries(demanded)) {
-    for (const leaf of template.leaves) if (leaf.name?.startsWith(`${name}.`)) set(leaf.name, mask)
+    const meant = anyPlace(name)
+    for (const leaf of template.leaves) {
+      if (leaf.name === null) continue
+      const shown = anyPlace(leaf.name)
+      if (shown === meant || shown.startsWith(`${meant}.`)) set(leaf.name, mask)
+      else if (meant.startsWith(`${shown}.`)) set(leaf.name, 'fixed')
+    }
     for (let dot = name.indexOf('.'); dot > 0; dot = name.indexOf('.', dot + 1))
       set(name.slice(0, dot), 'fixed')
   }
+}
+
+function anyPlace(path: string): string {
+  return path.replace(/(?<=\.)-?\d+(?=\.|$)/g, '*')
 }
 
 /** One key per project: equal values of two projects have different hashes. */

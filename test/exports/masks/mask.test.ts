@@ -63,6 +63,19 @@ test('what a project demands wins over the template, and applies without one', (
   expect(() => maskingOf(twice, rules)).toThrow('different masks')
 })
 
+test('a demand for an item of a list holds for every place of the list', () => {
+  const names = ['phones.0', 'phones.-1', 'phones.-1.number', 'phones', 'phone']
+  const template = parseTemplate(names.map((name) => ({ name })))!
+  const rules = { demanded: { 'phones.0.number': 'phone' as const }, key: null }
+  expect(maskingOf(template, rules)?.byName).toEqual({
+    'phones.0.number': 'phone',
+    'phones.0': 'fixed',
+    'phones.-1': 'fixed',
+    'phones.-1.number': 'phone',
+    phones: 'fixed',
+  })
+})
+
 test.each([true, false])(
   'the spool never holds the clear value, in whatever shape rows come (csv: %s)',
   (csv) => {

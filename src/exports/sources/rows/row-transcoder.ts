@@ -412,7 +412,7 @@ export class RowTranscoder {
         if (slot >= 0) this.#literal[slot] = 1
         if (index >= 0 && below[index]) {
           flat = false
-          if (input[from] === OPEN_BRACE) o = this.#inside(below[index], input, from, o)
+          o = this.#inside(below[index], input, from, o)
         }
       }
       gapStart = p
@@ -428,33 +428,57 @@ export class RowTranscoder {
     return p
   }
 
-  /** Values that are wanted by a path inside of the object at `at`, which has been checked. Returns where writing ended. */
-  #inside({ keys, slotOf, below }: NestedPaths, input: Buffer, at: number, to: number): number {
+  /** Values that are wanted by a path inside of the value at `at`, which has been checked. Returns where writing ended. */
+  #inside(paths: NestedPaths, input: Buffer, at: number, to: number): number {
+    if (input[at] === OPEN_BRACKET) return this.#insideList(paths, input, at, to)
+    if (input[at] !== OPEN_BRACE) return to
+    const { keys } = paths
     let o = to
     let p = skipSpace(input, at + 1)
     while (input[p] !== CLOSE_BRACE) {
       const known = keys.scan(input, p + 1)
       const keyEnd = known === ESCAPED ? skipString(input, p) : keys.end + 1
       const index = known === ESCAPED ? escapedKey(keys, input, p, keyEnd) : known
-      const slot = index < 0 ? -1 : slotOf[index]!
       const from = skipSpace(input, skipSpace(input, keyEnd) + 1)
-      if (slot >= 0 && this.#literal[slot] === 0) {
-        this.#starts[slot] = o
-        p = this.#value(input, from, o, slot)
-        o = this.#copier.written
-        this.#ends[slot] = o
-        const keyColumn = this.#columns.keyOf?.[slot] ?? -1
-        if (keyColumn >= 0) this.#key?.found(keyColumn, from, p)
-      } else {
-        p = skipValue(input, from)
-        if (slot < -1 && !this.#key!.has(-2 - slot)) this.#key!.found(-2 - slot, from, p)
-      }
-      const inner = index < 0 ? undefined : below[index]
-      if (inner && input[from] === OPEN_BRACE) o = this.#inside(inner, input, from, o)
-      p = skipSpace(input, p)
+      p = skipSpace(input, skipValue(input, from))
+      if (index >= 0) o = this.#wanted(paths, index, input, from, o)
       if (input[p] === COMMA) p = skipSpace(input, p + 1)
     }
     return o
+  }
+
+  #insideList(paths: NestedPaths, input: Buffer, at: number, to: number): number {
+    const { indexOfPlace, countsBack } = paths
+    if (indexOfPlace.size === 0) return to
+    const count = countsBack ? itemsIn(input, at) : 0
+    let o = to
+    let p = skipSpace(input, at + 1)
+    for (let place = 0; input[p] !== CLOSE_BRACKET; place++) {
+      const index = indexOfPlace.get(place)
+      if (index !== undefined) o = this.#wanted(paths, index, input, p, o)
+      const fromEnd = countsBack ? indexOfPlace.get(place - count) : undefined
+      if (fromEnd !== undefined) o = this.#wanted(paths, fromEnd, input, p, o)
+      p = skipSpace(input, skipValue(input, p))
+      if (input[p] === COMMA) p = skipSpace(input, p + 1)
+    }
+    return o
+  }
+
+  /** The value at `from`, which belongs to the key or place of that index, and what is wanted inside of it. */
+  #wanted({ slotOf, below }: NestedPaths, index: number, input: Buffer, from: number, to: number): number {
+    let o = to
+    const slot = slotOf[index]!
+    if (slot >= 0 && this.#literal[slot] === 0) {
+      this.#starts[slot] = o
+      const end = this.#value(input, from, o, slot)
+      o = this.#copier.written
+      this.#ends[slot] = o
+      const keyColumn = this.#columns.keyOf?.[slot] ?? -1
+      if (keyColumn >= 0) this.#key?.found(keyColumn, from, end)
+    } else if (slot < -1 && !this.#key!.has(-2 - slot))
+      this.#key!.found(-2 - slot, from, skipValue(input, from))
+    const inner = below[index]
+    return inner ? this.#inside(inner, input, from, o) : o
   }
 
   #notARow(input: Buffer, at: number): never {
@@ -640,6 +664,17 @@ export class RowTranscoder {
     if (o >= sink.sliceLimit) sink.closeSlice()
     return true
   }
+}
+
+/** Items of the list at `at`, which has been checked. */
+function itemsIn(input: Buffer, at: number): number {
+  let count = 0
+  let p = skipSpace(input, at + 1)
+  for (; input[p] !== CLOSE_BRACKET; count++) {
+    p = skipSpace(input, skipValue(input, p))
+    if (input[p] === COMMA) p = skipSpace(input, p + 1)
+  }
+  return count
 }
 
 function escapedKey(keys: KeyTable, input: Buffer, at: number, end: number): number {

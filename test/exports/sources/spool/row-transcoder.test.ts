@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PAGE_MARGIN } from '../../../../src/exports/sources/pages/index.ts'
-import { RowTranscoder, SegmentBuffer } from '../../../../src/exports/sources/rows/index.ts'
+import { RowTranscoder, SegmentBuffer, valueByName } from '../../../../src/exports/sources/rows/index.ts'
 import { expectedValue, readSpool } from './read-spool.ts'
 import { pageBytes, transcode } from './transcode-page.ts'
 
@@ -57,6 +57,41 @@ describe('names that are paths', () => {
     expect(whole).toEqual({ string: `{"b":${inner}}` })
     expect(b).toEqual({ string: inner })
     expect(c).toEqual({ string: 'q"'.repeat(500) })
+  })
+
+  test('a number is a place in a list, below zero counted from its end', () => {
+    const row = {
+      capital: ['Brno', 'Praha'],
+      at: { coordinates: [49.2, 16.6] },
+      phones: [{ n: 1 }, { n: 2 }],
+      0: 'x',
+      'literal.0': 'key',
+      literal: ['item'],
+      grid: [[1, 2], [[3]]],
+      none: [],
+      text: 'abc',
+    }
+    const names = ['capital.0', 'capital.-1', 'capital.2', 'capital.-3', 'at.coordinates.0', 'phones.-1.n']
+    const more = ['phones.0.n', 'literal.0', 'grid.1.0.0', 'grid.0.-2', 'none.-1', 'none.0', 'text.0']
+    const fields = [...names, ...more, 'phones.-2.n', 'capital']
+    const record = '"Brno","Praha",,,49.2,2,1,"key",3,1,,,,1,"[""Brno"",""Praha""]"\n'
+    expect(transcode(fields, JSON.stringify([row, row]))).toBe(record.repeat(2))
+    expect(fields.slice(0, 7).map((name) => valueByName(row, name))).toEqual([
+      'Brno',
+      'Praha',
+      undefined,
+      undefined,
+      49.2,
+      2,
+      1,
+    ])
+  })
+
+  test('an item that two places and its list show is written in full', () => {
+    const long = 'x'.repeat(5_000)
+    const fields = ['a', 'a.0', 'a.-1', 'a.0.b', 'a.-1.b']
+    const written = transcode(fields, JSON.stringify([{ a: [{ b: `"${long}"` }] }]))
+    expect(written.match(/x{5000}/g)).toHaveLength(5)
   })
 
   test('names that are no paths stay keys', () => {
