@@ -129,6 +129,6 @@ test('compose.yaml has two instances, all that they need, and settings that exis
     expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(
       Number(environment.WHARF_DRAIN_SECONDS) + 2,
     )
-    expect(read('deploy/nginx.conf')).toContain(`server ${name}:8080;`)
+    expect(read('deploy/nginx.conf')).toContain(`server ${name}:8080 max_fails=0;`)
   }
 })
