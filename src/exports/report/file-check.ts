@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
+import type { Compression } from '../records/index.ts'
 
 const QUOTE = 0x22
 const NEWLINE = 0x0a
@@ -32,4 +35,21 @@ export async function lookAtFile(path: string, { width = 1 }: { width?: 1 | 2 } 
     size += chunk.length
   }
   return { size, sha256: hash.digest('hex'), records: records + (open ? 1 : 0) }
+}
+
+/** Lines of a file of JSON lines. Undefined: it cannot be decompressed. */
+export async function countLines(path: string, compress: Compression | null): Promise<number | undefined> {
+  let lines = 0
+  const count = async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks)
+      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++
+  }
+  const source = createReadStream(path, { highWaterMark: 1 << 20 })
+  try {
+    if (compress === null) await count(source)
+    else await pipeline(source, compress === 'gzip' ? createGunzip() : createZstdDecompress(), count)
+    return lines
+  } catch {
+    return undefined
+  }
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
-import { lookAtFile } from './file-check.ts'
+import { countLines, lookAtFile } from './file-check.ts'
 import type { FileReport, PartReport } from './file-report.ts'
 import { isAmong, isGenuine, MANIFEST_FORMAT, type PublicKeys, type Signed } from './manifest.ts'
 
@@ -63,7 +63,9 @@ async function fileOf(path: string, manifest: Manifest): Promise<Finding> {
   const same = known.find(({ sha256 }) => sha256 === seen.sha256)
   const meant = same ?? known.find((part) => part.name === name)
   if (!meant) return bad('is not in the manifest, by name or by content')
-  const rows = type.startsWith('text/csv') ? rowsOf(seen.records, manifest) : undefined
+  const rows = type.startsWith('text/csv')
+    ? withoutMark(seen.records - 1, manifest)
+    : await linesOf(path, manifest)
   if (same) {
     if (rows !== undefined && rows !== same.rows)
       return bad(`has ${rows} rows, the manifest says ${same.rows}`)
@@ -82,8 +84,17 @@ async function fileOf(path: string, manifest: Manifest): Promise<Finding> {
   return bad(`was changed: ${differences.join(', ')}`)
 }
 
-function rowsOf(records: number, { watermark }: Manifest): number {
-  return Math.max(0, records - 1 - (watermark ? 1 : 0))
+/** Rows of a file of JSON lines; undefined: it is none, or cannot be read. */
+async function linesOf(path: string, manifest: Manifest): Promise<number | undefined> {
+  const [found, ending] = /\.jsonl(\.gz|\.zst)?$/.exec(manifest.file?.name ?? '') ?? []
+  if (found === undefined) return undefined
+  const lines = await countLines(path, ending === '.gz' ? 'gzip' : ending === '.zst' ? 'zstd' : null)
+  return lines === undefined ? undefined : withoutMark(lines, manifest)
+}
+
+/** A watermark is the last record of a file. */
+function withoutMark(records: number, { watermark }: Manifest): number {
+  return Math.max(0, records - (watermark ? 1 : 0))
 }
 
 async function readManifest(path: string): Promise<Manifest> {

@@ -109,18 +109,49 @@ export class ValueCopier {
     this.written = o
   }
 
-  /** An object or array as a string that holds its JSON text. */
+  /**
+   * An object or array as a string that holds its JSON text: on one line, without blanks between its parts, and with only those
+   * escapes that JSON needs.
+   */
   nested(input: Uint8Array, at: number, out: Uint8Array, to: number): void {
     const end = skipValue(input, at)
     let o = to
     out[o++] = QUOTE
     for (let p = at; p < end; p++) {
       const byte = input[p]!
+      if (byte <= 0x20) continue
       out[o++] = byte
-      if (byte === QUOTE) out[o++] = QUOTE
+      if (byte !== QUOTE) continue
+      out[o++] = QUOTE
+      for (;;) {
+        const inner = input[++p]!
+        out[o++] = inner
+        if (inner === QUOTE) break
+        if (inner !== BACKSLASH) continue
+        this.#nestedEscape(input, p, out, o - 1)
+        p = this.read - 1
+        o = this.written
+      }
+      out[o++] = QUOTE
     }
     out[o++] = QUOTE
     this.read = end
+    this.written = o
+  }
+
+  /** The text has been checked. Half a surrogate pair keeps its escape. */
+  #nestedEscape(input: Uint8Array, at: number, out: Uint8Array, to: number): void {
+    let o = to
+    this.read = at + 2
+    if (input[at + 1] === 0x2f) out[o++] = 0x2f
+    else {
+      const code = input[at + 1] === 0x75 ? this.#codePoint(input, at) : -1
+      if (code >= 0x20 && code !== QUOTE && code !== BACKSLASH) o = writeCodePoint(code, out, o)
+      else {
+        for (let p = at; p < this.read; p++) out[o++] = input[p]!
+        if (input[at + 1] === QUOTE) out[o++] = QUOTE
+      }
+    }
     this.written = o
   }
 
@@ -139,18 +170,22 @@ export class ValueCopier {
   }
 
   #unicode(input: Uint8Array, at: number, out: Uint8Array, to: number): void {
-    let code = codeUnit(input, at)
-    let p = at + 6
-    if (code >= 0xd800 && code <= 0xdfff) {
-      const low = code < 0xdc00 && input[p] === BACKSLASH && input[p + 1] === 0x75 ? codeUnit(input, p) : 0
-      if (low >= 0xdc00 && low <= 0xdfff) {
-        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00)
-        p += 6
-      } else code = 0xfffd // half a pair has no UTF-8 form
-    }
+    const found = this.#codePoint(input, at)
+    const code = found < 0 ? 0xfffd : found // half a pair has no UTF-8 form
     this.written = writeCodePoint(code, out, to)
     if (code === QUOTE) out[this.written++] = QUOTE
+  }
+
+  /** The character of one `\u` escape, or of the two of a surrogate pair; -1: half a pair. Where they end is left in `read`. */
+  #codePoint(input: Uint8Array, at: number): number {
+    const code = codeUnit(input, at)
+    const p = at + 6
     this.read = p
+    if (code < 0xd800 || code > 0xdfff) return code
+    const low = code < 0xdc00 && input[p] === BACKSLASH && input[p + 1] === 0x75 ? codeUnit(input, p) : 0
+    if (low < 0xdc00 || low > 0xdfff) return -1
+    this.read = p + 6
+    return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00)
   }
 }
 

@@ -28,9 +28,27 @@ describe('values', () => {
       )
   })
 
-  test('nested values are their own text, digits and all', () => {
-    const nested = '{"x": [1, "q\\"", 12345678901234567890], "y":{}}'
-    expect(transcode(['a'], `[{"a":${nested}}]`)).toBe(`"${nested.replaceAll('"', '""')}"\n`)
+  test('nested values are their own text on one line, digits and all', () => {
+    const nested = '{"x":[1,"q\\" : , ",12345678901234567890,1.10],"y":{}}'
+    const indented = '{\r\n\t"x" : [ 1,\n  "q\\" : , ", 12345678901234567890 , 1.10\n],\n "y":{ }\n}'
+    for (const text of [nested, indented])
+      expect(transcode(['a', 'b'], `[{"a":${text},"b":${text}}]`)).toBe(
+        `${Array(2)
+          .fill(`"${nested.replaceAll('"', '""')}"`)
+          .join(',')}\n`,
+      )
+  })
+
+  test('nested texts have real characters, and only the escapes that JSON needs', () => {
+    const texts = [
+      [String.raw`\u00e9\u4e2d\uD83D\uDE00\/x`, 'é中😀/x'],
+      [String.raw`\u0022\"\\\u005c\n\u000a\u2028`, `${String.raw`\u0022\"\\\u005c\n\u000a`}\u2028`],
+      [String.raw`\ud83d\u0041\ude00`, String.raw`\ud83dA\ude00`],
+    ]
+    for (const [text, shown] of texts)
+      expect(readSpool(transcode(['a'], `[{"a":{"${text}":["${text}"]}}]`))).toEqual([
+        [{ string: `{"${shown}":["${shown}"]}` }],
+      ])
   })
 })
 
