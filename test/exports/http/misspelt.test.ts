@@ -70,3 +70,13 @@ test('a named template has no other field, and another file of kept rows can use
   expect(view.templates).toEqual([{ name: 'cars', version: 1 }])
   expect(await client.lines(task_id)).toEqual(['"No."', '0', '1'])
 })
+
+test('a mask on a group of columns, which would hide nothing, is refused', async () => {
+  const { business, client } = await startExports()
+  const template = [{ title: 'Person', mask: 'name', children: [{ name: 'Name' }] }]
+  const answer = client.post({ source_url: business.source({ total: 3, row }).url, template })
+  expect(await problemOf(answer)).toMatchObject({
+    code: 'TEMPLATE_INVALID',
+    detail: expect.stringContaining('give the mask to its columns'),
+  })
+})

@@ -91,6 +91,8 @@ export function columnSettings(
   const { bold: _, ...headPaint } = paint
   const width = sizeOf(node, 'width', MAX_WIDTH, path)
   const mask = choiceOf(memberOf(node, 'mask'), MASKS, `${path}.mask`)
+  if (mask !== undefined && isGroup(node))
+    throw templateError(`${path}.mask`, 'a group has no values to hide; give the mask to its columns')
   const height = sizeOf(node, 'height', MAX_HEIGHT, path)
   const wrap = flagOf(node, 'wrap', path)
   const total = totalOf(node, type, path)
@@ -108,11 +110,14 @@ export function columnSettings(
   }
 }
 
+function isGroup(node: JsonObject): boolean {
+  return Boolean(listOf(memberOf(node, 'children'))?.length)
+}
+
 function totalOf(node: JsonObject, type: CellType, path: string): Total | undefined {
   const total = choiceOf(memberOf(node, 'totals'), TOTALS, `${path}.totals`)
   if (total === undefined) return undefined
-  if (listOf(memberOf(node, 'children'))?.length)
-    throw templateError(`${path}.totals`, 'only a column has a total')
+  if (isGroup(node)) throw templateError(`${path}.totals`, 'only a column has a total')
   if (UNCOUNTABLE[type]?.includes(total))
     throw templateError(`${path}.totals`, `a column of the type ${type} has no ${total}`)
   return total
