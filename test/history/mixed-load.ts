@@ -289,7 +289,7 @@ export class MixedLoad {
       await agent.stop()
     }
     await enrolled('c1')
-    for (const path of ['/api/agents/agent-1/', '/api/agents/agent-1/c1'])
+    for (const path of ['/api/agents/agent-1', '/api/agents/agent-1/c1'])
       await this.#ask('DELETE', path, { key: ADMIN_TOKEN })
   }
 
