@@ -52,7 +52,7 @@ async function openLedgerAdmin(config: Config): Promise<ProjectAdmin> {
   const log = createLog({ level: 'silent' })
   const { redisUrl, WHARF_REDIS_PREFIX: redisPrefix } = config
   const backend = await openBackend(
-    { dataDir, databaseUrl, redisUrl, redisPrefix, sealKey },
+    { dataDir, databaseUrl, redisUrl, redisPrefix, sealKey, leaseMs: config.WHARF_LEASE_SECONDS * 1_000 },
     systemClock,
     log,
   )

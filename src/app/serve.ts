@@ -63,6 +63,7 @@ export async function startWharf<Table extends DomainTable = typeof DOMAINS>(
       redisUrl: config.redisUrl,
       redisPrefix: config.WHARF_REDIS_PREFIX,
       sealKey: config.WHARF_SEAL_KEY,
+      leaseMs: config.WHARF_LEASE_SECONDS * 1_000,
     },
     clock,
     log,

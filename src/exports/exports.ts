@@ -389,7 +389,13 @@ export class Exports {
   /** What a callback carries: the task with its report, where it has one. */
   async told(taskId: string): Promise<ExportView & { report: TaskReport | null }> {
     const view = await this.get(taskId)
-    return { ...view, report: view.status === 'succeeded' ? await this.report(taskId) : null }
+    if (view.status !== 'succeeded') return { ...view, report: null }
+    const report = await this.report(taskId).catch((error: unknown) => {
+      // Files of version 0.1.0 have none.
+      if (isAppError(error, ERRORS.EXPORT_NOT_READY)) return null
+      throw error
+    })
+    return { ...view, report }
   }
 
   /** What people are told of an end. The link is good for as long as the file is kept, unless the request says otherwise. */

@@ -75,6 +75,30 @@ export async function applyMigrations(
   }
 }
 
+/** From this schema on, instances of the version before go on while a newer one migrates their ledger. */
+const ROLLING_SINCE = 37
+
+/** For a PostgreSQL that several instances use: throws while instances run that could not go on after `migrate`. */
+export async function checkRolling(ledger: Ledger, leaseMs: number): Promise<void> {
+  const { rows } = await sql<{
+    found: boolean
+  }>`select to_regclass('instances') is not null as found`.execute(ledger.db)
+  if (rows[0]?.found !== true) return
+  const current = await currentVersion(ledger.db)
+  if (current >= ROLLING_SINCE) return
+  const running = await ledger.db
+    .selectFrom('instances')
+    .select(['host', 'version'])
+    .where('seen_at', '>', (await ledger.now()) - leaseMs)
+    .execute()
+  if (running.length === 0) return
+  const names = running.map(({ host, version }) => `${version} on ${host}`).join(', ')
+  throw new AppError(
+    ERRORS.LEDGER_IN_USE,
+    `instances of an older version run on this ledger (${names}) and could not go on after its upgrade: stop them all first; one that was killed counts for ${leaseMs / 1_000} s`,
+  )
+}
+
 async function currentVersion(db: Kysely<Schema>): Promise<number> {
   await sql`create table if not exists schema_versions (
     version integer primary key, name text not null, applied_at bigint not null)`.execute(db)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Bus, type Dispatcher, InProcessBus, InProcessDispatcher } from '../../jobs/index.ts'
 import { AppError, type Clock, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
-import { type Ledger, LedgerClock, migrate } from '../../ledger/index.ts'
+import { checkRolling, type Ledger, LedgerClock, migrate } from '../../ledger/index.ts'
 import { openSealer, SettingsStore, sharedSecret } from '../../tenancy/index.ts'
 
 export interface BackendOptions {
@@ -9,6 +9,8 @@ export interface BackendOptions {
   databaseUrl: string | null
   redisUrl: string | null
   redisPrefix: string
+  /** How long an instance counts as running after it was last seen; 30 s unless given. */
+  leaseMs?: number
   /** Null: the ledger keeps one. */
   sealKey?: string | null
 }
@@ -34,6 +36,7 @@ export async function openBackend(options: BackendOptions, clock: Clock, log: Lo
     databaseUrl === null ? await openEmbedded(options, clock) : await openPostgres(databaseUrl, log, sole)
   const ledgerClock = new LedgerClock(clock)
   try {
+    if (!sole) await checkRolling(ledger, options.leaseMs ?? 30_000)
     await migrate(ledger)
     await ledgerClock.set(() => ledger.now())
     const { dispatcher, bus } = await openCarriers(options, { ledger, ledgerClock, log })

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { allowTime, type Ledger } from '../ledger.ts'
-import { applyMigrations, readMigrations } from '../migrate.ts'
+import { applyMigrations, type Migration, readMigrations } from '../migrate.ts'
 import type { Schema } from '../schema.ts'
 import { columnsFor, inOrder, type LedgerCopy, type Row } from './ledger-copy.ts'
 
@@ -8,11 +8,14 @@ const ROWS_PER_INSERT = 500
 const LIMIT_MS = 24 * 3_600_000
 
 /** Puts a copy in place of whatever the ledger holds, in one transaction: all of it or nothing. */
-export async function loadPostgres(ledger: Ledger, copy: LedgerCopy): Promise<void> {
+export async function loadPostgres(
+  ledger: Ledger,
+  copy: LedgerCopy,
+  migrations: readonly Migration[] = readMigrations(),
+): Promise<void> {
   await ledger.db.transaction().execute(async (db) => {
     await allowTime(db, LIMIT_MS)
     await dropOurs(db)
-    const migrations = readMigrations()
     await applyMigrations(
       db,
       'postgres',

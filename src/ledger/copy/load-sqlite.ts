@@ -2,7 +2,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Clock, openFile, takeFolder, touchFileSync } from '../../kernel/index.ts'
-import { migrate, readMigrations } from '../migrate.ts'
+import { type Migration, migrate, readMigrations } from '../migrate.ts'
 import { lockDataDir, openLedgerFile } from '../sqlite/open-sqlite.ts'
 import { columnsFor, type LedgerCopy } from './ledger-copy.ts'
 
@@ -10,7 +10,12 @@ import { columnsFor, type LedgerCopy } from './ledger-copy.ts'
  * Puts a copy in place of the embedded ledger in `dataDir`. The new ledger is made beside the old one and takes its place
  * by a rename, so a process that is killed on the way leaves the old one as it was.
  */
-export async function loadSqlite(dataDir: string, copy: LedgerCopy, clock: Clock): Promise<void> {
+export async function loadSqlite(
+  dataDir: string,
+  copy: LedgerCopy,
+  clock: Clock,
+  migrations: Migration[] = readMigrations(),
+): Promise<void> {
   takeFolder(dataDir)
   touchFileSync(join(dataDir, 'lock.db'))
   const lock = lockDataDir(dataDir)
@@ -19,7 +24,7 @@ export async function loadSqlite(dataDir: string, copy: LedgerCopy, clock: Clock
   try {
     removeDatabase(made)
     touchFileSync(made)
-    await fill(made, copy, clock)
+    await fill(made, copy, clock, migrations)
     settle(file)
     renameSync(made, file)
     await syncFolder(dataDir)
@@ -29,10 +34,9 @@ export async function loadSqlite(dataDir: string, copy: LedgerCopy, clock: Clock
   }
 }
 
-async function fill(file: string, copy: LedgerCopy, clock: Clock): Promise<void> {
+async function fill(file: string, copy: LedgerCopy, clock: Clock, migrations: Migration[]): Promise<void> {
   const { ledger, writer } = openLedgerFile(file, clock)
   try {
-    const migrations = readMigrations()
     await migrate(
       ledger,
       migrations.filter(({ version }) => version <= copy.schema),
