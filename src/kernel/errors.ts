@@ -259,6 +259,12 @@ export const ERRORS = {
   ),
   SOURCE_ERROR: kind('SOURCE_ERROR', 502, FAILED_PRECONDITION, 'The source reported an error of its own'),
   SOURCE_NOT_JSON: kind('SOURCE_NOT_JSON', 502, FAILED_PRECONDITION, 'A page of the source is not JSON'),
+  SOURCE_CHARSET: kind(
+    'SOURCE_CHARSET',
+    502,
+    FAILED_PRECONDITION,
+    'The source is not in the charset that it says',
+  ),
   SOURCE_SHAPE: kind('SOURCE_SHAPE', 502, FAILED_PRECONDITION, 'A page of the source has the wrong shape'),
   SOURCE_SHORT_PAGE: kind(
     'SOURCE_SHORT_PAGE',

@@ -1,13 +1,83 @@
+import { isUtf8 } from 'node:buffer'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
 import type { PageAnswer } from '../pages/index.ts'
 
 const UTF_8 = new Set(['utf-8', 'utf8', 'unicode-1-1-utf-8'])
+const NEWLINE = 0x0a
 
-/** The body in UTF-8, whatever charset its `Content-Type` names. JSON without a charset is UTF-8. */
-export function inUtf8({ headers, body }: PageAnswer, page: number): PageAnswer['body'] {
+/** Makes the error of a body that cannot be decoded. */
+type Undecodable = (reason: string, retryable: boolean) => AppError
+
+/** The body in UTF-8, decoded from the charset in its `Content-Type`. Without a charset it is taken as UTF-8. */
+export function inUtf8({ headers, body }: PageAnswer, failure: Undecodable): PageAnswer['body'] {
   const charset = charsetOf(headers['content-type'])
   if (charset === undefined || UTF_8.has(charset)) return body
-  return decoded(body, decoderFor(charset, page), page)
+  return decoded(body, decoderFor(charset, failure), failure)
+}
+
+/** Of one page. */
+export function pageNotJson(page: number): Undecodable {
+  return (reason, retryable) =>
+    new AppError(ERRORS.SOURCE_NOT_JSON, `page ${page} is not JSON: ${reason}`, { retryable })
+}
+
+/** Of one answer that has all rows. */
+export function streamNotText(reason: string): AppError {
+  return new AppError(ERRORS.SOURCE_CHARSET, `the answer is not readable as text: ${reason}`, {
+    retryable: false,
+  })
+}
+
+export function lineNotUtf8(line: number): AppError {
+  return new AppError(
+    ERRORS.SOURCE_CHARSET,
+    `line ${line} is not valid UTF-8; answer in UTF-8, or name the charset in the Content-Type (text/csv; charset=gbk)`,
+    { retryable: false, details: { line } },
+  )
+}
+
+/** The same bytes, which end with an error at the first line that is not UTF-8. */
+export async function* onlyUtf8(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let rest: Buffer = Buffer.alloc(0)
+  let line = 1
+  for await (const chunk of body) {
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : asBuffer(chunk)
+    const whole = bytes.subarray(0, bytes.length - unfinished(bytes))
+    if (!isUtf8(whole)) throw lineNotUtf8(line + linesBeforeFault(whole))
+    rest = bytes.subarray(whole.length)
+    line += newlines(whole)
+    if (whole.length > 0) yield whole
+  }
+  if (rest.length > 0) throw lineNotUtf8(line)
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+/** Bytes at the end that begin a character which the next chunk may end. */
+function unfinished(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!
+    if (byte < 0x80) return 0
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0
+  }
+  return 0
+}
+
+function linesBeforeFault(bytes: Buffer): number {
+  for (let lines = 0, at = 0; ; lines++) {
+    const newline = bytes.indexOf(NEWLINE, at)
+    const end = newline < 0 ? bytes.length : newline
+    if (newline < 0 || !isUtf8(bytes.subarray(at, end))) return lines
+    at = end + 1
+  }
+}
+
+function newlines(bytes: Buffer): number {
+  let lines = 0
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines++
+  return lines
 }
 
 /** In lower case, and without the quotes that some put around it. */
@@ -15,31 +85,27 @@ function charsetOf(contentType = ''): string | undefined {
   return /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1]?.toLowerCase()
 }
 
-function decoderFor(charset: string, page: number): InstanceType<typeof TextDecoder> {
+function decoderFor(charset: string, failure: Undecodable): InstanceType<typeof TextDecoder> {
   try {
     return new TextDecoder(charset, { fatal: true })
   } catch {
     const shown = charset.slice(0, 40)
-    throw notJson(page, `its charset is "${shown}", which Wharf does not know; answer in UTF-8`, false)
+    throw failure(`its charset is "${shown}", which Wharf does not know; answer in UTF-8`, false)
   }
 }
 
 async function* decoded(
   body: PageAnswer['body'],
   decoder: InstanceType<typeof TextDecoder>,
-  page: number,
+  failure: Undecodable,
 ): AsyncGenerator<Uint8Array> {
   const decode = (chunk?: Uint8Array): Uint8Array => {
     try {
       return Buffer.from(chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode())
     } catch {
-      throw notJson(page, `it is not valid ${decoder.encoding}, as its Content-Type says`)
+      throw failure(`it is not valid ${decoder.encoding}, as its Content-Type says`, true)
     }
   }
   for await (const chunk of body) yield decode(chunk)
   yield decode()
-}
-
-function notJson(page: number, reason: string, retryable = true): AppError {
-  return new AppError(ERRORS.SOURCE_NOT_JSON, `page ${page} is not JSON: ${reason}`, { retryable })
 }

@@ -1,7 +1,7 @@
 import { AppError, type Clock, ERRORS, traced, withDeadline } from '../../../kernel/index.ts'
 import { parseRetryAfter } from '../../../net/index.ts'
 import { discard, isWorthRetrying, type PageAnswer, type PageBody, type PageSource } from '../pages/index.ts'
-import { inUtf8 } from './decode-charset.ts'
+import { inUtf8, pageNotJson } from './decode-charset.ts'
 
 export interface PageGetterOptions {
   /** A page larger than this ends the fetch. */
@@ -75,7 +75,7 @@ export class PageGetter {
 
   async #text(page: number, answer: PageAnswer): Promise<PageAnswer['body']> {
     try {
-      return inUtf8(answer, page)
+      return inUtf8(answer, pageNotJson(page))
     } catch (error) {
       await discard(answer.body)
       throw error

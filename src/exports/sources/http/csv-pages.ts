@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
+import { onlyUtf8 } from '../ask/index.ts'
 import { MAX_KEYS } from '../json/index.ts'
 import type { FeedPage, PageBody } from '../pages/index.ts'
 import { joinRows } from './paging/answer-page.ts'
@@ -19,7 +20,7 @@ export interface CsvPages {
 
 /** Pages of a CSV file whose first line names the columns. Values are texts; an empty field is null. */
 export async function openCsv(body: AsyncIterable<Uint8Array>): Promise<CsvPages> {
-  const chunks = body[Symbol.asyncIterator]()
+  const chunks = onlyUtf8(body)
   const { head, rest } = await headOf(chunks)
   const parser = parse({
     bom: true,
@@ -35,7 +36,7 @@ export async function openCsv(body: AsyncIterable<Uint8Array>): Promise<CsvPages
   const close = async () => {
     source.destroy()
     parser.destroy()
-    await chunks.return?.()
+    await chunks.return(undefined)
   }
   try {
     const first = await next(records)

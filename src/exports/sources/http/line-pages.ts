@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { AppError, ERRORS, messageOf } from '../../../kernel/index.ts'
+import { lineNotUtf8 } from '../ask/index.ts'
 import { OPEN_BRACE, skipValue } from '../json/index.ts'
 import type { FeedPage, PageBody } from '../pages/index.ts'
 import { joinRows } from './paging/answer-page.ts'
@@ -62,7 +63,7 @@ function check(page: Buffer, rows: readonly Buffer[], lineOf: readonly number[])
   let at = PAGE_HEAD
   for (const [index, row] of rows.entries()) {
     const line = lineOf[index]!
-    if (!isUtf8(row)) throw wrong(line, 'is not valid UTF-8')
+    if (!isUtf8(row)) throw lineNotUtf8(line)
     if (row[0] !== OPEN_BRACE) throw wrong(line, 'is not a JSON object')
     try {
       if (skipValue(page, at) !== at + row.length) throw wrong(line, 'is not one JSON object')

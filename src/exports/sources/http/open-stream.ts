@@ -1,5 +1,5 @@
 import { AppError, ERRORS, type Log } from '../../../kernel/index.ts'
-import { inUtf8, type RetryOptions, retryPage } from '../ask/index.ts'
+import { inUtf8, type RetryOptions, retryPage, streamNotText } from '../ask/index.ts'
 import { discard, isWorthRetrying } from '../pages/index.ts'
 import { askSource, type SourceAsker } from './ask-source.ts'
 import { pageRequest } from './paging/page-request.ts'
@@ -31,7 +31,12 @@ export async function openStream(
         details: { status },
       })
     }
-    return counted(inUtf8({ status, headers: Object.fromEntries(headers), body }, 0), onBytes)
+    try {
+      return counted(inUtf8({ status, headers: Object.fromEntries(headers), body }, streamNotText), onBytes)
+    } catch (error) {
+      await discard(body)
+      throw error
+    }
   })
 }
 

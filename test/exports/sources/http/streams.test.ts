@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import { onlyUtf8 } from '../../../../src/exports/sources/ask/index.ts'
 import { startApi } from './api-server.ts'
 import { columnOf, exportSource } from './export-source.ts'
 
@@ -91,6 +93,39 @@ describe('CSV', () => {
     expect((await exported('csv', '')).rows).toBe(0)
     expect((await exported('csv', 'a,b\n')).lines).toEqual(['"a","b"'])
   })
+})
+
+test('a character that is not of the charset ends the export, with its line', async () => {
+  const charset = { code: 'SOURCE_CHARSET' }
+  const gbk = Buffer.from([0xd6, 0xd0]) // 中
+  const text = 'name\n'.repeat(50_000)
+  for (const [preset, head, before, after] of [
+    ['csv', '', text, '\n'],
+    ['ndjson', '', '{"a":1}\n'.repeat(50_000), '\n'],
+    ['csv', '"é","', '', '"\n1,2\n'],
+  ] as const) {
+    const body = Buffer.concat([Buffer.from(`${head}${before}`), gbk, Buffer.from(after)])
+    const line = before === '' ? 1 : 50_001
+    const error = await exported(preset, body).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ kind: charset, retryable: false, details: { line } })
+    expect(error).toMatchObject({ message: expect.stringMatching(/charset=gbk/) })
+  }
+  // Half a character at the end.
+  await expect(exported('csv', Buffer.from('a\né').subarray(0, 3))).rejects.toMatchObject({ kind: charset })
+  for (const [type, reason] of [
+    ['text/csv; charset=klingon', /klingon/],
+    ['text/csv; charset=gbk', /not valid gbk/],
+  ] as const)
+    await expect(
+      exported('csv', Buffer.from([0x61, 0x0a, 0xff, 0xff]), { 'content-type': type }),
+    ).rejects.toMatchObject({ kind: charset, message: expect.stringMatching(reason) })
+})
+
+test('a character that is cut by the pieces of a stream arrives whole', async () => {
+  const chunks = [...Buffer.from('name\n中😀é\n')].map((byte) => Uint8Array.of(byte))
+  const joined = []
+  for await (const chunk of onlyUtf8(Readable.from(chunks))) joined.push(chunk)
+  expect(Buffer.concat(joined).toString()).toBe('name\n中😀é\n')
 })
 
 test('a stream that breaks off is no file', async () => {
