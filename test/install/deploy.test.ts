@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { parse, parseAllDocuments } from 'yaml'
+import { expect, onTestFinished, test } from 'vitest'
 import { nginxConfiguration, startCluster } from '../../scripts/cluster.ts'
-import { loadConfig, SETTINGS } from '../../src/config.ts'
+import { SETTINGS } from '../../src/config.ts'
 import type { ExportView } from '../../src/exports/index.ts'
 import { openEvents } from '../support/event-readers.ts'
 import { findBinary, requireBinary } from '../support/find-binary.ts'
@@ -63,76 +62,6 @@ test.runIf(NGINX && services)(
     expect((await file.text()).trim().split('\n')).toHaveLength(11)
   },
 )
-
-interface Manifest {
-  kind: string
-  metadata: { name: string; namespace?: string }
-  data?: Record<string, string>
-  // biome-ignore lint/suspicious/noExplicitAny: a manifest as it is, of any kind
-  spec?: any
-}
-
-const KUBECTL = findBinary('kubectl')
-
-describe.runIf(KUBECTL)('the Kubernetes manifests', () => {
-  const all: Record<string, Manifest> = {}
-
-  beforeAll(() => {
-    const rendered = spawnSync(KUBECTL ?? '', ['kustomize', join(ROOT, 'deploy/kubernetes')], {
-      encoding: 'utf8',
-    })
-    expect([rendered.status, rendered.stderr]).toEqual([0, ''])
-    for (const document of parseAllDocuments(rendered.stdout)) {
-      const manifest = document.toJS() as Manifest
-      all[manifest.kind] = manifest
-    }
-  })
-
-  test('belong together: selectors, ports, the disruption budget and the autoscaler name the same pods', () => {
-    expect(Object.keys(all).sort()).toEqual([
-      'ConfigMap',
-      'Deployment',
-      'HorizontalPodAutoscaler',
-      'Namespace',
-      'PodDisruptionBudget',
-      'Service',
-    ])
-    const { spec } = all.Deployment as Manifest
-    const { labels } = spec.template.metadata
-    expect(spec.selector.matchLabels).toEqual(labels)
-    expect(all.Service?.spec.selector).toEqual(labels)
-    expect(all.PodDisruptionBudget?.spec.selector.matchLabels).toEqual(labels)
-    expect(all.HorizontalPodAutoscaler?.spec.scaleTargetRef).toMatchObject({
-      kind: 'Deployment',
-      name: 'wharf',
-    })
-    const [container] = spec.template.spec.containers
-    const ports = container.ports.map(({ name }: { name: string }) => name)
-    expect(all.Service?.spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort)).toEqual(ports)
-    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
-      expect(ports).toContain(container[probe].httpGet.port)
-    const mounted = container.volumeMounts.map(({ name }: { name: string }) => name)
-    expect(spec.template.spec.volumes.map(({ name }: { name: string }) => name)).toEqual(mounted)
-  })
-
-  test('set what exists, with S3, and wait for the drain', () => {
-    const secret = readFileSync(join(ROOT, 'deploy/kubernetes/secret.example.yaml'), 'utf8')
-    const { stringData } = parse(secret) as { stringData: Record<string, string> }
-    const env = { ...all.ConfigMap?.data, ...stringData }
-    expect(Object.keys(env).filter((name) => !(name in SETTINGS))).toEqual([])
-    const config = loadConfig(env)
-    expect(config.S3_BUCKET).not.toBeNull()
-    expect(config.WHARF_UNREADY_SECONDS).toBeLessThanOrEqual(config.WHARF_DRAIN_SECONDS)
-    const pod = all.Deployment?.spec.template.spec
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(config.WHARF_DRAIN_SECONDS + 2)
-    expect(pod.containers[0].securityContext).toMatchObject({
-      readOnlyRootFilesystem: true,
-      allowPrivilegeEscalation: false,
-    })
-    const secrets = Object.entries<{ secret?: true }>(SETTINGS).filter(([, { secret }]) => secret)
-    for (const [name] of secrets) expect(all.ConfigMap?.data).not.toHaveProperty(name)
-  })
-})
 
 const ANALYZE = findBinary('systemd-analyze')
 
