@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { FileOrder } from './test/support/file-order.ts'
 import { LIMIT_MS } from './test/support/until.ts'
 
-// Files run in another order each time, so that none can come to rely on one before it. Vitest prints the seed; with
-// TEST_SEED an order comes back.
+// Of the order of files (FileOrder). It is printed; with TEST_SEED an order comes back.
 const seed = Number(process.env.TEST_SEED ?? Date.now())
 
 export default defineConfig({
@@ -17,8 +17,8 @@ export default defineConfig({
     teardownTimeout: LIMIT_MS,
     expect: { poll: { timeout: LIMIT_MS } },
     pool: 'forks',
-    // Much of a test's time is waiting for processes that it started: two files at once even on two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
-    sequence: { shuffle: { files: true, tests: false }, seed },
+    // Much of a test's time is waiting for processes that it started: three files at once even on two cores.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
+    sequence: { sequencer: FileOrder, seed },
   },
 })

@@ -6,15 +6,13 @@ import { RunStore } from './run-store.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 import { Runs } from './runs.ts'
 
-export interface RunsOptions extends RunnerOptions {
-  /** How often the leader looks for cancelled runs that were not cleaned up. */
-  cleanEveryMs?: number
-}
+/** How often the leader looks for cancelled runs that were not cleaned up. */
+const CLEAN_EVERY_MS = 60_000
 
 /** "Fetch all files of this account." */
 export async function openRuns(
   { ledger, tenancy: { sealer }, ...ground }: Ground,
-  options: RunsOptions,
+  options: RunnerOptions,
 ): Promise<Domain<Runs>> {
   const runs = new RunStore(ledger)
   const records = new FileRecords(ledger)
@@ -25,7 +23,7 @@ export async function openRuns(
     name: 'runs',
     api,
     kinds: [runKind(runner, runs)],
-    duties: [{ duty: cleaner, everyMs: options.cleanEveryMs ?? 60_000, runs: 'leader' }],
+    duties: [{ duty: cleaner, everyMs: CLEAN_EVERY_MS, runs: 'leader' }],
     views: { [RUN_KIND]: { get: (runId) => api.run(runId) } },
     overview: { kind: RUN_KIND },
     stop: () => undefined,

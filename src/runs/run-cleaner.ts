@@ -3,6 +3,9 @@ import type { FileRecords } from './accounts/file-records.ts'
 import { AccountFolder, markOf, partName } from './files/index.ts'
 import type { RunStore, UncleanRun } from './run-store.ts'
 
+/** How soon to look again while a cancelled run has not ended. */
+const CANCELLING_MS = 1_000
+
 /**
  * Puts the disk in order after a cancel: parts of the run go away, and its finished files too where that was asked for.
  * Safe to repeat: files go before their records, and the mark that something is left goes last.
@@ -20,13 +23,15 @@ export class RunCleaner implements Duty {
     this.#root = folder
   }
 
-  async runOnce(signal: AbortSignal): Promise<{ cleaned: number }> {
+  async runOnce(signal: AbortSignal): Promise<{ cleaned: number; nextInMs?: number }> {
     const left = await this.#deps.runs.unclean()
     for (const run of left) {
       if (signal.aborted) break
       await this.clean(run)
     }
-    return { cleaned: left.length }
+    // After a crash the engine ends the run a moment later than this first looks.
+    const soon = (await this.#deps.runs.cancelling()) && { nextInMs: CANCELLING_MS }
+    return { cleaned: left.length, ...soon }
   }
 
   async clean(run: UncleanRun): Promise<void> {

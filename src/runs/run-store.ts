@@ -85,6 +85,19 @@ export class RunStore {
     await tx.db.updateTable('runs').set({ cleanup }).where('id', '=', id).execute()
   }
 
+  /** Whether a cancelled run has not ended yet. */
+  async cancelling(): Promise<boolean> {
+    const found = await this.#ledger.db
+      .selectFrom('runs')
+      .innerJoin('jobs', 'jobs.id', 'runs.job_id')
+      .select('runs.id')
+      .where('runs.cleanup', 'is not', null)
+      .where('jobs.state', '!=', 'cancelled')
+      .limit(1)
+      .executeTakeFirst()
+    return found !== undefined
+  }
+
   /** Cancelled runs that left something to put right; `of` one account or run, or all that have ended. */
   async unclean(of: { handle?: string; id?: string } = {}): Promise<UncleanRun[]> {
     let query = this.#ledger.db

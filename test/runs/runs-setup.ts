@@ -9,8 +9,8 @@ import { systemClock } from '../../src/kernel/index.ts'
 import { AddressGuard, HttpClient, LOOPBACK_ONLY } from '../../src/net/index.ts'
 import type { AccountParams } from '../../src/runs/feed/item-filter.ts'
 import { openRuns, type Runs } from '../../src/runs/index.ts'
-import type { RunsOptions } from '../../src/runs/open-runs.ts'
 import type { AccountView, RunView, StateView } from '../../src/runs/run-view.ts'
+import type { RunnerOptions } from '../../src/runs/runner.ts'
 import { type Backend, type BackendName, openBackend, silentLog } from '../support/backends.ts'
 import { groundOf } from '../support/ground.ts'
 
@@ -33,7 +33,7 @@ export async function setupRuns(ground: BackendName | Backend) {
     folder,
     /** The finished files of an account, by name. */
     files: (handle: string) => filesIn(join(folder, handle)),
-    async instance(options: Partial<RunsOptions> = {}, engineOptions: Partial<EngineOptions> = {}) {
+    async instance(options: Partial<RunnerOptions> = {}, engineOptions: Partial<EngineOptions> = {}) {
       const ledger = await backend.openLedger()
       const dispatcher = backend.openDispatcher()
       const bus = await backend.openBus()

@@ -141,16 +141,13 @@ describe.each(availableBackends())('overdue jobs on %s', (name) => {
     const pending = await submit(a, 'work')
     await nth(1)
     const redone: string[] = []
-    const b = await instance(
-      [{ name: 'work', run: async ({ job }: { job: { id: string } }) => redone.push(job.id) }],
-      {
-        sole: true,
-      },
-    )
+    const again = { name: 'work', run: async ({ job }: { job: { id: string } }) => redone.push(job.id) }
+    const b = await instance([again], { sole: true })
     await until('both were done', () => redone.length === 2)
     expect(redone.toSorted()).toEqual([running.jobId, pending.jobId].toSorted())
     ;(await nth(1)).finish('too late')
     await until('the end was refused', () => a.engine.worker.size === 0)
+    await until('its own ends are written', () => b.engine.worker.size === 0)
     expect(await b.engine.jobs.job(running.jobId)).toMatchObject({ state: 'succeeded', crashes: 1 })
   })
 })
