@@ -1,20 +1,22 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { availableBackends, openBackend } from '../support/backends.ts'
 import { BusinessSystem } from '../support/business-system.ts'
 import { ADMIN_TOKEN } from '../support/http.ts'
 import { NGINX, startNginx } from '../support/nginx.ts'
+import { findRelease, unpackRelease } from '../support/release.ts'
 import { RollingLoad } from '../support/rolling-load.ts'
 import { S3Server } from '../support/s3-server.ts'
 import { until } from '../support/until.ts'
-import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
+import { type ProcessOptions, serveWharf, temporaryFolder } from '../support/wharf-process.ts'
 
 /** Below the ports that the system hands out, on addresses of this process alone: a server comes back on its old one. */
 const PORT = 28_080
 const NETWORK = `127.${100 + (process.pid % 100)}.${1 + (Math.floor(process.pid / 100) % 250)}`
 
-async function setup() {
+/** Starts `count` instances of the version with this entry point; each restart brings the version of this tree. */
+async function setup(count: number, main: string | undefined) {
   const backend = await openBackend('postgres + redis')
   onTestFinished(() => backend.remove())
   const s3 = await S3Server.start()
@@ -41,10 +43,11 @@ async function setup() {
     TEMP_STORAGE_PATH: temp,
     PROCESSOR_COMMAND: 'cp {input} {output}',
   }
-  const hosts = [1, 2, 3].map((number) => `${NETWORK}.${number}`)
-  const start = (host: string) => serveWharf({ ...env, WHARF_HOST: host, WHARF_SWARM_HOST: host })
+  const hosts = Array.from({ length: count }, (_, index) => `${NETWORK}.${index + 1}`)
+  const start = (host: string, version: ProcessOptions = {}) =>
+    serveWharf({ ...env, WHARF_HOST: host, WHARF_SWARM_HOST: host }, [], version)
   const instances = new Map<string, Awaited<ReturnType<typeof start>>>()
-  await Promise.all(hosts.map(async (host) => instances.set(host, await start(host))))
+  await Promise.all(hosts.map(async (host) => instances.set(host, await start(host, main ? { main } : {}))))
   const [address, keeping] = [`${NETWORK}.4:${PORT}`, `${NETWORK}.5:${PORT}`]
   const nginx = await startNginx({ address, keeping, upstream: hosts.map((host) => `${host}:${PORT}`) })
   return {
@@ -63,10 +66,20 @@ async function setup() {
   }
 }
 
-test.runIf(NGINX && availableBackends().includes('postgres + redis'))(
-  'a rolling restart of three instances behind nginx fails no request, burns no attempt and does nothing twice',
-  async () => {
-    const { addresses, hosts, restart, openLedger, nginx } = await setup()
+const RELEASE = findRelease('0.2.0')
+const ready = NGINX && availableBackends().includes('postgres + redis')
+
+describe
+  .runIf(ready)
+  .each([
+    { what: 'restart of three instances', count: 3 },
+    ...(RELEASE ? [{ what: 'upgrade of two instances from 0.2.0', count: 2, release: RELEASE }] : []),
+  ])('a rolling $what', ({ count, release }: { count: number; release?: string }) => {
+  test('behind nginx fails no request, burns no attempt and does nothing twice', async () => {
+    const { addresses, hosts, restart, openLedger, nginx } = await setup(
+      count,
+      release && unpackRelease(release),
+    )
     const load = new RollingLoad(addresses, await BusinessSystem.start())
     const end = await load.begin()
     const progress = (more: number) => {
@@ -97,5 +110,5 @@ test.runIf(NGINX && availableBackends().includes('postgres + redis'))(
     ).toEqual([])
     expect(jobs.length).toBeGreaterThanOrEqual(load.done.exports + load.done.runs + load.done.transfers)
     for (const { pages } of load.sources) expect(pages.toSorted()).toEqual([0, 1, 2])
-  },
-)
+  })
+})

@@ -13,17 +13,19 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 export interface ProcessOptions {
   /** The test makes errors that nobody foresaw; in all others they fail it. */
   mayFail?: boolean
+  /** The entry point of another version. */
+  main?: string
 }
 
 /** The `wharf` command as a process of its own; it is gone with the test. */
 export function runWharf(
   args: string[],
   env: Record<string, string> = {},
-  { mayFail = false }: ProcessOptions = {},
+  { mayFail = false, main = MAIN }: ProcessOptions = {},
 ) {
   // Several servers run at once, so none may insist on the usual port for gRPC.
   const inherited = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', TASK_GRPC_PORT: '0' }
-  const child = spawnBound(process.execPath, [MAIN, ...args], {
+  const child = spawnBound(process.execPath, [main, ...args], {
     env: { ...inherited, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   }) as ChildProcessByStdio<null, Readable, Readable>
