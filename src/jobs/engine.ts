@@ -1,6 +1,7 @@
 import {
   type AppError,
   background,
+  bestEffort,
   type Clock,
   currentTraceparent,
   DutyLoop,
@@ -289,7 +290,7 @@ export class Engine implements Part {
 
   readonly #woken = (wakes: Wake[]): void => {
     if (wakes.length === 0) return
-    this.#deps.dispatcher.publish(wakes).catch((error) => {
+    bestEffort(this.#deps.dispatcher.publish(wakes), (error) => {
       this.#deps.log.warn(
         { err: error, jobs: wakes.length },
         'workers were not woken; the leader will do it again',

@@ -8,7 +8,7 @@ export {
   withDeadline,
   within,
 } from './abort.ts'
-export { background } from './background.ts'
+export { awaitedLater, background, bestEffort } from './background.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { closest } from './closest.ts'
 export { CommandLine } from './command/command-line.ts'

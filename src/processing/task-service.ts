@@ -1,4 +1,4 @@
-import { AppError, currentTraceparent, ERRORS, type Log, newId } from '../kernel/index.ts'
+import { AppError, bestEffort, currentTraceparent, ERRORS, type Log, newId } from '../kernel/index.ts'
 import type { HandOff } from './files/hand-off.ts'
 import type { TaskStore } from './stores/index.ts'
 import { type TaskDetails, type TaskRecord, TEXT } from './task.ts'
@@ -54,9 +54,9 @@ export class TaskService {
       throw error
     }
     // A note that stays behind is found and removed later; the caller need not wait for it.
-    file
-      .done()
-      .catch((error) => this.#deps.log.warn({ err: error, taskId: id }, 'a hand-off note was not removed'))
+    bestEffort(file.done(), (err) =>
+      this.#deps.log.warn({ err, taskId: id }, 'a hand-off note was not removed'),
+    )
     return id
   }
 

@@ -1,5 +1,5 @@
 import type { Engine, Enqueued } from '../jobs/index.ts'
-import { AppError, ERRORS, isAppError, type Log, newId } from '../kernel/index.ts'
+import { AppError, bestEffort, ERRORS, isAppError, type Log, newId } from '../kernel/index.ts'
 import type { Ledger, Tx } from '../ledger/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { maskUrl, type Sealer } from '../tenancy/index.ts'
@@ -133,7 +133,7 @@ export class Runs {
     const cleaned = this.#deps.runs.unclean({ id: runId }).then(async (left) => {
       for (const run of left) await this.#deps.cleaner.clean(run)
     })
-    cleaned.catch((error) => this.#deps.log.warn({ err: error, runId }, 'a cancelled run was not cleaned up'))
+    bestEffort(cleaned, (err) => this.#deps.log.warn({ err, runId }, 'a cancelled run was not cleaned up'))
   }
 
   async #emit(tx: Tx, type: string, data: Record<string, unknown>): Promise<void> {

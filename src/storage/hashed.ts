@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { orAborted } from '../kernel/index.ts'
+import { bestEffort, orAborted } from '../kernel/index.ts'
 import type { ArtifactSource } from './artifact-store.ts'
 
 /** Bytes on their way, counted and hashed as they pass. */
@@ -53,6 +53,6 @@ async function* untilAborted<T>(
     }
   } finally {
     // Not awaited: a generator that hangs in its own await would never come back.
-    iterator.return?.()?.catch(() => undefined)
+    if (iterator.return) bestEffort(iterator.return())
   }
 }

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { AppError, background, createLog, ERRORS, tellUnforeseenTo } from '../../src/kernel/index.ts'
+import {
+  AppError,
+  awaitedLater,
+  background,
+  bestEffort,
+  createLog,
+  ERRORS,
+  tellUnforeseenTo,
+} from '../../src/kernel/index.ts'
 import { unforeseenErrors } from '../../src/kernel/unforeseen.ts'
 import { forgive } from '../support/no-unforeseen.ts'
 import { until } from '../support/until.ts'
@@ -38,4 +46,26 @@ test('what is rejected without an error gets a stack all the same', async () => 
   expect(lines[0]?.err.stack).toContain('guessing: nothing')
   expect(unforeseenErrors()).toBe(before + 1)
   forgive(1)
+})
+
+test('a failure that is foreseen is dealt with, one while dealing with it is counted', async () => {
+  const lines = setup()
+  const before = unforeseenErrors()
+  const seen: unknown[] = []
+  bestEffort(Promise.reject('away'), (error) => seen.push(error))
+  await until('it is dealt with', () => seen.length > 0)
+  expect(seen).toEqual(['away'])
+  expect(lines).toEqual([])
+  bestEffort(Promise.reject('away'), () => {
+    throw new TypeError('no sheep')
+  })
+  await until('it is told', () => lines.length > 0)
+  expect(unforeseenErrors()).toBe(before + 1)
+  forgive(1)
+})
+
+test('work that is awaited later fails then, and not before', async () => {
+  const work = awaitedLater(Promise.reject(new TypeError('no sheep')))
+  await new Promise(setImmediate)
+  await expect(work).rejects.toThrow('no sheep')
 })

@@ -1,4 +1,4 @@
-import { openFile, orAborted } from '../../kernel/index.ts'
+import { awaitedLater, openFile, orAborted } from '../../kernel/index.ts'
 import { addFacts, type ColumnCounts, countsOf, noFacts } from '../sheet/index.ts'
 import type { SpoolSegment } from '../sources/index.ts'
 import { type ThreadPool, taskFunction } from '../threads/index.ts'
@@ -44,10 +44,7 @@ export async function writeCsv(
       await put(rendered)
     }
     const send = (task: CsvSlice) => {
-      const result = pool.run(SLICES, task, { signal })
-      // The first failure is the one that is told.
-      result.catch(() => undefined)
-      sent.push(result)
+      sent.push(awaitedLater(pool.run(SLICES, task, { signal })))
     }
     for (const task of tasks) {
       send(task)

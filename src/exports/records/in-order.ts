@@ -1,3 +1,4 @@
+import { awaitedLater } from '../../kernel/index.ts'
 /**
  * The results of `work` on each item, in the items' order, with at most `ahead` under way: several threads are kept busy while
  * memory holds a few results.
@@ -12,9 +13,7 @@ export async function* inOrder<Item, Result>(
   try {
     while (next < items.length || under.length > 0) {
       while (under.length < ahead && next < items.length) {
-        const started = work(items[next++]!)
-        started.catch(() => undefined) // it is awaited below, or nobody wants it any more
-        under.push(started)
+        under.push(awaitedLater(work(items[next++]!)))
       }
       yield await under.shift()!
     }

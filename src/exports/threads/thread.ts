@@ -1,6 +1,6 @@
 import { getCompileCacheDir } from 'node:module'
 import { Worker } from 'node:worker_threads'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, bestEffort, ERRORS } from '../../kernel/index.ts'
 import { errorOf } from './failure.ts'
 import { neighbour, type TaskFunction } from './task-function.ts'
 import type { WorkerAnswer, WorkerRequest } from './worker.ts'
@@ -69,7 +69,7 @@ export class Thread {
     const [underWay] = this.#jobs.values()
     if (this.#grace || !underWay?.signal?.aborted) return
     this.#grace = setTimeout(() => {
-      this.#worker.terminate().catch(() => undefined) // it is gone already
+      bestEffort(this.#worker.terminate()) // it may be gone already
       this.#end(underWay.signal?.reason)
     }, GRACE_MS).unref()
   }

@@ -45,5 +45,6 @@ function failureOf(error: unknown): Failure {
 }
 
 port.on('message', (request: WorkerRequest) => {
+  // biome-ignore lint/plugin: a thread loads nothing that it does not need.
   answer(request).catch((error: unknown) => post({ id: request.id, failure: failureOf(error) }))
 })

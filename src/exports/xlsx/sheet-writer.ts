@@ -1,4 +1,4 @@
-import { orAborted } from '../../kernel/index.ts'
+import { awaitedLater, orAborted } from '../../kernel/index.ts'
 import { addFacts, noFacts } from '../sheet/index.ts'
 import { type ThreadPool, taskFunction } from '../threads/index.ts'
 import { MAX_ROWS } from './cell-reference.ts'
@@ -133,9 +133,7 @@ export class SheetWriter {
       firstRow: plan.row,
       heads: this.#sheet.labels.cellsAt(piece, plan.row === this.#firstRow),
     }
-    const result = this.#deps.pool.run(SLICES, task, { signal: this.#signal })
-    // A result that is thrown away has no use for its failure.
-    result.catch(() => undefined)
+    const result = awaitedLater(this.#deps.pool.run(SLICES, task, { signal: this.#signal }))
     this.#sent.push({ piece, firstRow: plan.row, rolls, guess, plan, result })
     plan.row += piece.rows + piece.ends.length
     plan.rowsLeft -= piece.rows

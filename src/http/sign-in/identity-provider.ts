@@ -1,5 +1,5 @@
 import type { ClientAuth, Configuration } from 'openid-client'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, bestEffort, ERRORS } from '../../kernel/index.ts'
 
 export interface IdentityProviderOptions {
   issuer: string
@@ -89,7 +89,7 @@ export class IdentityProvider {
     const asked = { at: performance.now(), config: this.#discover(client) }
     this.#known = asked
     // A failure is not remembered: the next sign-in asks again.
-    asked.config.catch(() => {
+    bestEffort(asked.config, () => {
       if (this.#known === asked) this.#known = undefined
     })
     return asked.config

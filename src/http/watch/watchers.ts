@@ -1,5 +1,5 @@
 import type { Bus, Engine, EventFilter } from '../../jobs/index.ts'
-import { background, type Log } from '../../kernel/index.ts'
+import { bestEffort, type Log } from '../../kernel/index.ts'
 import { type EventBatch, type EventStream, openEventStream } from '../../notify/index.ts'
 import type { Grant, Quotas, Sessions } from '../../tenancy/index.ts'
 import type { Metrics } from '../metrics/index.ts'
@@ -104,10 +104,7 @@ export class Watchers {
     const drop = async () => {
       for (const { watch } of await this.#deps.sessions.ended(granted)) watch.end('key ended')
     }
-    background(
-      'looking for ended keys',
-      drop().catch((error) => this.#deps.log.warn({ err: error }, 'could not look for ended keys')),
-    )
+    bestEffort(drop(), (err) => this.#deps.log.warn({ err }, 'could not look for ended keys'))
   }
 
   #beat(): void {

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import type { TaskViews } from '../../domain/index.ts'
 import type { Engine } from '../../jobs/index.ts'
-import { AppError, background, ERRORS, unforeseen } from '../../kernel/index.ts'
+import { AppError, background, bestEffort, ERRORS, unforeseen } from '../../kernel/index.ts'
 import type { LinkIssuer } from '../../tenancy/index.ts'
 import { refuseSocket, toAppError } from '../answers/index.ts'
 import {
@@ -61,8 +61,8 @@ export class EventSockets {
     server.on('upgrade', (request, socket, head) => {
       // Here and not later: from now on nobody but us hears of a reset, and an error without a listener ends the process.
       socket.on('error', () => socket.destroy())
-      this.#upgrade(request, socket, head).catch((error) => {
-        const problem = toAppError(error)
+      bestEffort(this.#upgrade(request, socket, head), (error) => {
+        const problem = toAppError(error as Error)
         if (problem.kind === ERRORS.INTERNAL) unforeseen('a WebSocket was not let in', error)
         refuseSocket(socket, problem)
       })

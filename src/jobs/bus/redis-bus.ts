@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import type { Log } from '../../kernel/index.ts'
+import { bestEffort, type Log } from '../../kernel/index.ts'
 import { measureRedis } from '../../redis/index.ts'
 import { connectRedis, reconnectSoon } from '../../redis/redis-connection.ts'
 import type { Bus, Topic, Topics } from './bus.ts'
@@ -38,7 +38,7 @@ export class RedisBus implements Bus {
     this.#subscriber.on('error', (error) => log.debug({ err: error }, 'redis connection error'))
     this.#subscriber.on('message', (_channel, text) => this.#receive(text))
     // ioredis subscribes again by itself after a reconnect.
-    this.#subscriber.subscribe(this.#channel).catch(() => undefined)
+    bestEffort(this.#subscriber.subscribe(this.#channel))
   }
 
   /** Resolves when messages of others can be heard, and others can hear. */
@@ -49,9 +49,9 @@ export class RedisBus implements Bus {
   }
 
   publish<T extends Topic>(topic: T, message: Topics[T]): void {
-    this.#publisher
-      .publish(this.#channel, this.#envelope.seal(topic, message))
-      .catch((error) => this.#log.debug({ err: error, topic }, 'a message was not sent'))
+    bestEffort(this.#publisher.publish(this.#channel, this.#envelope.seal(topic, message)), (err) =>
+      this.#log.debug({ err, topic }, 'a message was not sent'),
+    )
   }
 
   subscribe<T extends Topic>(topic: T, listener: (message: Topics[T]) => void): () => void {

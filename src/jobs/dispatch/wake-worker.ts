@@ -1,4 +1,5 @@
 import { type Job as BullJob, Worker } from 'bullmq'
+import { bestEffort } from '../../kernel/index.ts'
 import { reconnectSoon } from '../../redis/redis-connection.ts'
 
 /** One id, or several that are taken together. */
@@ -36,7 +37,7 @@ export class WakeWorker extends Worker<Bundle> {
   /** Ends the wait for an id, but not a fetch whose answer is on its way: that id would be lost with it. */
   interrupt(): void {
     this.closing = Promise.resolve()
-    this.backend.disconnectBlocking(false).catch(() => undefined)
+    bestEffort(this.backend.disconnectBlocking(false))
   }
 
   async end(): Promise<void> {

@@ -3,6 +3,7 @@ import { link, lstat, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
   AppError,
+  bestEffort,
   ERRORS,
   type FileAccess,
   type FileScanner,
@@ -168,7 +169,7 @@ export class HandOff {
   async #touching(note: Note, work: () => Promise<void>): Promise<void> {
     // A note that could not be touched is touched again.
     const touching = setInterval(() => {
-      this.#notes.touch(note).catch(() => undefined)
+      bestEffort(this.#notes.touch(note))
     }, TOUCH_NOTE_MS)
     try {
       await work()

@@ -1,3 +1,4 @@
+import { awaitedLater } from '../../kernel/index.ts'
 /** Yields what `source` yields, and already asks for the next value while one is being used. */
 export async function* readAhead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = ask(source)
@@ -15,8 +16,5 @@ export async function* readAhead<T>(source: AsyncGenerator<T>): AsyncGenerator<T
 }
 
 function ask<T>(source: AsyncGenerator<T>): Promise<IteratorResult<T>> {
-  const next = source.next()
-  // Nobody may be waiting when it fails; a later caller still gets the error.
-  next.catch(() => undefined)
-  return next
+  return awaitedLater(source.next())
 }

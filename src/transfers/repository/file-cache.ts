@@ -4,6 +4,7 @@ import { readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   AppError,
+  bestEffort,
   type Clock,
   type Duty,
   ERRORS,
@@ -86,7 +87,7 @@ export class FileCache implements Duty {
     const file = orAborted(this.#find(signature, artifactKey, abort.signal), abort.signal)
     const fetch = { file, abort, waiters: 0 }
     this.#fetching.set(signature, fetch)
-    file.catch(() => undefined).finally(() => this.#fetching.delete(signature))
+    bestEffort(file.finally(() => this.#fetching.delete(signature)))
     return fetch
   }
 

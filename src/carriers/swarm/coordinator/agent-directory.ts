@@ -1,5 +1,5 @@
 import type { Bus } from '../../../jobs/index.ts'
-import type { Log } from '../../../kernel/index.ts'
+import { bestEffort, type Log } from '../../../kernel/index.ts'
 import { agentPeerId, type Carried, type FromAgent, isCarried, type PeerId, PING_MS } from '../wire/index.ts'
 import { isAgentMessage } from './read-agent-message.ts'
 import type { SwarmAgent, SwarmStore } from './swarm-store.ts'
@@ -165,7 +165,7 @@ export class AgentDirectory {
   }
 
   #note(written: Promise<void>): void {
-    written.catch((error) => this.#deps.log.warn({ err: error }, 'an agent was not noted in the ledger'))
+    bestEffort(written, (err) => this.#deps.log.warn({ err }, 'an agent was not noted in the ledger'))
   }
 }
 

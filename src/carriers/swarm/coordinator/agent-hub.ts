@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import {
   AppError,
   background,
+  bestEffort,
   type Clock,
   ERRORS,
   isAppError,
@@ -299,9 +300,9 @@ export class AgentHub {
       if (now - line.certifiedAt > LEAF_MS / 2) this.#certify(key)
     }
     const noted = (error: unknown) => this.#deps.log.warn({ err: error }, 'agents not noted')
-    this.#deps.directory.runOnce().catch(noted)
+    bestEffort(this.#deps.directory.runOnce(), noted)
     // A signal may be lost.
-    if (this.#lines.size > 0) this.#learnRevoked().catch(noted)
+    if (this.#lines.size > 0) bestEffort(this.#learnRevoked(), noted)
   }
 
   /** Those whose last certificate has ended by now are forgotten. */

@@ -1,4 +1,4 @@
-import { AppError, type Clock, ERRORS, follow } from '../../../kernel/index.ts'
+import { AppError, bestEffort, type Clock, ERRORS, follow } from '../../../kernel/index.ts'
 
 export interface StallOptions {
   /** How long the source may send next to nothing before the place is given away. */
@@ -32,7 +32,7 @@ export async function whileNotStalled<T>(
     }
   }
   // Ends with the fetch. A ledger that cannot be asked is no reason to give the place away.
-  watch().catch(() => undefined)
+  bestEffort(watch())
   try {
     return await fetch(stop.signal)
   } finally {

@@ -1,4 +1,4 @@
-import { type Clock, ERRORS, isAppError, type Log } from '../../../kernel/index.ts'
+import { awaitedLater, type Clock, ERRORS, isAppError, type Log } from '../../../kernel/index.ts'
 import type { ThreadPool } from '../../threads/index.ts'
 import { MIN_BYTES_PER_SECOND, type StallOptions, whileNotStalled } from '../ask/index.ts'
 import { CHECK_KEYS } from '../duplicates/check-keys.ts'
@@ -119,8 +119,7 @@ async function readInto(
       signal.throwIfAborted()
       if (threads && writer.pages === PAGES_FOR_A_THREAD)
         await writer.move((start) => new ThreadedSpooler({ threads }, spooling, start))
-      const ahead = pages.next()
-      ahead.catch(() => undefined) // it is awaited below, or the writing has failed first
+      const ahead = awaitedLater(pages.next())
       await writer.write(next.value)
       next = await ahead
     }

@@ -1,3 +1,4 @@
+import { awaitedLater, bestEffort } from '../../../kernel/index.ts'
 import { type PinnedThread, type ThreadPool, taskFunction } from '../../threads/index.ts'
 import type { ExpectedPage, PageBody } from '../pages/index.ts'
 import type { Flushed, PageSink, RangeSpoolerOptions, RangeState, Taken } from './range-spooler.ts'
@@ -24,12 +25,13 @@ export class ThreadedSpooler implements PageSink {
     { segments, widths, nulls, added, unwanted, pages, keys }: RangeState,
   ) {
     this.#thread = threads.pin()
-    this.#opened = this.#thread.run(OPEN, {
-      range: this.#range,
-      options,
-      start: { segments, widths, nulls, added, unwanted, pages, keys },
-    })
-    this.#opened.catch(() => undefined)
+    this.#opened = awaitedLater(
+      this.#thread.run(OPEN, {
+        range: this.#range,
+        options,
+        start: { segments, widths, nulls, added, unwanted, pages, keys },
+      }),
+    )
   }
 
   async take(body: PageBody, expected: ExpectedPage): Promise<Taken> {
@@ -50,7 +52,7 @@ export class ThreadedSpooler implements PageSink {
 
   close(): void {
     // A thread that is gone has nothing to let go of.
-    this.#thread.run(CLOSE, this.#range).catch(() => undefined)
+    bestEffort(this.#thread.run(CLOSE, this.#range))
     this.#thread.release()
   }
 }

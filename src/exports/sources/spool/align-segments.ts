@@ -1,4 +1,4 @@
-import { openFile, orAborted } from '../../../kernel/index.ts'
+import { awaitedLater, openFile, orAborted } from '../../../kernel/index.ts'
 import { type ThreadPool, taskFunction } from '../../threads/index.ts'
 import type { Slice } from '../rows/index.ts'
 import type { AlignTask } from './align-work.ts'
@@ -55,10 +55,7 @@ export async function alignSegments(
       end += bytes.length
     }
     for (const task of tasks) {
-      const result = pool.run(ALIGN, task, { signal })
-      // The first failure is the one that is told.
-      result.catch(() => undefined)
-      sent.push({ rows: task.rows, result })
+      sent.push({ rows: task.rows, result: awaitedLater(pool.run(ALIGN, task, { signal })) })
       if (sent.length > pool.size) await put()
     }
     while (sent.length > 0) await put()

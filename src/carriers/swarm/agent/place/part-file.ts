@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { isErrno } from '../../../../kernel/index.ts'
+import { awaitedLater, isErrno } from '../../../../kernel/index.ts'
 import {
   type ArrivingPiece,
   BadPiece,
@@ -126,9 +126,7 @@ export class PartFile implements Holding {
   /** Writes the piece that was expected and is whole now. Resolves when it is written, and all before it. */
   keep({ index, bytes }: ArrivingPiece): Promise<void> {
     this.#received = index + 1
-    this.#writing = this.#writing.then(() => this.#write(index, bytes))
-    // Reported to the next caller that waits.
-    this.#writing.catch(() => undefined)
+    this.#writing = awaitedLater(this.#writing.then(() => this.#write(index, bytes)))
     this.#freeing[index % RECENT_PIECES] = this.#writing
     return this.#writing
   }
