@@ -1,14 +1,9 @@
+export type { Produced } from './built-file.ts'
 export { ExportArtifacts, exportKey, keptKey } from './export-artifacts.ts'
+export type { KeptFile } from './fetched-table.ts'
 export { KeptRowsStore, type KeptTable } from './kept-rows.ts'
-export {
-  type KeptFile,
-  type ProduceDeps,
-  type Produced,
-  type ProduceOptions,
-  produce,
-  type Sample,
-  type Stage,
-} from './produce.ts'
+export { produce } from './produce.ts'
+export type { ProduceDeps, ProduceOptions, Sample, Stage } from './produce-options.ts'
 export { openTable, type SealedTable, sealTable } from './sealed-table.ts'
 export { SpoolFolders } from './spool-folders.ts'
 export { SpoolSweeper } from './spool-sweeper.ts'

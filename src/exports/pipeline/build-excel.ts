@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import { makeFolder } from '../../kernel/index.ts'
+import { manifestText } from '../report/index.ts'
+import { type ExportRequest, watermarkText } from '../request/index.ts'
+import type { SpoolSegment } from '../sources/index.ts'
+import { type SheetInput, writeWorkbook, type ZippedFile, zipFiles } from '../xlsx/index.ts'
+import { CONTENT_TYPES, inOneOrder } from './built-file.ts'
+import type { FetchedTable } from './fetched-table.ts'
+import { numericFields } from './numeric-fields.ts'
+import { planTable } from './plan-table.ts'
+import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
+
+export async function buildExcel(
+  { pool, signer }: ProduceDeps,
+  options: ProduceOptions,
+  tables: FetchedTable[],
+  out: string,
+) {
+  const { request, excel, signal } = options
+  const sheets: SheetInput[] = []
+  for (const [index, table] of tables.entries()) {
+    const folder = join(out, `table-${index}`)
+    await makeFolder(folder)
+    sheets.push(await sheetInput(table, request, await inOneOrder({ pool }, table.spool, folder, signal)))
+  }
+  const { watermark, timezone } = request
+  const properties = watermark && {
+    creator: watermark.by,
+    description: watermarkText(watermark),
+    identifier: watermark.id,
+    created: watermark.at,
+  }
+  const { files, warnings, counts, endRows } = await writeWorkbook(
+    { pool },
+    { sheets, directory: out, baseName: request.fileName, ...excel, timezone, properties, signal },
+  )
+  const written = sheets.map(({ plan }, index) => ({ plan, endRow: endRows[index]! }))
+  const rows = tables.reduce((sum, { spool }) => sum + spool.rows, 0)
+  const [first] = files
+  if (first && files.length === 1) {
+    return {
+      path: first.path,
+      fileName: `${request.fileName}.xlsx`,
+      contentType: CONTENT_TYPES.xlsx,
+      rows,
+      parts: 1,
+      warnings,
+      archived: null,
+      counts,
+      sheets: written,
+    }
+  }
+  const path = join(out, 'parts.zip')
+  const paths = files.map((file) => file.path)
+  const partsOf = (zipped: readonly ZippedFile[]) =>
+    zipped.map((part, index) => ({ ...part, rows: files[index]!.rows }))
+  const told = watermark ? { watermark: watermarkText(watermark) } : {}
+  const zipped = await zipFiles(paths, path, signal, {
+    last: (zipped) => ({
+      name: 'manifest.json',
+      text: manifestText({ parts: partsOf(zipped), ...told }, signer),
+    }),
+  })
+  return {
+    path,
+    fileName: `${request.fileName}.zip`,
+    contentType: CONTENT_TYPES.zip,
+    rows,
+    parts: files.length,
+    warnings,
+    archived: partsOf(zipped.files),
+    counts,
+    sheets: written,
+  }
+}
+
+async function sheetInput(
+  { table, spool, template, content }: FetchedTable,
+  request: ExportRequest,
+  segments: SpoolSegment[],
+): Promise<SheetInput> {
+  const numeric = await numericFields(segments)
+  const plan = planTable(request, table, { content, template, numeric })
+  return { plan, segments, widths: spool.widths }
+}

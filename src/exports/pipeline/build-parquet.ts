@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import { writeParquet } from '../parquet/index.ts'
+import { watermarkText } from '../request/index.ts'
+import { builtFile, CONTENT_TYPES, inOneOrder } from './built-file.ts'
+import type { FetchedTable } from './fetched-table.ts'
+import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
+
+export async function buildParquet(
+  deps: ProduceDeps,
+  options: ProduceOptions,
+  tables: FetchedTable[],
+  out: string,
+) {
+  const { spool, template } = tables[0] as FetchedTable
+  const path = join(out, 'file.parquet')
+  const fields = template.fields.map((name) => ({
+    name,
+    type: template.leaves.find((leaf) => leaf.name === name)?.type ?? 'auto',
+  }))
+  const grouped = template.rows.length > 0
+  const segments = await inOneOrder(deps, spool, out, options.signal)
+  const { signal, request } = options
+  const metadata = request.watermark ? { watermark: watermarkText(request.watermark) } : {}
+  const warnings = await writeParquet(deps, { segments, fields, grouped, path, metadata, signal })
+  return builtFile(path, options, spool, { ending: '.parquet', contentType: CONTENT_TYPES.parquet }, warnings)
+}
