@@ -51,7 +51,8 @@ export function layOutCsv(
         return fields.length > 0 ? `${lead}${dialect.delimiter}` : lead
       })
     : ['']
-  const spool = { fields, ...rowNames, csv: { head, leads, formulas } }
+  const types = leaves.map(({ type }) => type)
+  const spool = { fields, ...rowNames, csv: { head, leads, formulas, types } }
   return { spool, head, titles: titles.length, recipe: null, labels }
 }
 
@@ -71,13 +72,13 @@ function columnOf(type: Template['leaves'][number]['type'], format: string | und
   switch (type) {
     case 'date':
     case 'datetime':
-      return { kind: 'date', format: format ?? '' }
+      return { type, kind: 'date', format: format ?? '' }
     case 'number':
     case 'integer':
     case 'money':
     case 'percent':
-      return { kind: 'number' }
+      return { type, kind: 'number' }
     default:
-      return { kind: 'value' }
+      return { type, kind: 'value' }
   }
 }

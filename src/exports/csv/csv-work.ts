@@ -1,6 +1,20 @@
 import { closeSync, readSync } from 'node:fs'
 import { AppError, ERRORS, openFileSync } from '../../kernel/index.ts'
-import { FACTS, LONGEST, MISFITS, NULLS, noFacts, readIsoDate, Timezone } from '../sheet/index.ts'
+import {
+  type CellType,
+  checkOf,
+  ESCAPES,
+  FACTS,
+  LONGEST,
+  MISFITS,
+  NULLS,
+  noFacts,
+  plainFits,
+  readIsoDate,
+  Timezone,
+  textFits,
+  UNCHECKED,
+} from '../sheet/index.ts'
 import type { Made } from '../threads/index.ts'
 import { type DateText, dateText, showsDate } from './date-text.ts'
 import type { CsvDialect } from './dialect.ts'
@@ -8,7 +22,7 @@ import { FieldWriter } from './field-writer.ts'
 import { type EncodedText, encodeText } from './text-encoder.ts'
 
 /** What a CSV file makes of the values of a column. Plain data: it travels to threads. */
-export type CsvColumn = { kind: 'value' } | { kind: 'number' } | { kind: 'date'; format: string }
+export type CsvColumn = { type: CellType } & ({ kind: 'value' | 'number' } | { kind: 'date'; format: string })
 
 export interface CsvRecipe {
   dialect: CsvDialect
@@ -47,6 +61,8 @@ export class RecordRenderer {
   readonly #fields: FieldWriter
   readonly #columns: CsvColumn[]
   readonly #dates: (DateText | undefined)[]
+  /** By column: what its values are checked for. Dates are checked as they are written. */
+  readonly #checks: number[]
   readonly #zone: Timezone
   /** By column. */
   readonly facts: Float64Array
@@ -56,6 +72,7 @@ export class RecordRenderer {
     this.#columns = columns
     this.#zone = new Timezone(timezone)
     this.facts = noFacts(columns.length)
+    this.#checks = columns.map(({ kind, type }) => (kind === 'date' ? UNCHECKED : checkOf(type)))
     this.#dates = columns.map((column) =>
       column.kind === 'date'
         ? dateText(showsDate(column.format) ? column.format : DEFAULT_FORMAT)
@@ -76,7 +93,10 @@ export class RecordRenderer {
         fields.push(isText ? this.#text(value, column) : this.#plain(value, column))
       if (records[end] === '\n') {
         // Rows from before a column was first seen are shorter.
-        while (fields.length < lead.length + this.#columns.length) fields.push(this.#fields.nothing)
+        while (fields.length < lead.length + this.#columns.length) {
+          this.#count(fields.length - lead.length, NULLS)
+          fields.push(this.#fields.nothing)
+        }
         out.push(this.#fields.record(fields))
         fields = [...lead]
       } else if (records[end] !== ',') throw broken()
@@ -92,10 +112,16 @@ export class RecordRenderer {
     this.facts[longest] = Math.max(this.facts[longest]!, value.length)
     const date = value === '' ? undefined : this.#date(value, column)
     if (date !== undefined) return this.#fields.text(date)
-    const isNumber = this.#columns[column]!.kind === 'number' && value !== ''
-    if (!isNumber) return this.#fields.text(value)
-    if (!NUMERIC.test(value)) this.#count(column, MISFITS)
-    return this.#fields.text(NUMERIC.test(value) ? this.#fields.decimal(value) : value)
+    const check = this.#checks[column]!
+    const isNumber = this.#columns[column]!.kind === 'number' && NUMERIC.test(value)
+    if (check !== UNCHECKED && !isNumber) {
+      const bytes = Buffer.from(value)
+      if (!textFits(check, bytes, 0, bytes.length)) this.#count(column, MISFITS)
+    }
+    const { escaped } = this.#fields
+    const field = this.#fields.text(isNumber ? this.#fields.decimal(value) : value)
+    if (this.#fields.escaped > escaped) this.#count(column, ESCAPES)
+    return field
   }
 
   /** A number, a boolean, null or nothing. */
@@ -104,10 +130,10 @@ export class RecordRenderer {
       this.#count(column, NULLS)
       return this.#fields.nothing
     }
-    const isNumber = value !== 'true' && value !== 'false'
     const date = this.#date(value, column)
     if (date !== undefined) return this.#fields.text(date)
-    if (!isNumber && this.#columns[column]!.kind === 'number') this.#count(column, MISFITS)
+    const check = this.#checks[column]!
+    if (check !== UNCHECKED && !plainFits(check, value)) this.#count(column, MISFITS)
     return this.#fields.plain(value)
   }
 

@@ -3,6 +3,8 @@ import type { CsvDialect } from './dialect.ts'
 
 /** Values as fields of a CSV file in a dialect. */
 export class FieldWriter {
+  /** Texts so far that look like formulas and got an apostrophe. */
+  escaped = 0
   readonly #dialect: CsvDialect
   /** What a field may not hold without quotes. */
   readonly #special: RegExp
@@ -19,7 +21,9 @@ export class FieldWriter {
 
   text(value: string): string {
     const { quote, formulas } = this.#dialect
-    const safe = formulas === 'escape' && isFormula(value) ? `'${value}` : value
+    const guarded = formulas === 'escape' && isFormula(value)
+    if (guarded) this.escaped++
+    const safe = guarded ? `'${value}` : value
     if (quote === 'minimal' && !this.#special.test(safe)) return safe
     return `"${safe.replaceAll('"', '""')}"`
   }

@@ -1,4 +1,17 @@
-import { EMPTY, RecordReader, type RecordSlice, readSlice, TEXT } from '../records/index.ts'
+import { EMPTY, JSON_TEXT, NULL, RecordReader, type RecordSlice, readSlice, TEXT } from '../records/index.ts'
+import {
+  type CellType,
+  checkOf,
+  FACTS,
+  fitsType,
+  LengthMeter,
+  LONGEST,
+  MISFITS,
+  NULLS,
+  noFacts,
+  textFits,
+  UNCHECKED,
+} from '../sheet/index.ts'
 import type { Made } from '../threads/index.ts'
 
 export interface JsonLinesTask {
@@ -7,6 +20,14 @@ export interface JsonLinesTask {
   fields: readonly string[]
   /** Key that shows the row header, where there is one. */
   headKey: string
+  /** By field, so that values which do not fit are counted. */
+  types: readonly CellType[]
+}
+
+export interface EncodedLines {
+  bytes: Uint8Array
+  /** See `column-facts.ts`, by field. */
+  facts: Float64Array
 }
 
 const QUOTE = 0x22
@@ -16,18 +37,21 @@ const HEX = Buffer.from('0123456789abcdef')
 const GROWTH = 6
 
 /** One slice as lines of JSON objects. A key that a row lacks is left out. */
-export function encode({ slice, fields, headKey }: JsonLinesTask): Made<Uint8Array> {
+export function encode({ slice, fields, headKey, types }: JsonLinesTask): Made<EncodedLines> {
   const reader = new RecordReader(readSlice(slice))
   const head = slice.group === undefined ? '' : `${JSON.stringify(headKey)}:${JSON.stringify(slice.group)}`
   const opening = Buffer.from(`{${head}`)
   const keys = fields.map((field) => Buffer.from(`${JSON.stringify(field)}:`))
   const out = new Output(slice.bytes * 2)
+  const counter = new FieldCounter(types)
   while (reader.begin()) {
     out.reserve(opening.length + 2)
     out.put(opening)
     let first = head === ''
-    for (const key of keys) {
+    for (let column = 0; column < keys.length; column++) {
+      const key = keys[column]!
       reader.next()
+      counter.count(column, reader)
       if (reader.kind === EMPTY) continue
       out.reserve(key.length + (reader.end - reader.start) * GROWTH + 4)
       if (!first) out.byte(0x2c)
@@ -40,8 +64,40 @@ export function encode({ slice, fields, headKey }: JsonLinesTask): Made<Uint8Arr
     out.byte(0x7d)
     out.byte(0x0a)
   }
-  const result = out.taken()
-  return { result, transfer: [result.buffer as ArrayBuffer] }
+  const bytes = out.taken()
+  return { result: { bytes, facts: counter.facts }, transfer: [bytes.buffer as ArrayBuffer] }
+}
+
+class FieldCounter {
+  readonly #facts: Float64Array
+  readonly #checks: number[]
+  readonly #lengths: LengthMeter
+
+  constructor(types: readonly CellType[]) {
+    this.#facts = noFacts(types.length)
+    this.#checks = types.map(checkOf)
+    this.#lengths = new LengthMeter(types.length)
+  }
+
+  get facts(): Float64Array {
+    for (let column = 0; column < this.#checks.length; column++)
+      this.#facts[column * FACTS + LONGEST] = this.#lengths.bySlot[column]!
+    return this.#facts
+  }
+
+  count(column: number, { kind, bytes, start, end }: RecordReader): void {
+    const check = this.#checks[column]!
+    if (kind === EMPTY || kind === NULL || start === end) this.#facts[column * FACTS + NULLS]! += 1
+    else if (kind >= TEXT) {
+      this.#lengths.text(column, bytes, start, end)
+      if (check !== UNCHECKED && (kind === JSON_TEXT || !textFits(check, bytes, start, end)))
+        this.#misfit(column)
+    } else if (check !== UNCHECKED && !fitsType(check, bytes, start, end)) this.#misfit(column)
+  }
+
+  #misfit(column: number): void {
+    this.#facts[column * FACTS + MISFITS]! += 1
+  }
 }
 
 class Output {

@@ -14,6 +14,17 @@ export interface ColumnDecision {
 }
 
 const MAX_DECIMAL_DIGITS = 38
+/** Types under which texts are what was asked for. */
+const TEXTS: ReadonlySet<CellType> = new Set(['auto', 'string', 'link'])
+
+/** Values that are not of the column's type. */
+export function misfitsIn(type: CellType, scan: ColumnScan): number {
+  const { booleans, numbers, uneven, texts, nested } = scan
+  if (type === 'date' || type === 'datetime') return booleans + numbers + texts + nested
+  if (type === 'boolean') return numbers + texts + nested
+  if (!NUMERIC.has(type)) return 0
+  return booleans + texts + nested + (type === 'integer' ? uneven : 0)
+}
 
 /**
  * The type of a column: the template's, as far as every value has it, else the one that all values have. A column in which values
@@ -25,11 +36,11 @@ export function decideKind(type: CellType, scan: ColumnScan): ColumnDecision {
   const found = booleans + numbers + texts + nested + times
   if (found === 0) return { kind: emptyKind(type) }
   if (type === 'date' || type === 'datetime') return timeKind(type, scan, found)
-  if (type === 'string' || found === texts) return text(type, type === 'auto' || type === 'string')
+  if (type === 'string' || found === texts) return text(type, TEXTS.has(type))
   if (found === booleans) return booleansOnly(type)
-  if (found === nested)
-    return { kind: { is: type === 'auto' ? 'json' : 'text' }, ...(type !== 'auto' && mismatch(type)) }
-  if (found === numbers) return type === 'boolean' ? text(type, false) : numberKind(type, scan)
+  if (found === nested) return type === 'auto' ? { kind: { is: 'json' } } : text(type, type === 'link')
+  if (found === numbers)
+    return type === 'boolean' || type === 'link' ? text(type, type === 'link') : numberKind(type, scan)
   if (type === 'auto') return { kind: { is: 'text' }, reason: 'holds values of different types' }
   return text(type, false)
 }
@@ -54,19 +65,18 @@ function booleansOnly(type: CellType): ColumnDecision {
 }
 
 function numberKind(type: CellType, scan: ColumnScan): ColumnDecision {
-  const { fractions, exponents, exact, intDigits, scale } = scan
-  const whole = fractions === 0 && exponents === 0
-  if (whole && (type === 'auto' || type === 'integer')) return { kind: { is: 'int64' } }
+  const { fractions, uneven, exact, intDigits, scale } = scan
+  if (type === 'integer' ? uneven === 0 : type === 'auto' && fractions === 0) return { kind: { is: 'int64' } }
   if (exact) return { kind: { is: 'double' } }
   const precision = intDigits + scale
-  if (exponents === 0 && precision <= MAX_DECIMAL_DIGITS) return { kind: { is: 'decimal', precision, scale } }
+  if (precision <= MAX_DECIMAL_DIGITS) return { kind: { is: 'decimal', precision, scale } }
   return { kind: { is: 'text' }, reason: 'holds numbers with more digits than a Parquet number has' }
 }
 
 function timeKind(type: 'date' | 'datetime', scan: ColumnScan, found: number): ColumnDecision {
   const { zoned, local, days } = scan
   if (zoned + local + days < found) return text(type, false)
-  if (type === 'date' && days === found) return { kind: { is: 'date' } }
+  if (type === 'date') return { kind: { is: 'date' } }
   // A date in a column of times is its midnight, on whichever clock.
   if (zoned === found) return { kind: { is: 'timestamp', utc: true } }
   if (zoned === 0) return { kind: { is: 'timestamp', utc: false } }

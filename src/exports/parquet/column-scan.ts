@@ -5,11 +5,11 @@ import { readTime } from './read-time.ts'
 /** What a column holds, as far as its type in a Parquet file depends on it. */
 export interface ColumnScan {
   booleans: number
-  /** Numbers, of these fractions or beyond 64 bits, and written with an exponent. */
+  /** Numbers; of these such as are written as fractions or are beyond 64 bits, and such as are no 64-bit integers by their value. */
   numbers: number
   fractions: number
-  exponents: number
-  /** Digits before and after the point, at most; whether a number has more digits than a double keeps. */
+  uneven: number
+  /** Digits before and after the point, at most, without an exponent; whether a double keeps every number. */
   intDigits: number
   scale: number
   exact: boolean
@@ -19,6 +19,10 @@ export interface ColumnScan {
   zoned: number
   local: number
   days: number
+  /** Null, nothing, and the empty text. */
+  nulls: number
+  /** Characters of the longest text, in UTF-16 units. */
+  longest: number
 }
 
 export function emptyScan(): ColumnScan {
@@ -26,7 +30,7 @@ export function emptyScan(): ColumnScan {
     booleans: 0,
     numbers: 0,
     fractions: 0,
-    exponents: 0,
+    uneven: 0,
     intDigits: 0,
     scale: 0,
     exact: true,
@@ -35,6 +39,8 @@ export function emptyScan(): ColumnScan {
     zoned: 0,
     local: 0,
     days: 0,
+    nulls: 0,
+    longest: 0,
   }
 }
 
@@ -42,7 +48,7 @@ export function addScans(a: ColumnScan, b: ColumnScan): ColumnScan {
   const sum = { ...a }
   for (const key of Object.keys(a) as (keyof ColumnScan)[]) {
     if (key === 'exact') sum.exact = a.exact && b.exact
-    else if (key === 'intDigits' || key === 'scale') sum[key] = Math.max(a[key], b[key])
+    else if (key === 'intDigits' || key === 'scale' || key === 'longest') sum[key] = Math.max(a[key], b[key])
     else sum[key] = a[key] + b[key]
   }
   return sum
@@ -58,21 +64,30 @@ const MAX_INT64 = '9223372036854775807'
 
 /** Takes note of the reader's field. */
 export function scanField(scan: ColumnScan, type: CellType, reader: RecordReader): void {
-  const { kind } = reader
-  if (kind === EMPTY || kind === NULL) return
-  if (kind === NUMBER) scanNumber(scan, reader.bytes, reader.start, reader.end)
-  else if (kind === TRUE || kind === FALSE) scan.booleans++
+  const { kind, start, end } = reader
+  if (kind === EMPTY || kind === NULL || (kind === TEXT && start === end)) {
+    scan.nulls++
+    // A text column keeps it apart from null.
+    if (kind === TEXT && !isTyped(type)) scan.texts++
+  } else if (kind === NUMBER) {
+    if (!isTime(type) || !scanTime(scan, reader)) scanNumber(scan, reader.bytes, start, end)
+  } else if (kind === TRUE || kind === FALSE) scan.booleans++
   else if (kind === JSON_TEXT) scan.nested++
   else if (kind === TEXT) scanText(scan, type, reader)
 }
 
+/** Types under which an empty text is no value. */
+function isTyped(type: CellType): boolean {
+  return isTime(type) || type === 'boolean' || NUMERIC.has(type)
+}
+
+function isTime(type: CellType): boolean {
+  return type === 'date' || type === 'datetime'
+}
+
 function scanText(scan: ColumnScan, type: CellType, reader: RecordReader): void {
-  if (type === 'date' || type === 'datetime') {
-    const time = readTime(reader.value().toString())
-    if (!time) scan.texts++
-    else if (!time.timed) scan.days++
-    else if (time.zoned) scan.zoned++
-    else scan.local++
+  if (isTime(type)) {
+    if (!scanTime(scan, reader)) scan.texts++
   } else if (NUMERIC.has(type)) {
     const text = reader.value()
     if (PLAIN_NUMBER.test(text.toString('latin1'))) scanNumber(scan, text, 0, text.length)
@@ -81,31 +96,67 @@ function scanText(scan: ColumnScan, type: CellType, reader: RecordReader): void 
   else scan.texts++
 }
 
+/** False: the field is no time. */
+function scanTime(scan: ColumnScan, reader: RecordReader): boolean {
+  const time = readTime(reader.value().toString())
+  if (!time) return false
+  if (!time.timed) scan.days++
+  else if (time.zoned) scan.zoned++
+  else scan.local++
+  return true
+}
+
 function scanNumber(scan: ColumnScan, bytes: Buffer, start: number, end: number): void {
   scan.numbers++
   let before = 0
   let after = 0
   let point = false
+  let even = true
   for (let p = bytes[start] === 0x2d ? start + 1 : start; p < end; p++) {
     const byte = bytes[p]!
     if (byte === 0x2e) point = true
     else if (byte < 0x30 || byte > 0x39) {
-      scan.exponents++
-      if (!isKept(bytes.toString('latin1', start, end), before + after)) scan.exact = false
+      scanExponent(scan, bytes.toString('latin1', start, end))
       return
-    } else if (point) after++
-    else before++
+    } else if (point) {
+      after++
+      if (byte !== 0x30) even = false
+    } else before++
   }
-  if (before > scan.intDigits) scan.intDigits = before
-  if (after > scan.scale) scan.scale = after
-  if (before + after > SAFE_DIGITS) scan.exact = false
-  if (point || !fitsInt64(bytes, end, before)) scan.fractions++
+  addDigits(scan, before, after)
+  if (before + after > SAFE_DIGITS && !isKept(bytes.toString('latin1', start, end))) scan.exact = false
+  const fits = fitsInt64(bytes, point ? end - after - 1 : end, before)
+  if (point || !fits) scan.fractions++
+  if (!even || !fits) scan.uneven++
 }
 
-/** Whether a double keeps a number with an exponent: it may be too large, or so small that it is 0. */
-function isKept(digits: string, count: number): boolean {
-  const value = Number(digits)
-  return count <= SAFE_DIGITS && Number.isFinite(value) && (value !== 0 || !/^[^e]*[1-9]/i.test(digits))
+function scanExponent(scan: ColumnScan, text: string): void {
+  const { digits, scale } = unscaledOf(text)
+  scan.fractions++
+  if (scale > 0 || digits.length - scale > MAX_INT64.length - 1) scan.uneven++
+  addDigits(scan, Math.max(1, digits.length - scale), Math.max(0, scale))
+  if (!isKept(text)) scan.exact = false
+}
+
+function addDigits(scan: ColumnScan, before: number, after: number): void {
+  if (before > scan.intDigits) scan.intDigits = before
+  if (after > scan.scale) scan.scale = after
+}
+
+/** Whether a double keeps a number: it may have too many digits, be too large, or so small that it is 0. */
+function isKept(text: string): boolean {
+  const value = Number(text)
+  return Number.isFinite(value) && unscaledOf(text).digits === unscaledOf(String(value)).digits
+}
+
+/** Digits without zeros at their ends, and how many of them are after the point; below 0: zeros follow before the point. */
+export function unscaledOf(text: string): { digits: string; scale: number } {
+  const [, whole = '', fraction = '', exponent = '0'] =
+    /^[-+]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  const all = `${whole}${fraction}`.replace(/^0+/, '')
+  const digits = all.replace(/0+$/, '')
+  if (digits === '') return { digits: '0', scale: 0 }
+  return { digits, scale: fraction.length - Number(exponent) - (all.length - digits.length) }
 }
 
 function fitsInt64(bytes: Buffer, end: number, digits: number): boolean {

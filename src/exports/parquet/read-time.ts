@@ -1,5 +1,7 @@
+import { dateOfDigits, Timezone } from '../sheet/index.ts'
+
 const ISO =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
+  /^(\d{4})([-/])(\d\d)\2(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
 
 export interface ReadTime {
   /** Microseconds since 1970, of the instant or, without an offset, of the wall clock counted like UTC. */
@@ -10,11 +12,18 @@ export interface ReadTime {
   timed: boolean
 }
 
-/** ISO 8601 as far as dates and times go. Digits beyond microseconds make it none: they would be lost. */
+const DIGITS = /^[1-9]\d{7,12}$/
+const UTC = new Timezone('UTC')
+
+/**
+ * The forms that `readIsoDate` takes, as precise as they are written: ISO 8601, also with slashes, or digits. Digits beyond microseconds
+ * make it none: they would be lost.
+ */
 export function readTime(text: string): ReadTime | undefined {
+  if (DIGITS.test(text)) return ofDigits(text)
   const found = ISO.exec(text)
   if (!found) return undefined
-  const [, year, month, day, hour, minute, second = '0', fraction = '', zone] = found
+  const [, year, , month, day, hour, minute, second = '0', fraction = '', zone] = found
   const numbers = [year, month, day, hour ?? '0', minute ?? '0', second].map(Number)
   const [y, mo, d, h, mi, s] = numbers as [number, number, number, number, number, number]
   if (/[1-9]/.test(fraction.slice(6)) || h > 23 || mi > 59 || s > 59) return undefined
@@ -24,6 +33,13 @@ export function readTime(text: string): ReadTime | undefined {
   const millis = date.getTime() + ((h * 60 + mi) * 60 + s) * 1_000 - offsetOf(zone)
   const micros = BigInt(millis) * 1_000n + BigInt(fraction.slice(0, 6).padEnd(6, '0') || '0')
   return { micros, zoned: zone !== undefined, timed: hour !== undefined }
+}
+
+function ofDigits(text: string): ReadTime | undefined {
+  const millis = dateOfDigits(Number(text), text.length, UTC)
+  if (Number.isNaN(millis)) return undefined
+  const isDay = text.length === 8
+  return { micros: BigInt(millis) * 1_000n, zoned: !isDay, timed: !isDay }
 }
 
 function offsetOf(zone: string | undefined): number {

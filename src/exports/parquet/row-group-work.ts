@@ -1,7 +1,7 @@
 import { zstdCompressSync } from 'node:zlib'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
-import { RecordReader, type RecordSlice, readSlice } from '../records/index.ts'
-import type { CellType } from '../sheet/index.ts'
+import { RecordReader, type RecordSlice, readSlice, TEXT } from '../records/index.ts'
+import { type CellType, LengthMeter, Timezone } from '../sheet/index.ts'
 import type { Made } from '../threads/index.ts'
 import { type ColumnScan, emptyScan, scanField } from './column-scan.ts'
 import { parquetValue, type Value } from './column-value.ts'
@@ -18,6 +18,8 @@ export interface GroupTask {
   columns: ParquetColumn[]
   /** Column before them that shows the row header. */
   head: ParquetColumn | null
+  /** On whose calendar instants become dates. */
+  timezone: string
 }
 
 export type RowGroup = ParquetWriter['row_groups'][number]
@@ -35,19 +37,23 @@ const GROUP_ROWS = 32_768
 
 export function scan({ slices, types }: ScanTask): Made<ColumnScan[]> {
   const scans = types.map(emptyScan)
+  const lengths = new LengthMeter(types.length)
   for (const slice of slices) {
     const reader = new RecordReader(readSlice(slice))
     while (reader.begin())
       for (let column = 0; column < types.length; column++) {
         reader.next()
         scanField(scans[column]!, types[column]!, reader)
+        if (reader.kind >= TEXT) lengths.text(column, reader.bytes, reader.start, reader.end)
       }
   }
+  for (const [column, scan] of scans.entries()) scan.longest = lengths.bySlot[column]!
   return { result: scans }
 }
 
-export async function encode({ slices, columns, head }: GroupTask): Promise<Made<EncodedGroups>> {
+export async function encode({ slices, columns, head, timezone }: GroupTask): Promise<Made<EncodedGroups>> {
   const all = head ? [head, ...columns] : columns
+  const zone = new Timezone(timezone)
   const writer = new ByteWriter(1 << 20)
   const parquet = new ParquetWriter({
     writer,
@@ -69,7 +75,7 @@ export async function encode({ slices, columns, head }: GroupTask): Promise<Made
       if (head) data[n++]!.push(group)
       for (const { kind } of columns) {
         reader.next()
-        data[n++]!.push(parquetValue(kind, reader))
+        data[n++]!.push(parquetValue(kind, reader, zone))
       }
       if (data[0]!.length === GROUP_ROWS) await write()
     }

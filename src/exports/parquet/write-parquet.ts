@@ -2,10 +2,10 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { openFile } from '../../kernel/index.ts'
 import { templateError } from '../condition/index.ts'
 import { inOrder, type RecordSlice, slicesOf } from '../records/index.ts'
-import type { CellType } from '../sheet/index.ts'
+import { type CellType, type ColumnCounts, misfitWarnings } from '../sheet/index.ts'
 import { ROW_HEAD, type SpoolSegment } from '../sources/index.ts'
 import { type ThreadPool, taskFunction } from '../threads/index.ts'
-import { decideKind } from './column-kind.ts'
+import { decideKind, misfitsIn } from './column-kind.ts'
 import { addScans, type ColumnScan, emptyScan } from './column-scan.ts'
 import { footerSchemaOf, type ParquetColumn } from './parquet-schema.ts'
 import { type EncodedGroups, type GroupTask, moved, type RowGroup, type ScanTask } from './row-group-work.ts'
@@ -26,17 +26,28 @@ export interface ParquetInput {
   /** The rows belong to row headers. */
   grouped: boolean
   path: string
+  /** On whose calendar instants become dates. */
+  timezone: string
   /** What the file says of itself. */
   metadata?: Readonly<Record<string, string>>
   signal: AbortSignal
+}
+
+export interface WrittenParquet {
+  warnings: string[]
+  /** By field. */
+  counts: ColumnCounts[]
 }
 
 /**
  * The rows of a marked spool as a Parquet file. Types come first: all records are looked at, then written group by group, both in
  * threads; this one only appends. Pages are compressed with zstd.
  */
-export async function writeParquet({ pool }: { pool: ThreadPool }, input: ParquetInput): Promise<string[]> {
-  const { segments, fields, grouped, path, metadata = {}, signal } = input
+export async function writeParquet(
+  { pool }: { pool: ThreadPool },
+  input: ParquetInput,
+): Promise<WrittenParquet> {
+  const { segments, fields, grouped, path, timezone, metadata = {}, signal } = input
   if (fields.length === 0 && !grouped)
     throw templateError('template', 'a Parquet file needs a column, and the source has no rows to tell any')
   const batches = batchesOf(slicesOf(segments))
@@ -48,11 +59,19 @@ export async function writeParquet({ pool }: { pool: ThreadPool }, input: Parque
   const decisions = fields.map(({ name, type }, column) => ({ name, ...decideKind(type, scans[column]!) }))
   const columns = decisions.map(({ name, kind }): ParquetColumn => ({ name, kind }))
   const head: ParquetColumn | null = grouped ? { name: ROW_HEAD, kind: { is: 'text' } } : null
-  const groups = inOrder(batches, ahead, (slices) => pool.run(ENCODE, { slices, columns, head }, { signal }))
-  await writeFile(path, { columns: head ? [head, ...columns] : columns, metadata }, groups)
-  return decisions.flatMap(({ name, reason }) =>
-    reason === undefined ? [] : [`column "${name}" ${reason}, so it is text in the Parquet file`],
+  const groups = inOrder(batches, ahead, (slices) =>
+    pool.run(ENCODE, { slices, columns, head, timezone }, { signal }),
   )
+  await writeFile(path, { columns: head ? [head, ...columns] : columns, metadata }, groups)
+  const counts = fields.map(({ type }, column): ColumnCounts => {
+    const { nulls, longest } = scans[column]!
+    return { nulls, misfits: misfitsIn(type, scans[column]!), escaped: 0, cuts: 0, longest }
+  })
+  const warnings = decisions.flatMap(({ name, reason }, column) => {
+    if (reason !== undefined) return [`column "${name}" ${reason}, so it is text in the Parquet file`]
+    return misfitWarnings([{ name, type: types[column]!, ...counts[column]! }])
+  })
+  return { warnings, counts }
 }
 
 async function writeFile(

@@ -52,8 +52,9 @@ async function plainCsv(
   path: string,
 ): Promise<{ plain: string; warnings: string[]; counts: ColumnCounts[] }> {
   // Records that were spooled as they are in the file were counted there.
-  const counts = spool.widths.map((longest, field) => {
-    return { nulls: spool.nulls[field]!, misfits: 0, cuts: 0, longest }
+  const { nulls, misfits, escaped } = spool.counts
+  const counts = spool.widths.map((longest, field): ColumnCounts => {
+    return { nulls: nulls[field]!, misfits: misfits[field]!, escaped: escaped[field]!, cuts: 0, longest }
   })
 
   if (csv?.recipe) {

@@ -4,6 +4,7 @@ import { watermarkText } from '../request/index.ts'
 import { builtFile, CONTENT_TYPES, inOneOrder } from './built-file.ts'
 import type { FetchedTable } from './fetched-table.ts'
 import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
+import { byLeaf, typedFields } from './typed-fields.ts'
 
 export async function buildParquet(
   deps: ProduceDeps,
@@ -13,14 +14,14 @@ export async function buildParquet(
 ) {
   const { spool, template } = tables[0] as FetchedTable
   const path = join(out, 'file.parquet')
-  const fields = template.fields.map((name) => ({
-    name,
-    type: template.leaves.find((leaf) => leaf.name === name)?.type ?? 'auto',
-  }))
+  const fields = typedFields(template)
   const grouped = template.rows.length > 0
   const segments = await inOneOrder(deps, spool, out, options.signal)
   const { signal, request } = options
   const metadata = request.watermark ? { watermark: watermarkText(request.watermark) } : {}
-  const warnings = await writeParquet(deps, { segments, fields, grouped, path, metadata, signal })
-  return builtFile(path, options, spool, { ending: '.parquet', contentType: CONTENT_TYPES.parquet }, warnings)
+  const { timezone } = request
+  const input = { segments, fields, grouped, path, timezone, metadata, signal }
+  const { warnings, counts } = await writeParquet(deps, input)
+  const written = { ending: '.parquet', contentType: CONTENT_TYPES.parquet }
+  return { ...builtFile(path, options, spool, written, warnings), counts: [byLeaf(template, counts)] }
 }

@@ -10,6 +10,7 @@ import { feedTable, fetchTable } from './fetch-table.ts'
 import type { FetchedTable } from './fetched-table.ts'
 import { readKeptRows } from './kept-rows.ts'
 import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
+import { typedFields } from './typed-fields.ts'
 
 /**
  * Reads the rows and keeps them as JSON lines, then reads these for the file: the file is made the way in which any other one of the
@@ -34,13 +35,12 @@ export async function fetchAndKeep(
   const { content, template, spool } = read
   const path = join(directory, 'rows.jsonl.zst')
   const segments = await inOneOrder(deps, spool, directory, options.signal)
-  const { fields } = template
-  const texts = jsonLines(deps, { segments, fields, signal: options.signal })
+  const texts = jsonLines(deps, { segments, fields: typedFields(template), signal: options.signal })
   await writeCompressed(texts, { path, compress: 'zstd', signal: options.signal })
-  const columns = fields.map((name) => {
-    const type = template.leaves.find((leaf) => leaf.name === name)?.type ?? 'auto'
-    return { name, type: type === 'auto' ? null : type }
-  })
+  const columns = typedFields(template).map(({ name, type }) => ({
+    name,
+    type: type === 'auto' ? null : type,
+  }))
   const masked = Object.keys(maskingOf(template, options.masks)?.byName ?? {})
   const rows = { rows: spool.rows, columns, masked: [...new Set([...masked, ...(table.kept?.masked ?? [])])] }
   const laidOut = { ...table, ...content } as Table

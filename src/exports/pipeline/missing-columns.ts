@@ -31,7 +31,7 @@ export function missingColumns(
 }
 
 /** `counted`: of CSV records, where the widths are those of texts alone, empty values are counted. */
-function isEmpty({ widths, nulls, rows }: Spool, field: number, counted: boolean): boolean {
+function isEmpty({ widths, counts: { nulls }, rows }: Spool, field: number, counted: boolean): boolean {
   return widths[field] === 0 && (!counted || nulls[field] === rows)
 }
 

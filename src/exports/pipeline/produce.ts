@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { makeFolder } from '../../kernel/index.ts'
 import type { ColumnFacts, TableFacts } from '../report/index.ts'
 import type { ExportRequest, ExportType, Table } from '../request/index.ts'
-import type { ColumnCounts } from '../sheet/index.ts'
+import { type ColumnCounts, misfitWarnings } from '../sheet/index.ts'
 import type { FetchLimits, Spool } from '../sources/index.ts'
 import { type MaskRules, rowDepth, templateOverruled } from '../template/index.ts'
 import { buildCsv } from './build-csv.ts'
@@ -52,13 +52,21 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
     ),
   )
   const { counts, ...file } = built
+  const facts = tables.map((table, index) => factsOf(table, options.request, counts[index] ?? []))
+  // The writer of a Parquet file says itself what became of them.
+  const misfits =
+    options.request.type === 'parquet'
+      ? []
+      : facts.flatMap(({ columns }, index) =>
+          misfitWarnings(columns).map((text) => prefixed(text, tables[index]!.table, tables.length)),
+        )
   return {
     ...file,
     watermark: options.request.watermark ?? null,
     sheets: built.sheets ?? [],
     kept: keepsRows ? tables.flatMap(({ kept }) => kept ?? []) : null,
-    warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings],
-    facts: tables.map((table, index) => factsOf(table, options.request, counts[index] ?? [])),
+    warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings, ...misfits],
+    facts,
   }
 }
 
@@ -87,13 +95,14 @@ function overruled(table: Table, { probe }: Spool, { templateFrom }: ExportReque
 }
 
 function factsOf(
-  { table, spool, template, content, csv }: FetchedTable,
+  { table, spool, template, content }: FetchedTable,
   request: ExportRequest,
   counts: ColumnCounts[],
 ): TableFacts {
-  // The leaf of the row headers takes a column for each of their levels; in a CSV file only the others are counted.
+  // In a workbook the leaf of the row headers takes a column for each of their levels; elsewhere only the others are counted.
+  const depth = request.type === 'excel' ? rowDepth(template.rows) : 0
   const leaves = template.leaves.flatMap((leaf) =>
-    leaf.rowHead ? Array<typeof leaf>(csv ? 0 : rowDepth(template.rows)).fill(leaf) : [leaf],
+    leaf.rowHead ? Array<typeof leaf>(depth).fill(leaf) : [leaf],
   )
   const columns = counts.flatMap((count, index): ColumnFacts[] => {
     const { title, name, type } = leaves[index]!

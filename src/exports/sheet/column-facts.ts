@@ -5,21 +5,24 @@
  * - `nulls`: cells that are empty: null, a key that the row lacks, an empty text.
  * - `misfits`: values that are not shown as their column's type asks. Most stay text: words in a number column, what is no
  *   date in a date column, integers of more than 15 digits (which also count where the column has no type).
+ * - `escaped`: texts of a CSV file that look like formulas and have an apostrophe before them.
  * - `cuts`: texts that were too long for a cell.
  * - `longest`: characters (UTF-16 units, as spreadsheets count them) of the longest text, before it was cut.
  */
 export interface ColumnCounts {
   nulls: number
   misfits: number
+  escaped: number
   cuts: number
   longest: number
 }
 
-export const FACTS = 4
+export const FACTS = 5
 export const NULLS = 0
 export const MISFITS = 1
 export const CUTS = 2
 export const LONGEST = 3
+export const ESCAPES = 4
 
 export function noFacts(columns: number): Float64Array {
   return new Float64Array(columns * FACTS)
@@ -34,6 +37,12 @@ export function addFacts(sum: Float64Array, more: Float64Array): void {
 export function countsOf(facts: Float64Array): ColumnCounts[] {
   return Array.from({ length: facts.length / FACTS }, (_, column) => {
     const at = (fact: number) => facts[column * FACTS + fact]!
-    return { nulls: at(NULLS), misfits: at(MISFITS), cuts: at(CUTS), longest: at(LONGEST) }
+    return {
+      nulls: at(NULLS),
+      misfits: at(MISFITS),
+      escaped: at(ESCAPES),
+      cuts: at(CUTS),
+      longest: at(LONGEST),
+    }
   })
 }

@@ -1,5 +1,4 @@
 const APOSTROPHE = 0x27
-const MINUS = 0x2d
 
 /** First characters by which a spreadsheet takes a text for a formula, with their full-width and small forms. */
 const SIGNS = '=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212'
@@ -14,6 +13,13 @@ for (const byte of [0x0b, 0x0c, 0x20, 0xc2, 0xcd, 0xd8, 0xe1, 0xe2, 0xe3, 0xef])
 for (const char of `=@${CONTROLS}`) FORMULA_START[char.charCodeAt(0)] = 1
 for (const sign of '+-') FORMULA_START[sign.charCodeAt(0)] = 3
 
+/** A time (`-12:30:00`; `-12:30` would be a range of rows), a sum of money (`-$3.00`, `+3,50 €`), digits hidden by asterisks. */
+const HARMLESS = [
+  /^[+-]\d+:\d\d:\d\d(?:[.,]\d+)?$/,
+  /^[+-] ?\p{Sc} ?\d[\d .,']*$/u,
+  /^[+-] ?\d[\d .,']*\p{Sc}$/u,
+  /^[+-](?=.*\*\*)[\d .,()*-]+$/,
+]
 /**
  * A signed text with nothing but digits and what numbers and phone numbers are written with (`-12.50`, `+86 138-0013`, a lone
  * `-`) has nothing in it that a formula could call or refer to. `+1-1` is a sum; with two groups of digits side by side it is
@@ -22,7 +28,9 @@ for (const sign of '+-') FORMULA_START[sign.charCodeAt(0)] = 3
 const PLAIN_SIGNED = /^[+-](?:[\d .,()%]*|[ .,()%-]*|(?=.*\d \d)[\d .,()%-]*|\d+(?:\.\d*)?e[+-]?\d+)$/i
 const PLAIN = new Uint8Array(256)
 for (const char of '0123456789 .,()%') PLAIN[char.charCodeAt(0)] = 1
-const SMALL_E = 0x65
+/** What may follow plain bytes in a text that is no formula: `-`, an exponent, `:`, `*`, `'` or a currency sign. */
+const UNDECIDED = new Uint8Array(256).fill(1, 0x80)
+for (const char of "-eE:*'$") UNDECIDED[char.charCodeAt(0)] = 1
 
 /** Whether a spreadsheet would take the text for a formula. */
 export function isFormula(text: string): boolean {
@@ -30,7 +38,7 @@ export function isFormula(text: string): boolean {
   if (CONTROLS.includes(text[0]!)) return true
   const [{ length }] = UNSEEN.exec(text)!
   const sign = text[length]
-  return sign !== undefined && SIGNS.includes(sign) && !PLAIN_SIGNED.test(text.slice(length))
+  return sign !== undefined && SIGNS.includes(sign) && !isHarmless(text.slice(length))
 }
 
 /**
@@ -51,8 +59,11 @@ function isPlainSigned(bytes: Uint8Array, at: number, end: number): boolean {
   let p = at + 1
   while (p < end && PLAIN[bytes[p]!] === 1) p++
   if (p === end) return true
-  const looksPlain = bytes[p] === MINUS || (bytes[p]! | 0x20) === SMALL_E
-  return looksPlain && PLAIN_SIGNED.test(textOf(bytes, at, end))
+  return UNDECIDED[bytes[p]!] === 1 && isHarmless(textOf(bytes, at, end))
+}
+
+function isHarmless(signed: string): boolean {
+  return PLAIN_SIGNED.test(signed) || HARMLESS.some((form) => form.test(signed))
 }
 
 function textOf(bytes: Uint8Array, at: number, end: number): string {

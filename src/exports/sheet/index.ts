@@ -3,6 +3,7 @@ export {
   type ColumnCounts,
   CUTS,
   countsOf,
+  ESCAPES,
   FACTS,
   LONGEST,
   MISFITS,
@@ -11,8 +12,11 @@ export {
 } from './column-facts.ts'
 export { disarm, FORMULA_START, isFormula } from './disarm.ts'
 export { displayWidth, isWide } from './display-width.ts'
+export { checkOf, fitsType, plainFits, textFits, UNCHECKED } from './fits-type.ts'
 export { dateOfDigits, excelSerialMillis, readIsoDate } from './iso-date.ts'
+export { LengthMeter } from './length-meter.ts'
 export { MASKS, type Mask, type Masking, maskValue } from './mask.ts'
+export { misfitWarnings } from './misfit-warnings.ts'
 export { NESTED } from './nested-mark.ts'
 export { BUILT_IN_FORMATS, defaultFormat, formatFault, isUsableFormat, showsTime } from './number-format.ts'
 export type {

@@ -62,11 +62,33 @@ describe('a CSV file', () => {
       '-',
       '+49 (30) 1',
       '-5%',
+      '-12:30:00',
+      '+1:00:00.5',
+      '-$3.00',
+      '-￥3',
+      '+3,50 €',
+      '+86 1**-1234',
     ]
     expect(file(templateFromKeys(['a']), JSON.stringify(plain.map((a) => ({ a }))))).toBe(
       `"a"\r\n${plain.map((text) => `"${text}"\r\n`).join('')}`,
     )
-    for (const text of ['-E5', '+1+A1', '-1e', '+1|x', '-1!', '-2+3', '=1', '-1\n', '+1"'])
+    for (const text of [
+      '-E5',
+      '+1+A1',
+      '-1e',
+      '+1|x',
+      '-1!',
+      '-2+3',
+      '=1',
+      '-1\n',
+      '+1"',
+      '-12:30',
+      '-$A$1',
+      '-$3:$5',
+      '+2*3',
+      '-1**A1',
+      "-1'!A1",
+    ])
       expect(isFormula(text)).toBe(true)
   })
 

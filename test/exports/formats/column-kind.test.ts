@@ -6,6 +6,10 @@ import { RecordReader } from '../../../src/exports/records/index.ts'
 import type { CellType } from '../../../src/exports/sheet/index.ts'
 
 function kindOf(type: CellType, ...fields: string[]) {
+  return decideKind(type, scanOf(type, ...fields)).kind
+}
+
+function scanOf(type: CellType, ...fields: string[]) {
   const scans = fields.map((field) => {
     const scan = emptyScan()
     const reader = new RecordReader(Buffer.from(`${field}\n`))
@@ -14,7 +18,7 @@ function kindOf(type: CellType, ...fields: string[]) {
     scanField(scan, type, reader)
     return scan
   })
-  return decideKind(type, scans.reduce(addScans, emptyScan())).kind
+  return scans.reduce(addScans, emptyScan())
 }
 
 test('the type of numbers is the smallest that keeps all of their digits', () => {
@@ -29,6 +33,45 @@ test('the type of numbers is the smallest that keeps all of their digits', () =>
   expect(kindOf('integer', '1', '"2"')).toEqual({ is: 'int64' })
   expect(kindOf('integer', '1', '"02"')).toEqual({ is: 'text' })
   expect(kindOf('money', '1')).toEqual({ is: 'double' })
+})
+
+test('numbers that a double keeps are doubles, however they are written, and others have all of their digits', () => {
+  expect(kindOf('auto', '0.30000000000000004', `${Math.PI / 1e7}`, '1e21')).toEqual({ is: 'double' })
+  expect(kindOf('money', '123456789.19000001')).toEqual({ is: 'double' })
+  expect(kindOf('number', '12345678901234567.5', '1.5e3', '2E-2')).toEqual({
+    is: 'decimal',
+    precision: 19,
+    scale: 2,
+  })
+  expect(kindOf('integer', '1.0', '2e3', '"3.00"')).toEqual({ is: 'int64' })
+  expect(kindOf('integer', '1.5')).toEqual({ is: 'double' })
+  expect(kindOf('auto', '1.0')).toEqual({ is: 'double' })
+})
+
+test('an empty text has no type where one is asked for, and a link is a text', () => {
+  for (const type of ['integer', 'money', 'date', 'boolean'] as const)
+    expect(kindOf(type, '""', 'null')).toEqual(kindOf(type))
+  expect(kindOf('integer', '""', '7')).toEqual({ is: 'int64' })
+  expect(decideKind('link', scanOf('link', '"https://a.example"', '""'))).toEqual({ kind: { is: 'text' } })
+})
+
+test('dates are read in all forms that the other formats read, and an instant has a date', () => {
+  const forms = [
+    '"2024/02/29"',
+    '20240229',
+    '"20240229"',
+    '1709210096',
+    '1709210096000',
+    '"2024-02-29T08:00:00Z"',
+  ]
+  for (const form of forms) expect(kindOf('date', form), form).toEqual({ is: 'date' })
+  expect(kindOf('datetime', '1709210096', '"1709210096123"', '"2024/02/29 08:00Z"')).toEqual({
+    is: 'timestamp',
+    utc: true,
+  })
+  expect(readTime('1709210096')?.micros).toBe(1_709_210_096_000_000n)
+  expect(kindOf('date', '7')).toEqual({ is: 'text' })
+  expect(kindOf('date', '"2024-02/29"')).toEqual({ is: 'text' })
 })
 
 test('values of one type have it, different ones are text, and nothing at all is what the template says', () => {

@@ -189,6 +189,38 @@ test('a Parquet file has the types of its template, and tells where a column had
   expect(arrow.value('local', 0)).toBe(-500)
 })
 
+test('values of a Parquet file are those that the other formats show', async () => {
+  const { business, sync } = await setup()
+  const columns = [
+    { name: 'n', type: 'integer' },
+    { name: 'exact', type: 'number' },
+    { name: 'day', type: 'date' },
+    { name: 'link', type: 'link' },
+    { name: 'text' },
+  ]
+  const rows = [
+    '{"n":1.0,"exact":1.5e3,"day":"2024-02-29T20:00:00Z","link":"https://a.example","text":""}',
+    '{"n":"","exact":-12345678901234567.25,"day":1709210096,"link":"","text":null}',
+    '{"n":"2e3","exact":7,"day":"2024/02/28","text":"x"}',
+  ]
+  const source_url = business.at('/values', (_, response) =>
+    response.end(`{"total":3,"data":[${rows.join()}]}`),
+  )
+  const { bytes } = await sync({ source_url, type: 'parquet', template: columns, timezone: 'Asia/Shanghai' })
+  const found = (await readWithHyparquet(bytes)).rows
+  expect(found.map(({ n }) => n)).toEqual([1n, null, 2000n])
+  const arrow = readWithArrow(bytes)
+  expect(arrow.columns.exact).toBe('Decimal[19e+2]')
+  expect(found.map(({ exact }) => exact)).toEqual([1500, Number('-12345678901234567.25'), 7])
+  expect(found.map(({ day }) => (day as Date).toISOString().slice(0, 10))).toEqual([
+    '2024-03-01',
+    '2024-02-29',
+    '2024-02-28',
+  ])
+  expect(found.map(({ link }) => link)).toEqual(['https://a.example', '', null])
+  expect(found.map(({ text }) => text)).toEqual(['', null, 'x'])
+})
+
 test('a Parquet file without rows has its columns, and one of row headers their names', async () => {
   const { business, sync } = await setup()
   const none = business.source({ total: 0 })

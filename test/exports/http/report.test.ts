@@ -41,9 +41,9 @@ test('every file has a report, a signed manifest, and a callback that carries th
   const template = [{ name: 'id', type: 'number' }, { name: 'name', title: 'Name' }, { name: 'extra' }]
   const body = { source_url: source.url, template, page_size: 100, callback: told.url, file_name: 'orders' }
   const columns = [
-    { name: 'id', title: 'id', type: 'number', nulls: 0, misfits: 0, cuts: 0, longest: 0 },
-    { name: 'name', title: 'Name', type: 'auto', nulls: 51, misfits: 0, cuts: 0, longest: 9 },
-    { name: 'extra', title: 'extra', type: 'auto', nulls: 125, misfits: 0, cuts: 0, longest: 8 },
+    { name: 'id', title: 'id', type: 'number', nulls: 0, misfits: 0, escaped: 0, cuts: 0, longest: 0 },
+    { name: 'name', title: 'Name', type: 'auto', nulls: 51, misfits: 0, escaped: 0, cuts: 0, longest: 9 },
+    { name: 'extra', title: 'extra', type: 'auto', nulls: 125, misfits: 0, escaped: 0, cuts: 0, longest: 8 },
   ]
   const view = await client.run(body)
   const bytes = await client.bytes(view.task_id)
@@ -58,7 +58,12 @@ test('every file has a report, a signed manifest, and a callback that carries th
     warnings: [],
   })
   // Counted in the same way, whoever writes the records.
-  for (const other of [{ csv: { quote: 'all' } }, { type: 'excel' }]) {
+  for (const other of [
+    { csv: { quote: 'all' } },
+    { type: 'excel' },
+    { type: 'jsonl' },
+    { type: 'parquet' },
+  ]) {
     const { task_id } = await client.run({ ...body, ...other })
     expect((await reportOf(wharf, task_id)).tables[0]?.columns).toEqual(columns)
   }
@@ -77,6 +82,85 @@ test('every file has a report, a signed manifest, and a callback that carries th
   expect(await changed.exited).toMatchObject({ code: 1 })
   expect(changed.output.out).toContain('✗ orders.csv: was changed: ')
   expect(changed.output.out).toContain('251 rows in place of 250')
+})
+
+test('values that do not fit their type are counted and named, in every format', async () => {
+  const wharf = await startExports()
+  const { business, client } = wharf
+  const rows = [
+    { n: 1, i: 1.0, b: true, d: '2026-02-28', s: 1 },
+    { n: 'n/a', i: 1.5, b: 0, d: 'soon', s: 'x' },
+    { n: '2.50', i: '3', b: 'TRUE', d: 20260228, s: null },
+    { n: false, i: 'x', b: 1, d: true, s: { a: 1 } },
+    { n: { a: 1 }, i: [], b: 'yes', d: {}, s: '' },
+    { n: null, i: '', b: null },
+  ]
+  const source_url = business.source({ total: rows.length, row: (n) => rows[n]! }).url
+  const template = [
+    { name: 'n', type: 'money' },
+    { name: 'i', type: 'integer' },
+    { name: 'b', type: 'boolean' },
+    { name: 'd', type: 'date' },
+    { name: 's', type: 'string' },
+  ]
+  const withoutDates = template.filter(({ type }) => type !== 'date')
+  for (const [body, columns] of [
+    [{ template: withoutDates }, 'nib'], // spooled as it is in the file
+    [{ template: withoutDates, page_size: 100, key: ['n'] }, 'nib'],
+    [{ template: [...withoutDates].reverse() }, 'nib'], // collected by column
+    [{ template }, 'nibd'],
+    [{ template, csv: { delimiter: ';' } }, 'nibd'],
+    [{ template, type: 'excel' }, 'nibd'],
+    [{ template, type: 'jsonl' }, 'nibd'],
+    [{ template, type: 'parquet' }, 'nibd'],
+  ] as const) {
+    const view = await client.run({ source_url, ...body })
+    const report = await reportOf(wharf, view.task_id)
+    const told = Object.fromEntries(report.tables[0]!.columns.map(({ name, misfits }) => [name, misfits]))
+    expect(told, JSON.stringify(body)).toEqual({
+      n: 3,
+      i: 3,
+      b: 3,
+      s: 0,
+      ...(columns === 'nibd' && { d: 3 }),
+    })
+    for (const name of columns)
+      expect(view.warnings).toContainEqual(
+        expect.stringMatching(new RegExp(`column "${name}".* not of the type`)),
+      )
+    expect(view.warnings.filter((text) => text.includes('"s"'))).toEqual([])
+  }
+})
+
+test('apostrophes before texts that look like formulas are counted and named', async () => {
+  const wharf = await startExports()
+  const values = ['=1+1', '-12:30:00', "'=kept", '@x', '-$3.00', '+86 1**-1234', 'plain']
+  const source_url = wharf.business.source({
+    total: 1_000,
+    row: (n) => ({ id: n, text: values[n % values.length]!, ...(n % 3 === 0 && { note: '-x' }) }),
+  }).url
+  const guarded = values.filter((text) => '=@'.includes(text[0]!))
+  const expected = Array.from({ length: 1_000 }, (_, n) => values[n % values.length]!).filter((text) =>
+    guarded.includes(text),
+  ).length
+  for (const body of [
+    {},
+    { template: [{ name: 'text' }, { name: 'note' }, { name: 'id' }] },
+    { csv: { quote: 'all' } },
+  ]) {
+    const view = await wharf.client.run({ source_url, page_size: 100, ...body })
+    const { columns } = (await reportOf(wharf, view.task_id)).tables[0]!
+    const told = Object.fromEntries(columns.map(({ name, escaped }) => [name, escaped]))
+    expect(told).toEqual({ id: 0, text: expected, note: 334 })
+    expect(view.warnings).toContainEqual(
+      expect.stringMatching(/column "note": 334 texts look like a formula/),
+    )
+    const text = (await wharf.client.bytes(view.task_id)).toString()
+    expect(text).toContain('"-12:30:00"')
+    expect(text).toContain('"\'=1+1"')
+  }
+  const kept = await wharf.client.run({ source_url, csv: { formulas: 'keep' } })
+  expect(kept.warnings).toEqual([])
 })
 
 test('an archive carries a signed manifest of its parts, and its report lists them', async () => {

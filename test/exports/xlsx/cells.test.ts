@@ -245,12 +245,12 @@ test('what is empty, does not fit its type, is cut or is longest is counted by c
   const { counts, warnings } = await bench.write(book)
   expect(counts).toEqual([
     [
-      { nulls: 0, misfits: 3, cuts: 0, longest: 17 },
-      { nulls: 3, misfits: 0, cuts: 0, longest: 5 },
-      { nulls: 1, misfits: 3, cuts: 0, longest: 4 },
-      { nulls: 0, misfits: 2, cuts: 0, longest: 3 },
-      { nulls: 2, misfits: 0, cuts: 1, longest: 33_000 },
-      { nulls: 0, misfits: 1, cuts: 0, longest: 17 },
+      { nulls: 0, misfits: 3, escaped: 0, cuts: 0, longest: 17 },
+      { nulls: 3, misfits: 0, escaped: 0, cuts: 0, longest: 5 },
+      { nulls: 1, misfits: 3, escaped: 0, cuts: 0, longest: 4 },
+      { nulls: 0, misfits: 2, escaped: 0, cuts: 0, longest: 3 },
+      { nulls: 2, misfits: 0, escaped: 0, cuts: 1, longest: 33_000 },
+      { nulls: 0, misfits: 1, escaped: 0, cuts: 0, longest: 17 },
     ],
   ])
   expect(warnings).toEqual([expect.stringContaining('cut there'), expect.stringContaining('control')])

@@ -52,17 +52,18 @@ export function ColumnTable({ table, named }: { table: Table; named: boolean }) 
   const { t } = useTranslation()
   const format = useFormat()
   type Counted = Table['columns'][number] & { place: number }
-  const count = (key: 'nulls' | 'misfits' | 'longest' | 'cuts'): Column<Counted> => ({
+  const count = (key: 'nulls' | 'misfits' | 'escaped' | 'longest' | 'cuts'): Column<Counted> => ({
     key,
     title: t(`exports.report.${key}`),
     align: 'right',
-    draw: (column) => (column[key] === 0 ? '–' : format.number(column[key])),
+    draw: ({ [key]: value = 0 }) => (value === 0 ? '–' : format.number(value)),
   })
   const columns: Column<Counted>[] = [
     { key: 'title', title: t('exports.report.column'), draw: ({ title, name }) => title || name },
     { key: 'type', title: t('exports.report.type'), draw: ({ type }) => <code>{type}</code> },
     count('nulls'),
     count('misfits'),
+    count('escaped'),
     count('longest'),
     count('cuts'),
   ]

@@ -6,7 +6,7 @@ import { type RowChecks, refuseRepeats, warningsOf } from '../duplicates/duplica
 import { findRepeats } from '../duplicates/key-check-work.ts'
 import { PRINT_BYTES } from '../duplicates/print-log.ts'
 import type { FeedStart, OpenRows, RowFeed } from '../pages/index.ts'
-import { allSlices, hashOfRecords, MARKED, SLICE_BYTES } from '../rows/index.ts'
+import { allSlices, hashOfRecords, MARKED, noCounts, SLICE_BYTES } from '../rows/index.ts'
 import {
   type ExpectedSpool,
   inFileOrder,
@@ -167,7 +167,7 @@ function freshMeta(expected: ExpectedSpool, { columns }: RowFeed, clock: Clock):
     next: 0,
     segments: (rowNames ?? ['']).map(() => ({ bytes: 0, rows: 0, crc: 0, slices: [] })),
     widths: fields.map(() => 0),
-    nulls: fields.map(() => 0),
+    ...noCounts(fields.length),
     added: [],
     unwanted: [],
     pages: { bytes: 0, crc: 0 },
@@ -209,7 +209,7 @@ async function finished(
   range: RangeMeta,
   { fields, rowNames, feed, checks, told }: Finished,
 ): Promise<Spool> {
-  const { segments, widths, nulls, unwanted, added } = range
+  const { segments, widths, nulls, misfits, escaped, unwanted, added } = range
   for (const [number, state] of segments.entries()) await folder.finish(number, state)
   const rows = segments.reduce((sum, segment) => sum + segment.rows, 0)
   const keys = feed.columns.map(({ name }) => name)
@@ -224,7 +224,7 @@ async function finished(
     fields: [...fields, ...added],
     unwanted,
     widths,
-    nulls,
+    counts: { nulls, misfits, escaped },
     rows,
     bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
     probe: { total, keys, wrapped: false, rows },

@@ -21,7 +21,7 @@ import {
 } from '../ask/index.ts'
 import type { OnDuplicates } from '../duplicates/duplicates.ts'
 import { PageBody, type PageSource, type Probe, readProbe } from '../pages/index.ts'
-import { type CsvRecords, hashOfRecords, MARKED, SLICE_BYTES } from '../rows/index.ts'
+import { type CsvRecords, hashOfRecords, MARKED, noCounts, SLICE_BYTES } from '../rows/index.ts'
 import {
   type ExpectedSpool,
   type RangeMeta,
@@ -199,7 +199,7 @@ async function openFolder(
       unwanted: [],
       pages: { bytes: 0, crc: 0 },
       keys: { bytes: 0, crc: 0 },
-      nulls: expected.fields.map(() => 0),
+      ...noCounts(expected.fields.length),
     }),
   )
   const meta: SpoolMeta = { version: 3, ...expected, ranges, drift: null, updated: deps.clock.now() }

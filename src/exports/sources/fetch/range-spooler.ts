@@ -2,7 +2,7 @@ import type { Masking } from '../../sheet/index.ts'
 import type { Print } from '../duplicates/page-prints.ts'
 import { PrintLog } from '../duplicates/print-log.ts'
 import { type ExpectedPage, type PageBody, PageReader, pageError } from '../pages/index.ts'
-import { type CsvRecords, RowKey, RowTranscoder, SegmentBuffer } from '../rows/index.ts'
+import { type CsvRecords, type RecordCounts, RowKey, RowTranscoder, SegmentBuffer } from '../rows/index.ts'
 import { type RangeMeta, type SpoolFile, SpoolFolder } from '../spool/index.ts'
 
 /** Plain data: it travels to other threads. */
@@ -39,7 +39,7 @@ export interface Taken {
 /** How far a range has come, without its pages. */
 export type RangeState = Pick<
   RangeMeta,
-  'segments' | 'widths' | 'nulls' | 'added' | 'unwanted' | 'pages' | 'keys'
+  'segments' | 'widths' | keyof RecordCounts | 'added' | 'unwanted' | 'pages' | 'keys'
 >
 
 /** What the files hold, after a flush. */
@@ -95,6 +95,7 @@ export class RangeSpooler implements PageSink {
         ...(options.masks && { masks: options.masks }),
         csv: csv !== null,
         keepFormulas: csv?.formulas === 'keep',
+        ...(csv?.types && { types: csv.types }),
         marked: options.marked ?? false,
       },
       this.#sinks,
@@ -155,7 +156,7 @@ export class RangeSpooler implements PageSink {
       unwanted: [...this.#transcoder.unwanted],
       pages: this.#pages.state(),
       keys: this.#keys.state(),
-      nulls: this.#transcoder.nulls,
+      ...this.#transcoder.counts,
     }
   }
 

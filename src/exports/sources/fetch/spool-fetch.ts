@@ -22,7 +22,7 @@ import { findRepeats, type KeyCheck, type KeyCheckTask } from '../duplicates/key
 import { PagePrints } from '../duplicates/page-prints.ts'
 import { PRINT_BYTES } from '../duplicates/print-log.ts'
 import type { Probe } from '../pages/index.ts'
-import { allSlices, type CsvRecords } from '../rows/index.ts'
+import { allSlices, type CsvRecords, type RecordCounts } from '../rows/index.ts'
 import {
   inFileOrder,
   type RangeMeta,
@@ -168,20 +168,26 @@ export class SpoolFetch implements RangeWatcher {
       ),
     )
     const checks = { samePages: this.#samePages, key: meta.key, keys, drift: this.#drift }
-    // Rows of a range that never met a key lack it, all of them.
-    const nulls = fields.map((_, field) =>
-      ranges.reduce((sum, { nulls, segments }, index) => {
-        const place = placesOf[index] ? placesOf[index][field]! : field
-        return sum + (nulls[place] ?? segments.reduce((rows, segment) => rows + segment.rows, 0))
-      }, 0),
-    )
+    const counted = (fact: keyof RecordCounts, missing: (range: RangeMeta) => number) =>
+      fields.map((_, field) =>
+        ranges.reduce((sum, range, index) => {
+          const place = placesOf[index] ? placesOf[index][field]! : field
+          return sum + (range[fact][place] ?? missing(range))
+        }, 0),
+      )
+    const counts = {
+      // Rows of a range that never met a key lack it, all of them.
+      nulls: counted('nulls', ({ segments }) => segments.reduce((rows, segment) => rows + segment.rows, 0)),
+      misfits: counted('misfits', () => 0),
+      escaped: counted('escaped', () => 0),
+    }
     return {
       directory: folder.directory,
       segments,
       fields,
       unwanted: [...new Set(ranges.flatMap(({ unwanted }) => unwanted))],
       widths,
-      nulls,
+      counts,
       rows: this.#rows,
       bytes: this.#bytes,
       probe,

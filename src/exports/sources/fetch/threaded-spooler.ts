@@ -19,18 +19,10 @@ export class ThreadedSpooler implements PageSink {
   /** A thread does its tasks in order; whatever hinders the opening shows with the first page. */
   readonly #opened: Promise<void>
 
-  constructor(
-    { threads }: { threads: ThreadPool },
-    options: RangeSpoolerOptions,
-    { segments, widths, nulls, added, unwanted, pages, keys }: RangeState,
-  ) {
+  constructor({ threads }: { threads: ThreadPool }, options: RangeSpoolerOptions, start: RangeState) {
     this.#thread = threads.pin()
     this.#opened = awaitedLater(
-      this.#thread.run(OPEN, {
-        range: this.#range,
-        options,
-        start: { segments, widths, nulls, added, unwanted, pages, keys },
-      }),
+      this.#thread.run(OPEN, { range: this.#range, options, start: pickState(start) }),
     )
   }
 
@@ -55,4 +47,10 @@ export class ThreadedSpooler implements PageSink {
     bestEffort(this.#thread.run(CLOSE, this.#range))
     this.#thread.release()
   }
+}
+
+/** Without the rest of a range's meta, which would be copied for nothing. */
+function pickState(state: RangeState): RangeState {
+  const { segments, widths, nulls, misfits, escaped, added, unwanted, pages, keys } = state
+  return { segments, widths, nulls, misfits, escaped, added, unwanted, pages, keys }
 }

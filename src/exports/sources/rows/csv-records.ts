@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { CellType } from '../../sheet/index.ts'
 
 /** Records as a CSV file has them: what is written around the values. */
 export interface CsvRecords {
@@ -8,6 +9,8 @@ export interface CsvRecords {
   leads: string[]
   /** Whether texts that look like formulas get an apostrophe. */
   formulas: 'escape' | 'keep'
+  /** By field, so that values which do not fit are counted. They change nothing in the records. */
+  types?: CellType[]
 }
 
 /** What replaces a hash for typed records that are marked. */

@@ -1,6 +1,7 @@
 export { type CsvRecords, hashOfRecords, MARKED } from './csv-records.ts'
 export { valueByName } from './nested-paths.ts'
 export { ROW_HEAD } from './row-columns.ts'
+export { noCounts, type RecordCounts } from './row-counts.ts'
 export { RowKey } from './row-key.ts'
 export { RowTranscoder } from './row-transcoder.ts'
 export { allSlices, SegmentBuffer, type SegmentState, SLICE_BYTES, type Slice } from './segment-buffer.ts'

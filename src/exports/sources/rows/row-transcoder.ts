@@ -1,7 +1,11 @@
 import {
+  type CellType,
+  checkOf,
   disarm,
   FORMULA_START,
+  fitsType,
   isFormula,
+  LengthMeter,
   type Mask,
   type Masking,
   maskValue,
@@ -32,9 +36,9 @@ import {
   ValueCopier,
   withOneMore,
 } from '../json/index.ts'
-import { LengthMeter } from './length-meter.ts'
 import type { NestedPaths } from './nested-paths.ts'
 import { ROW_HEAD, RowColumns } from './row-columns.ts'
+import { GUARDED, MISFIT, NO_VALUE, type RecordCounts, RowCounts } from './row-counts.ts'
 import type { RowKey } from './row-key.ts'
 import { RowShape } from './row-shape.ts'
 import type { SegmentBuffer } from './segment-buffer.ts'
@@ -56,12 +60,11 @@ const MASK_ROOM = 64
 const MAX_UNWANTED = 1_000
 
 /** What was seen before a page. */
-export interface TranscoderMark {
+export interface TranscoderMark extends RecordCounts {
   fields: number
   unwanted: number
-  /** By field. */
+  /** By field, as the counts are. */
   widths: number[]
-  nulls: number[]
 }
 
 export interface RowTranscoderOptions {
@@ -77,6 +80,8 @@ export interface RowTranscoderOptions {
   csv?: boolean
   /** Values that are hidden on their way. */
   masks?: Masking
+  /** Of CSV records: types by field, so that values which do not fit are counted. */
+  types?: readonly CellType[]
   /** In CSV records, leave texts that look like formulas as they are. */
   keepFormulas?: boolean
   /** Put a mark before objects and arrays, so that a reader can tell them from texts. */
@@ -105,11 +110,10 @@ export class RowTranscoder {
   /** By slot; null: nothing is hidden. */
   #maskOf: (Mask | undefined)[] | null = null
   readonly #widths: WidthMeter | LengthMeter
-  /** Of CSV records: empty values by slot, see `column-facts.ts`. Of a workbook its writer counts. */
-  #nulls: Int32Array
-  /** Slots of the empty values of the present row, and how many there are. */
-  #empty: Int32Array
-  #empties = 0
+  readonly #counts: RowCounts
+  readonly #types: readonly CellType[]
+  /** By slot: what its values are checked for; null: nothing is checked. */
+  #checks: Uint8Array | null = null
   /** Where in the scratch the values of a row are, by slot; -1 for one that the row lacks. */
   #starts: Int32Array
   #ends: Int32Array
@@ -134,9 +138,10 @@ export class RowTranscoder {
       csv = false,
       keepFormulas = false,
       marked = false,
+      types = [],
     }: RowTranscoderOptions,
     sinks: readonly SegmentBuffer[],
-    counted: Partial<Pick<TranscoderMark, 'widths' | 'nulls'>> = {},
+    counted: Partial<Omit<TranscoderMark, 'fields' | 'unwanted'>> = {},
   ) {
     this.#sinks = sinks
     this.#csv = csv
@@ -149,8 +154,9 @@ export class RowTranscoder {
     this.#masks = masks
     this.#findMasks()
     this.#widths = csv ? new LengthMeter(this.#columns.slots) : new WidthMeter(this.#columns.slots)
-    this.#nulls = new Int32Array(this.#columns.slots)
-    this.#empty = new Int32Array(this.#columns.slots)
+    this.#counts = new RowCounts(this.#columns.slots)
+    this.#types = csv ? types : []
+    this.#findChecks()
     this.#starts = new Int32Array(this.#columns.slots)
     this.#ends = new Int32Array(this.#columns.slots)
     this.#literal = new Uint8Array(this.#columns.slots)
@@ -159,17 +165,18 @@ export class RowTranscoder {
 
   /** Widest value so far, by field; of CSV records, the longest text. */
   get widths(): number[] {
-    return this.#byColumn(this.#widths.bySlot)
+    return this.#slots.map((slot) => this.#widths.bySlot[slot]!)
   }
 
-  /** Empty values so far, by field. */
-  get nulls(): number[] {
-    return this.#byColumn(this.#nulls)
+  /** By field. */
+  get counts(): RecordCounts {
+    return this.#counts.byColumn(this.#slots)
   }
 
-  #byColumn(bySlot: Int32Array): number[] {
+  /** By column. */
+  get #slots(): number[] {
     const { fields, slotOf } = this.#columns
-    return fields.map((_, column) => bySlot[slotOf[column]!]!)
+    return fields.map((_, column) => slotOf[column]!)
   }
 
   /** The columns, with those that have been added. */
@@ -185,7 +192,7 @@ export class RowTranscoder {
   /** To be given to `rollback` if the page turns out bad. */
   mark(): TranscoderMark {
     const { fields, unwanted } = this.#columns
-    return { fields: fields.length, unwanted: unwanted.length, widths: this.widths, nulls: this.nulls }
+    return { fields: fields.length, unwanted: unwanted.length, widths: this.widths, ...this.counts }
   }
 
   /** Keys and values that only a refused page had: as if they had not been seen. */
@@ -200,10 +207,19 @@ export class RowTranscoder {
     this.#restore(mark)
   }
 
-  #restore({ widths = [], nulls = [] }: Partial<Pick<TranscoderMark, 'widths' | 'nulls'>>): void {
+  #restore({ widths = [], ...counts }: Partial<TranscoderMark>): void {
+    const slots = this.#slots
+    for (const [column, width] of widths.entries()) this.#widths.bySlot[slots[column]!] = width
+    this.#counts.restore(counts, slots)
+  }
+
+  #findChecks(): void {
     const { slotOf } = this.#columns
-    for (const [column, width] of widths.entries()) this.#widths.bySlot[slotOf[column]!] = width
-    for (const [column, count] of nulls.entries()) this.#nulls[slotOf[column]!] = count
+    for (const [column, type] of this.#types.entries()) {
+      if (checkOf(type) === 0) continue
+      this.#checks ??= new Uint8Array(this.#columns.slots)
+      this.#checks[slotOf[column]!] = checkOf(type)
+    }
   }
 
   #columnsOf(fields: readonly (string | null)[]): RowColumns {
@@ -294,6 +310,8 @@ export class RowTranscoder {
     const disarms = this.#disarms
     const masked = this.#maskOf
     const csv = this.#csv
+    const counts = this.#counts
+    const checks = this.#checks
     const room = input.length
     const direct = shape.direct && target !== undefined
     const memory = direct ? target.memory : this.#scratch
@@ -304,7 +322,7 @@ export class RowTranscoder {
     let o = direct ? target.length : 0
     let p = at
     if (!direct) this.#starts.fill(-1)
-    this.#empties = 0
+    counts.startRow()
     let c = 0
     for (let size = code[c++]!; size > 0; size = code[c++]!) {
       // Four bytes at a time; the last four may overlap those before them.
@@ -357,13 +375,17 @@ export class RowTranscoder {
       if (!direct) {
         this.#starts[slot] = start
         this.#ends[slot] = o
-      } else if (csv && o - start <= 2 && isEmpty(out, start, o)) this.#empty[this.#empties++] = slot
+      } else if (csv) {
+        if (o - start <= 2 && isEmpty(out, start, o)) counts.note(slot, NO_VALUE)
+        else if (checks !== null && checks[slot]! > 0 && !fitsType(checks[slot]!, out, start, o))
+          counts.note(slot, MISFIT)
+      }
       if (keyOf !== null && keyOf[slot]! >= 0) this.#key!.found(keyOf[slot]!, from, p)
     }
     for (let index = 0; index < closing.length; index++) if (input[p++] !== closing[index]) return -1
     if (direct) {
       for (let comma = shape.trailing; comma > 0; comma--) out[o++] = COMMA
-      if (this.#commit(target, o) && csv) this.#countEmpty(shape.missing)
+      if (this.#commit(target, o) && csv) this.#countDirect(shape.missing)
     } else this.#collected(target)
     return p
   }
@@ -381,6 +403,7 @@ export class RowTranscoder {
     // A shape tells nothing of what is inside of its values.
     let flat = true
     this.#key?.startRow()
+    this.#counts.startRow()
     let gapStart = at
     let o = 0
     let p = skipSpace(input, at + 1)
@@ -509,8 +532,7 @@ export class RowTranscoder {
     this.#findMask(name, slot)
     this.#widths.add(slot)
     // The rows before lack it. Shapes that were learnt from them do not know of it.
-    this.#nulls = withOneMore(this.#nulls, slot, this.#csv ? this.#rows() : 0)
-    this.#empty = withOneMore(this.#empty, slot, 0)
+    this.#counts.add(slot, this.#csv ? this.#rows() : 0)
     this.#shapes.length = 0
     if (slot >= this.#literal.length) this.#literal = new Uint8Array(2 * slot + 16)
     this.#starts = withOneMore(this.#starts, slot, -1)
@@ -555,7 +577,9 @@ export class RowTranscoder {
       this.#copier.written = this.#csv ? o : o + out.write('null', o)
       return end
     }
-    const safe = this.#disarms && isFormula(shown) ? `'${shown}` : shown
+    const guarded = this.#disarms && isFormula(shown)
+    if (guarded) this.#counts.note(slot, GUARDED)
+    const safe = guarded ? `'${shown}` : shown
     const field = `"${safe.replaceAll('"', '""')}"`
     if (o + Buffer.byteLength(field) + MARGIN > out.length) fault('a row has the same key too often', at)
     this.#copier.written = o + out.write(field, o)
@@ -581,7 +605,10 @@ export class RowTranscoder {
 
   /** A text that would pass for a formula, in a CSV record; but one that names a row header is looked up as it is. */
   #disarmed(slot: number, out: Uint8Array, start: number, end: number): number {
-    return slot === this.#columns.headSlot ? end : disarm(out, start + 1, end)
+    if (slot === this.#columns.headSlot) return end
+    const safe = disarm(out, start + 1, end)
+    if (safe > end) this.#counts.note(slot, GUARDED)
+    return safe
   }
 
   /** The collected values as one record, in the columns' order. */
@@ -606,18 +633,22 @@ export class RowTranscoder {
     if (this.#commit(sink, o) && this.#csv) this.#countCollected()
   }
 
-  /** The present row's, which is kept: those that it lacks, and those that stand in it. */
-  #countEmpty(missing: Int32Array): void {
-    const nulls = this.#nulls
-    for (let n = 0; n < missing.length; n++) nulls[missing[n]!]! += 1
-    for (let n = 0; n < this.#empties; n++) nulls[this.#empty[n]!]! += 1
+  /** The present row is kept: the columns that it lacks, and what was noted of it. */
+  #countDirect(missing: Int32Array): void {
+    for (let n = 0; n < missing.length; n++) this.#counts.count(missing[n]!, NO_VALUE)
+    this.#counts.keepRow()
   }
 
   #countCollected(): void {
     const scratch = this.#scratch.bytes
+    const checks = this.#checks
+    this.#counts.keepRow()
     for (let slot = 0; slot < this.#columns.slots; slot++) {
       const start = this.#starts[slot]!
-      if (start < 0 || isEmpty(scratch, start, this.#ends[slot]!)) this.#nulls[slot]! += 1
+      const end = this.#ends[slot]!
+      if (start < 0 || isEmpty(scratch, start, end)) this.#counts.count(slot, NO_VALUE)
+      else if (checks !== null && checks[slot]! > 0 && !fitsType(checks[slot]!, scratch, start, end))
+        this.#counts.count(slot, MISFIT)
     }
   }
 

@@ -3,10 +3,10 @@ import type { PageRange } from '../ask/index.ts'
 import type { Drift } from '../duplicates/duplicates.ts'
 import type { LogState } from '../duplicates/print-log.ts'
 import type { FeedStart } from '../pages/index.ts'
-import type { SegmentState } from '../rows/index.ts'
+import { noCounts, type RecordCounts, type SegmentState } from '../rows/index.ts'
 
 /** How far one fetcher has come. Pages before `next` are in its segments, whole. */
-export interface RangeMeta extends PageRange {
+export interface RangeMeta extends PageRange, RecordCounts {
   next: number
   /** One by row header, or a single one. */
   segments: SegmentState[]
@@ -19,8 +19,6 @@ export interface RangeMeta extends PageRange {
   keys: LogState
   /** Widest value by field, those that were added included; of CSV records, the longest text. */
   widths: number[]
-  /** Of CSV records: empty values by field. */
-  nulls: number[]
 }
 
 /** What is needed to go on after a crash. Everything it counts is on disk before it is. */
@@ -57,5 +55,8 @@ export function decodeMeta(text: string): SpoolMeta | undefined {
   const found = /^\{"checksum":(\d+),"spool":(.*)\}\n$/s.exec(text)
   if (!found?.[1] || !found[2] || crc32(found[2]) !== Number(found[1])) return undefined
   const meta = JSON.parse(found[2]) as SpoolMeta
-  return meta.version === 3 ? meta : undefined
+  if (meta.version !== 3) return undefined
+  // Version 0.2.0 counted only empty values.
+  const ranges = meta.ranges.map((range) => ({ ...noCounts(range.widths.length), ...range }))
+  return { ...meta, ranges }
 }

@@ -1,6 +1,6 @@
 import type { RowChecks } from '../duplicates/duplicates.ts'
 import type { Probe } from '../pages/index.ts'
-import type { Slice } from '../rows/index.ts'
+import type { RecordCounts, Slice } from '../rows/index.ts'
 import type { Resumed } from './resume.ts'
 
 /** A file of whole records. Segments follow one another in the order of the rows. */
@@ -29,8 +29,8 @@ export interface Spool {
   unwanted: string[]
   /** Widest value by field, in characters, up to 60; of CSV records, the longest text. */
   widths: number[]
-  /** Of CSV records: empty values by field. */
-  nulls: number[]
+  /** Of CSV records. */
+  counts: RecordCounts
   rows: number
   bytes: number
   probe: Probe

@@ -332,6 +332,11 @@ const ReportedColumn = Type.Object(
     type: Type.String(),
     nulls: Type.Integer({ description: 'empty cells: null, a missing key, an empty text' }),
     misfits: Type.Integer({ description: 'values that did not fit the type' }),
+    escaped: Type.Optional(
+      Type.Integer({
+        description: 'texts of a CSV file that got an apostrophe; reports of earlier versions lack it',
+      }),
+    ),
     cuts: Type.Integer({ description: 'texts that were too long for a cell' }),
     longest: Type.Integer({ description: 'characters of the longest text' }),
   },

@@ -1,5 +1,3 @@
-import { withOneMore } from '../json/index.ts'
-
 const BLOCK = 4 * 255
 
 /** The longest text of each slot, in UTF-16 units: what a file's report tells. Used where no widths are needed. */
@@ -14,7 +12,12 @@ export class LengthMeter {
 
   /** A new slot, with that number. */
   add(slot: number): void {
-    this.bySlot = withOneMore(this.bySlot, slot, 0)
+    if (slot >= this.bySlot.length) {
+      const grown = new Int32Array(Math.max(16, slot * 2))
+      grown.set(this.bySlot)
+      this.bySlot = grown
+    }
+    this.bySlot[slot] = 0
   }
 
   /** Numbers and the like are no texts. */
