@@ -130,6 +130,7 @@ export async function furnish(server: RudeServer) {
   const files = (await Promise.all(Array.from({ length: 30 }, () => client.run(small)))).map(
     (one) => one.task_id,
   )
+  const kept = await client.run({ ...small, keep_rows_hours: 1 })
   const processed = await task('x')
   const { run_id } = await ask<{ run_id: string }>('POST', '/api/runs', {
     body: { handle: await account(), kind: 'start' },
@@ -177,6 +178,7 @@ export async function furnish(server: RudeServer) {
     'DELETE /api/exports/{task_id}': { task_id: exported },
     'DELETE /api/exports/{task_id}/file': { task_id: () => files.pop() ?? tasks.exports },
     'POST /api/exports/{task_id}/retry': { task_id: cancelled },
+    'POST /api/exports/{task_id}/render': { task_id: () => kept.task_id },
     'DELETE /api/tasks/{task_id}': { task_id: () => task('h') },
     'DELETE /api/connections/{name}': { name: connection },
     'PUT /api/connections/{name}': { url: () => DATABASE },
