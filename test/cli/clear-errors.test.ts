@@ -11,7 +11,7 @@ import { fillDisk, smallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../bin/wharf.mjs', import.meta.url))
 const AGENT = ['agent', '--id', 'host-1']
 
 /** The command with what it has printed so far; it is ended with the test. */

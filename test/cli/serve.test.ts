@@ -10,7 +10,7 @@ import { spawnBound } from '../support/bound-process.ts'
 import { until } from '../support/until.ts'
 import { runWharf, serveWharf, temporaryFolder } from '../support/wharf-process.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../bin/wharf.mjs', import.meta.url))
 
 describe('wharf serve', () => {
   test('a bad setting stops the start with one line', async () => {

@@ -20,7 +20,7 @@ import { boundFolder, spawnBound } from './bound-process.ts'
 import { ADMIN_TOKEN } from './http.ts'
 import { countUnforeseenOf } from './no-unforeseen.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../bin/wharf.mjs', import.meta.url))
 const LYING_AGENT = fileURLToPath(new URL('./lying-agent.ts', import.meta.url))
 
 export const OWN_NAME = userInfo().username

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished } from 'vitest'
 import { spawnBound } from './bound-process.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../bin/wharf.mjs', import.meta.url))
 
 export interface ProcessOptions {
   /** The test makes errors that nobody foresaw; in all others they fail it. */
