@@ -248,6 +248,11 @@ export class Engine implements Part {
     return this.jobs.enqueue(tx, job, this.#woken)
   }
 
+  /** The same for several; one that is refused answers with its error. */
+  enqueueAll(tx: Tx, jobs: readonly NewJob[]): Promise<(Enqueued | AppError)[]> {
+    return this.jobs.enqueueAll(tx, jobs, this.#woken)
+  }
+
   /** Enqueues in a transaction that it shares with others of this process. Committed when it resolves. */
   submit<P>(job: NewJob<P>): Promise<Enqueued> {
     // The others in the transaction belong to traces of their own.
@@ -281,7 +286,7 @@ export class Engine implements Part {
   }
 
   #submitAll(jobs: NewJob[]): Promise<(Enqueued | AppError)[]> {
-    return this.ledger.transaction((tx) => this.jobs.enqueueAll(tx, jobs, this.#woken))
+    return this.ledger.transaction((tx) => this.enqueueAll(tx, jobs))
   }
 
   #afterCancel(tx: Tx, { abort }: { abort?: string }): void {

@@ -20,6 +20,8 @@ interface NewTask {
 }
 
 export interface NewJob<P = unknown> {
+  /** A new one when missing. A job whose id is taken is refused. */
+  id?: string
   kind: string
   payload: P
   tasks?: NewTask[]
@@ -31,6 +33,8 @@ export interface NewJob<P = unknown> {
   shareKey?: string
   /** Ledger time; now when missing. */
   dueAt?: number
+  /** Ledger time; now when missing. Work that is older than its job keeps its place in the lane. */
+  createdAt?: number
   /** A `traceparent`; that of whatever runs now when missing. */
   trace?: string | undefined
 }
@@ -90,7 +94,7 @@ export class JobStore {
   ): Promise<(Enqueued | AppError)[]> {
     const orders = jobs.map((job) => {
       const tasks = (job.tasks ?? []).map((task) => ({ ...task, id: task.id ?? newId() }))
-      return { id: newId(), job, tasks, live: tasks.length }
+      return { id: job.id ?? newId(), job, tasks, live: tasks.length }
     })
     const written = await this.#joinOrInsert(tx, orders)
     return this.#enqueued(
@@ -259,6 +263,7 @@ export class JobStore {
       state: lane ? 'waiting' : 'pending',
       payload: JSON.stringify(job.payload ?? null),
       due_at: job.dueAt ?? null,
+      created_at: job.createdAt ?? null,
       live_tasks: live,
       trace: job.trace ?? currentTraceparent() ?? null,
       priority: job.deferred ? 1 : 0,
@@ -370,6 +375,7 @@ const JOB_COLUMNS = {
   state: 'text',
   payload: 'text',
   due_at: 'bigint',
+  created_at: 'bigint',
   live_tasks: 'integer',
   trace: 'text',
   priority: 'integer',
@@ -392,7 +398,7 @@ const TASK_COLUMNS = {
 const INSERT_JOBS = (rows: RawBuilder<unknown>) => sql<{ id: string; delay: number }>`insert into jobs
     (id, kind, lane, owner, share_key, state, payload, due_at, wake_at, live_tasks, trace, priority, created_at)
   select id, kind, lane, owner, share_key, state, payload, coalesce(due_at, wharf_now()),
-    coalesce(due_at, wharf_now()) + ${WAKE_GRACE_MS}, live_tasks, trace, priority, wharf_now()
+    coalesce(due_at, wharf_now()) + ${WAKE_GRACE_MS}, live_tasks, trace, priority, coalesce(created_at, wharf_now())
   from ${rows} where true order by share_key, id
   on conflict do nothing returning id, due_at - wharf_now() as delay`
 

@@ -205,6 +205,12 @@ export class Lanes {
 
   /** Who is next: this is what both ledgers mean by a lane's order and limit. */
   #next(name: string) {
+    // The jobs that wait in a full lane are not read, however many they are.
+    if (this.#policy(name) === 'fifo')
+      return sql`select id from jobs where ${inLane(name)} and ${canStart(name)}
+        order by ${isLater()}, created_at, id limit coalesce((select case when max_running is null then 1000000000
+          when max_running > ${admittedIn(name)} then max_running - ${admittedIn(name)} else 0 end
+          from lanes where lanes.name = ${name}), 0)`
     return sql`select placed.id from (
         select id, rank, row_number() over (order by later, rank, turn, created_at, id) + ${admittedIn(name)} as place from (
           select id, created_at, ${isLater()} as later, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn, ${shareOf(name)} as share

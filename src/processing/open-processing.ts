@@ -11,10 +11,10 @@ export async function openProcessing(
   return {
     name: 'processing',
     api,
-    kinds: [],
+    kinds: api.kinds,
     duties: api.duties,
     views: {},
-    overview: { kind: 'processing', depth: () => api.depth() },
+    overview: { kind: 'processing', ...(api.depth && { depth: api.depth }) },
     start: () => api.start(),
     serve: () => api.serve(),
     drain: (until) => api.drain(until),

@@ -1,11 +1,20 @@
 import type { ScheduledDuty } from '../domain/index.ts'
-import type { Engine } from '../jobs/index.ts'
+import type { Engine, JobKind } from '../jobs/index.ts'
 import type { AppError, Clock, Log } from '../kernel/index.ts'
 import type { Quotas } from '../tenancy/index.ts'
 import { PutBackDuty, RestingDuty } from './duties/index.ts'
 import type { ProcessingOptions } from './processing-options.ts'
+import { taskKind } from './processor/task-kind.ts'
 import type { RedisLink } from './redis/redis-link.ts'
-import { LedgerTaskQueue, LedgerTaskStore, type TaskQueue, TaskRows, type TaskStore } from './stores/index.ts'
+import type { RedisTaskQueue } from './redis/redis-queue.ts'
+import {
+  deleteJobs,
+  enqueueTasks,
+  LedgerTaskStore,
+  recoverTasks,
+  TaskRows,
+  type TaskStore,
+} from './stores/index.ts'
 
 const PUT_BACK_EVERY_MS = 10_000
 const FOLLOW_EVERY_MS = 2_000
@@ -15,10 +24,11 @@ const SAY_EVERY_MS = 1_000
 
 export interface OpenedStore {
   rows: TaskRows
+  kinds: JobKind[]
   duties: ScheduledDuty[]
   store: TaskStore
-  /** The processor's side, for one that runs in this process. */
-  queue(slots: number): TaskQueue
+  /** The processor's side of Redis, for one that runs in this process; left out where tasks are jobs of the engine. */
+  queue?(slots: number): RedisTaskQueue
   start(): Promise<void>
   close(): void
 }
@@ -38,25 +48,23 @@ export async function openStore(deps: OpenStoreDeps, options: ProcessingOptions)
       ledger: engine.ledger,
       emitter: engine.emitter,
       count: (tx, projectId, disk) => quotas.add(tx, projectId, { disk }),
+      ...(options.redis === null && { enqueue: (tx, tasks) => enqueueTasks(engine, tx, tasks) }),
       ...(options.redis !== null && {
         toFollow: sayNow(() => engine.bus.publish('processing', {})),
       }),
     },
-    { ttlMs: options.ttlDays * 86_400_000 },
+    { ttlMs: options.ttlDays * 86_400_000, leaseMs: engine.leaseMs },
   )
   return options.redis === null ? onLedger(deps, rows, options) : onRedis(deps, rows, options)
 }
 
-function onLedger({ clock }: OpenStoreDeps, rows: TaskRows, { maxReturns }: ProcessingOptions): OpenedStore {
-  const queue = new LedgerTaskQueue({ rows, clock }, { maxReturns })
+function onLedger({ engine }: OpenStoreDeps, rows: TaskRows, options: ProcessingOptions): OpenedStore {
   return {
     rows,
+    kinds: [taskKind(rows, options)],
     duties: [],
-    store: new LedgerTaskStore({ rows, wake: () => queue.wake() }),
-    queue: () => queue,
-    start: async () => {
-      await queue.recover()
-    },
+    store: new LedgerTaskStore({ rows, engine }),
+    start: () => recoverTasks(engine, rows),
     close: () => undefined,
   }
 }
@@ -91,13 +99,17 @@ async function onRedis(
   link.redis.on('ready', wake)
   return {
     rows,
+    kinds: [],
     duties: [
       { duty: follow, everyMs: FOLLOW_EVERY_MS, runs: 'leader' },
       { duty: putBack, everyMs: PUT_BACK_EVERY_MS, runs: 'leader' },
     ],
     store: new RedisTaskStore(parts),
     queue: (slots) => new RedisTaskQueue({ link, clock, log }, { slots, aliveMs: options.aliveMs }),
-    start: () => link.ready(),
+    start: async () => {
+      await link.ready()
+      await deleteJobs(rows)
+    },
     close: () => {
       unsubscribe()
       link.close()

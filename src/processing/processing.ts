@@ -1,5 +1,5 @@
 import type { ScheduledDuty } from '../domain/index.ts'
-import type { Depth, Engine } from '../jobs/index.ts'
+import type { Depth, Engine, JobKind } from '../jobs/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import type { Quotas } from '../tenancy/index.ts'
 import { MendHandOffsDuty, SweepFilesDuty, TaskExpiryDuty } from './duties/index.ts'
@@ -27,9 +27,12 @@ export interface ProcessingDeps {
   log: Log
 }
 
-/** The service, its gRPC side, its duties, and a processor where one is configured. */
+/** The service, its gRPC side, its duties, and a processor beside Redis where one is configured. */
 export class Processing {
+  readonly kinds: readonly JobKind[]
   readonly duties: readonly ScheduledDuty[]
+  /** Left out where tasks are jobs: then the engine knows. */
+  readonly depth?: () => Promise<Depth>
   readonly service: TaskService
   readonly results: ResultFiles
   readonly #uploads: Pick<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs' | 'elsewhere'>
@@ -70,6 +73,7 @@ export class Processing {
     )
     this.#mend = new MendHandOffsDuty({ store, handOff, log })
     const expiry = new TaskExpiryDuty({ rows, store, handOff, log })
+    this.kinds = opened.kinds
     this.duties = [
       ...opened.duties,
       { duty: expiry, everyMs: EXPIRY_EVERY_MS, runs: 'leader' },
@@ -77,10 +81,12 @@ export class Processing {
       { duty: sweep, everyMs: SWEEP_EVERY_MS, runs: 'local' },
     ]
     this.#sole = options.sole
-    if (options.processor) {
-      const queue = opened.queue(options.processor.concurrency)
-      this.#processor = openProcessor({ queue, clock, log }, options.processor, options.aliveMs)
+    const { processor } = options
+    if (opened.queue && processor) {
+      const queue = opened.queue(processor.concurrency)
+      this.#processor = openProcessor({ queue, clock, log }, processor, options.aliveMs)
     }
+    if (opened.queue) this.depth = () => rows.depth()
   }
 
   /** Where gRPC listens, once started. */
@@ -99,10 +105,6 @@ export class Processing {
   ): Promise<UploadServer> {
     const { UploadServer } = await import('./uploads.ts')
     return new UploadServer({ service: this.service, room: this.#room }, { ...options, ...this.#uploads })
-  }
-
-  depth(): Promise<Depth> {
-    return this.#rows.depth()
   }
 
   async start(): Promise<void> {

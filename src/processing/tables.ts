@@ -19,8 +19,6 @@ interface ProcessingTasksTable {
   /** 0 unless COMPLETED. */
   result_size: Generated<number>
   error_message: Generated<string>
-  progress: string | null
-  fence: Generated<number>
   returns: Generated<number>
   queued_at: number
   created_at: number

@@ -1,5 +1,11 @@
 import type { WaitingFor } from '../jobs/index.ts'
 
+/** What the metrics call tasks; where they are jobs of the engine, also the name of their kind, pool and lane. */
+export const TASK_KIND = { name: 'processing', domain: 'processing' }
+
+/** The length of the longest `error_message`. */
+export const ERROR_CHARACTERS = 4_000
+
 /** As in `proto/task/v1/task.proto`; in Redis the same words. */
 export type TaskStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
 

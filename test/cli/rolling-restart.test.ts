@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { availableBackends, openBackend } from '../support/backends.ts'
+import { openPostgresLedger } from '../../src/ledger/postgres/open-postgres.ts'
+import { availableBackends, openBackend, silentLog } from '../support/backends.ts'
 import { BusinessSystem } from '../support/business-system.ts'
+import { createDatabase } from '../support/databases.ts'
 import { ADMIN_TOKEN } from '../support/http.ts'
 import { NGINX, startNginx } from '../support/nginx.ts'
 import { findRelease, unpackRelease } from '../support/release.ts'
@@ -19,6 +21,9 @@ const NETWORK = `127.${100 + (process.pid % 100)}.${1 + (Math.floor(process.pid 
 async function setup(count: number, main: string | undefined) {
   const backend = await openBackend('postgres + redis')
   onTestFinished(() => backend.remove())
+  // An earlier version makes its own schema, which the first restart upgrades.
+  const empty = main === undefined ? undefined : await createDatabase()
+  onTestFinished(() => empty?.drop())
   const s3 = await S3Server.start()
   onTestFinished(() => s3.stop())
   const { WHARF_DATA_DIR: _, ...ground } = backend.env
@@ -27,6 +32,7 @@ async function setup(count: number, main: string | undefined) {
   for (const path of [videos, temp]) mkdirSync(path)
   const env = {
     ...ground,
+    ...(empty && { DATABASE_URL: empty.url }),
     S3_ENDPOINT: s3.endpoint,
     S3_REGION: s3.region,
     S3_BUCKET: s3.bucket,
@@ -53,7 +59,8 @@ async function setup(count: number, main: string | undefined) {
   return {
     nginx,
     addresses: [`http://${address}`, `http://${keeping}`] as [string, string],
-    openLedger: () => backend.openLedger(),
+    openLedger: () =>
+      empty ? openPostgresLedger(empty.url, silentLog, { connections: 1 }) : backend.openLedger(),
     hosts,
     /** Ends one instance with SIGTERM and starts it again on the same address. */
     async restart(host: string) {

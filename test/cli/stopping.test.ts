@@ -243,6 +243,7 @@ test('work and clients that take longer than the drain are let go in time, cost 
     { kind: 'callback', state: 'pending', attempts: 0, crashes: 0 },
     { kind: 'export', state: 'succeeded', attempts: 1, crashes: 0 },
     { kind: 'export', state: 'pending', attempts: 0, crashes: 0 },
+    { kind: 'processing', state: 'pending', attempts: 0, crashes: 0 },
     { kind: 'run', state: 'pending', attempts: 0, crashes: 0 },
     { kind: 'transfer', state: 'pending', attempts: 0, crashes: 0 },
   ])

@@ -109,6 +109,13 @@ describe.each(availableBackends())('on %s', (name) => {
     })
     expect(made.status).toBe(201)
     const taskId = made.headers.get('location')?.split('/').at(-1)
+    const waiting = await until(
+      'the task is shown',
+      () => scrape(ask),
+      (now) => now.sum('wharf_jobs', of) === 1,
+    )
+    // Without PROCESSOR_COMMAND tasks wait, however long: that is no reason for an alert.
+    expect(waiting.sum('wharf_oldest_job_seconds', of)).toBe(0)
     expect((await ask('DELETE', `/api/tasks/${taskId}`, { key: ADMIN_TOKEN })).status).toBe(204)
     const after = await scrape(ask)
     const more = (metric: string, labels: Record<string, string>) =>

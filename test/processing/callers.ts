@@ -36,11 +36,15 @@ export function tasksOnDisk(videos: string): Map<string, string> {
 }
 
 /** Asks once; answers what came back, an error included. */
-export async function callTask(address: string, request: Record<string, string>): Promise<unknown> {
+export async function callTask(
+  address: string,
+  request: Record<string, string>,
+  method: 'CreateTask' | 'GetTaskStatus' = 'CreateTask',
+): Promise<unknown> {
   const { TaskService } = loadTaskProto()
   const client = new TaskService(address, credentials.createInsecure())
   const answer = await new Promise((resolve) => {
-    client.CreateTask?.(request, (error: unknown, made: unknown) => resolve(error ?? made))
+    client[method]?.(request, (error: unknown, made: unknown) => resolve(error ?? made))
   })
   client.close()
   return answer

@@ -22,7 +22,7 @@ import { installDebianPackages, requireBinary } from '../support/find-binary.ts'
 import { openConnection } from '../support/raw-connection.ts'
 import { until } from '../support/until.ts'
 import { runWharf, temporaryFolder } from '../support/wharf-process.ts'
-import { never, setup } from './setup.ts'
+import { setup, waitingCommand } from './setup.ts'
 
 async function serve(name: BackendName = 'embedded', options: Partial<GrpcServerOptions> = {}) {
   const made = await setup(name)
@@ -41,8 +41,8 @@ async function serve(name: BackendName = 'embedded', options: Partial<GrpcServer
     onTestFinished(() => opened.close())
     return caller(opened)
   }
-  const { tempFile, queue, handOff, rows } = made
-  return { tempFile, queue, handOff, rows, server, client }
+  const { tempFile, startProcessor, folder, handOff, rows } = made
+  return { tempFile, startProcessor, folder, handOff, rows, server, client }
 }
 
 type Answer = Record<string, string>
@@ -60,7 +60,7 @@ function caller(client: Client) {
 for (const name of availableBackends()) {
   describe(`task.v1.TaskService on ${name}`, () => {
     test('makes a task out of a temp file and tells how it stands', async () => {
-      const { client, tempFile, queue, handOff } = await serve(name)
+      const { client, tempFile, startProcessor, folder, handOff } = await serve(name)
       const call = client()
       const { task_id = '' } = await call('CreateTask', {
         temp_file_path: tempFile(),
@@ -70,12 +70,14 @@ for (const name of availableBackends()) {
       expect(existsSync(join(handOff.storage, task_id, 'original.mov'))).toBe(true)
       const pending = { task_id, status: 'PENDING', result_path: '', error_message: '' }
       expect(await call('GetTaskStatus', { task_id })).toEqual(pending)
-      const opened = queue()
-      const claim = (await opened.claim(0, never))!
-      expect((await call('GetTaskStatus', { task_id })).status).toBe('PROCESSING')
-      await opened.finish(claim, { status: 'COMPLETED', resultPath: '/v/result.mp4' })
-      const done = { task_id, status: 'COMPLETED', result_path: '/v/result.mp4', error_message: '' }
-      expect(await call('GetTaskStatus', { task_id })).toEqual(done)
+      const status = () => call('GetTaskStatus', { task_id })
+      const { command, letGo } = waitingCommand({ folder })
+      await startProcessor({ command })
+      await until('it is taken', status, (task) => task.status === 'PROCESSING')
+      letGo()
+      const result_path = join(handOff.storage, task_id, 'result.mp4')
+      const done = { task_id, status: 'COMPLETED', result_path, error_message: '' }
+      expect(await until('it has ended', status, (task) => task.status !== 'PROCESSING')).toEqual(done)
     })
 
     test.each([

@@ -1,9 +1,10 @@
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { availableBackends } from '../support/backends.ts'
 import { until } from '../support/until.ts'
-import { runWharf } from '../support/wharf-process.ts'
+import { runWharf, serveWharf, temporaryFolder } from '../support/wharf-process.ts'
+import { callTask } from './callers.ts'
 import { never, setup } from './setup.ts'
 
 const NAME = 'postgres + redis'
@@ -119,6 +120,41 @@ test.runIf(availableBackends().includes(NAME))(
     expect(await made.link.redis.keys(made.link.aliveKey('*'))).toEqual([])
   },
 )
+
+test('an embedded server that is killed over a task does it again, and gives it up when that happens too often', async () => {
+  const dataDir = temporaryFolder()
+  const [temp, runs, go] = [join(dataDir, 'temp'), join(dataDir, 'runs'), join(dataDir, 'go')]
+  mkdirSync(temp)
+  const script = join(dataDir, 'command.sh')
+  writeFileSync(script, `echo run >> ${runs}; while [ ! -e ${go} ]; do sleep 0.05; done; cp "$1" "$2"`)
+  // Commands that outlive their killed server end with the test.
+  onTestFinished(() => writeFileSync(go, ''))
+  const settings = {
+    WHARF_DATA_DIR: dataDir,
+    PROCESSOR_COMMAND: `sh ${script} {input} {output}`,
+    TASK_MAX_RETURNS: '1',
+  }
+  writeFileSync(join(temp, 'a.upload'), 'a film')
+  let id = ''
+  for (const life of [1, 2]) {
+    const { child, grpcAddress, exited } = await serveWharf(settings)
+    const request = { temp_file_path: join(temp, 'a.upload'), original_filename: 'a.mp4' }
+    if (life === 1) ({ task_id: id } = (await callTask(grpcAddress, request)) as { task_id: string })
+    await until('it runs', () => existsSync(runs) && readFileSync(runs, 'utf8') === 'run\n'.repeat(life))
+    child.kill('SIGKILL')
+    await exited
+  }
+  const { child, grpcAddress, exited } = await serveWharf(settings)
+  const ended = await until(
+    'the task has ended',
+    () => callTask(grpcAddress, { task_id: id }, 'GetTaskStatus') as Promise<Record<string, string>>,
+    ({ status }) => status === 'FAILED',
+  )
+  expect(ended).toMatchObject({ error_message: '处理器失联，任务已重新入队 1 次仍未完成' })
+  child.kill('SIGTERM')
+  expect(await exited).toMatchObject({ code: 0 })
+  expect(readFileSync(runs, 'utf8')).toBe('run\nrun\n')
+})
 
 test('wharf process without Redis says what to do', async () => {
   const { exited, output } = runWharf(['process'], { PROCESSOR_COMMAND: 'cp {input} {output}' })

@@ -2,39 +2,21 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { OutputLines } from '../../src/kernel/command/output-lines.ts'
-import { PRIVATE } from '../../src/kernel/files/files.ts'
-import { Processor, type ProcessorOptions } from '../../src/processing/processor/processor.ts'
 import { processorCommand, progressOf } from '../../src/processing/processor/run-command.ts'
-import type { TaskQueue } from '../../src/processing/stores/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { requireBinary } from '../support/find-binary.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { LIMIT_MS, until } from '../support/until.ts'
-import { type SetupOptions, setup } from './setup.ts'
+import { type ProcessOptions, type SetupOptions, setup } from './setup.ts'
 
 type Made = Awaited<ReturnType<typeof setup>>
 
 /** A running processor whose command is a shell script of the test. */
-async function process_(
-  made: Made,
-  script: string,
-  { queue, ...options }: Partial<ProcessorOptions> & { queue?: TaskQueue } = {},
-) {
+async function process_(made: Made, script: string, options: ProcessOptions = {}) {
   const file = join(made.folder, 'command.sh')
   writeFileSync(file, `#!/bin/sh\n${script}\n`)
   chmodSync(file, 0o755)
-  const settings = {
-    ...{ concurrency: 1, drainMs: 0, touchMs: 20, timeoutMs: LIMIT_MS, retries: 0, resultName: 'result.mp4' },
-    ...{ access: PRIVATE, environment: { PATH: process.env.PATH ?? '' } },
-    ...options,
-  }
-  const processor = new Processor(
-    { queue: queue ?? made.queue(settings.concurrency), clock: made.clock, log: made.log },
-    { command: processorCommand(`${file} {input} {output} {task_id}`), ...settings },
-  )
-  await processor.start()
-  onTestFinished(() => processor.stop())
-  return processor
+  return made.startProcessor({ command: `${file} {input} {output} {task_id}`, ...options })
 }
 
 async function untilTask({ store }: Made, id: string, status: string) {
@@ -133,13 +115,29 @@ for (const name of availableBackends()) {
       expect(existsSync(join(made.handOff.storage, id, 'result.mp4'))).toBe(false)
     })
 
-    test('a processor that stops gives its task back', async () => {
+    test('a processor that stops gives its task back, and it is the first of the next one', async () => {
       const made = await open()
-      const id = await made.create()
+      const [id, next] = [await made.create(), await made.create()]
       const processor = await process_(made, 'touch "$1.begun"; sleep 60')
       await untilFile(join(made.handOff.storage, id, 'original.mov.begun'))
       await processor.stop()
       expect((await made.store.get(id))?.status).toBe('PENDING')
+      await process_(made, `echo "$3" >> ${made.folder}/order; cp "$1" "$2"`)
+      for (const one of [id, next]) await untilTask(made, one, 'COMPLETED')
+      expect(readFileSync(`${made.folder}/order`, 'utf8')).toBe(`${id}\n${next}\n`)
+    })
+
+    test('tasks are done in the order in which they came, each once, and a cancelled one not at all', async () => {
+      const made = await open()
+      const ids = [await made.create(), await made.create(), await made.create(), await made.create()]
+      const [cancelled = ''] = ids.splice(1, 1)
+      await made.service.cancel(cancelled)
+      await process_(made, `echo "$3" >> ${made.folder}/order; cp "$1" "$2"`)
+      ids.push(await made.create())
+      for (const id of ids) await untilTask(made, id, 'COMPLETED')
+      expect(readFileSync(`${made.folder}/order`, 'utf8')).toBe(`${ids.join('\n')}\n`)
+      expect(await made.store.get(cancelled)).toMatchObject({ status: 'FAILED', errorMessage: '任务已取消' })
+      await expect(made.service.cancel(ids[0] ?? '')).rejects.toMatchObject({ code: 'TASK_FINISHED' })
     })
 
     test('a command that writes nothing fails', async () => {
@@ -220,24 +218,7 @@ test.runIf(ffmpeg)('the example of the documentation makes a real result.mp4', a
   const test = ['-f', 'lavfi', '-i', 'testsrc=size=160x120:rate=10:duration=2']
   execFileSync(ffmpeg ?? '', ['-loglevel', 'error', ...test, '-c:v', 'ffv1', source])
   const id = await made.service.create({ tempFilePath: source, originalFilename: 'clip.mkv' })
-  const processor = new Processor(
-    { queue: made.queue(), clock: made.clock, log: made.log },
-    {
-      command: processorCommand(command),
-      ...{
-        concurrency: 1,
-        drainMs: 0,
-        touchMs: 1_000,
-        timeoutMs: LIMIT_MS,
-        retries: 0,
-        resultName: 'result.mp4',
-        access: PRIVATE,
-        environment: { PATH: process.env.PATH ?? '' },
-      },
-    },
-  )
-  await processor.start()
-  onTestFinished(() => processor.stop())
+  await made.startProcessor({ command })
   const ended = await until(
     'the task has ended',
     () => made.store.get(id),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { inject, onTestFinished } from 'vitest'
@@ -9,13 +9,17 @@ import { type Clock, systemClock } from '../../src/kernel/index.ts'
 import { FollowRedisDuty } from '../../src/processing/duties/follow-redis.ts'
 import { PutBackDuty } from '../../src/processing/duties/index.ts'
 import { HandOff } from '../../src/processing/files/hand-off.ts'
+import type { ProcessorSettings } from '../../src/processing/processing-options.ts'
+import { Processor } from '../../src/processing/processor/processor.ts'
+import { processorCommand } from '../../src/processing/processor/run-command.ts'
+import { taskKind } from '../../src/processing/processor/task-kind.ts'
 import { RedisLink } from '../../src/processing/redis/redis-link.ts'
 import { RedisTaskQueue } from '../../src/processing/redis/redis-queue.ts'
 import { RedisTaskStore } from '../../src/processing/redis/redis-store.ts'
 import {
-  LedgerTaskQueue,
+  enqueueTasks,
   LedgerTaskStore,
-  type TaskQueue,
+  recoverTasks,
   TaskRows,
   type TaskStore,
 } from '../../src/processing/stores/index.ts'
@@ -30,9 +34,17 @@ export interface SetupOptions {
   redisUrl?: string
   ttlSeconds?: number
   maxReturns?: number
+  /** Tasks are jobs of the engine, also where there is a Redis. */
+  withoutRedis?: boolean
 }
 
+export type ProcessOptions = Partial<ProcessorSettings> & { touchMs?: number; queue?: RedisTaskQueue }
+
 const ALIVE_MS = 30_000
+const PROCESSOR: ProcessorSettings = {
+  ...{ command: 'cp {input} {output}', concurrency: 1, drainMs: 0, timeoutMs: LIMIT_MS, retries: 0 },
+  ...{ resultName: 'result.mp4', access: PRIVATE, environment: { PATH: process.env.PATH ?? '' } },
+}
 
 /** Stores, queues and files of one instance on a fresh ledger; all of it is gone with the test. */
 export async function setup(name: BackendName, options: SetupOptions = {}) {
@@ -52,20 +64,48 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
     temp: join(folder, 'temp'),
     access: PRIVATE,
   })
-  const rows = new TaskRows({ ledger, emitter: engine.emitter }, { ttlMs: ttlSeconds * 1000 })
-  const link =
-    name === 'embedded' ? undefined : await openLink(options.redisUrl ?? inject('redisUrl') ?? '', ttlSeconds)
-  const ledgerQueue = new LedgerTaskQueue({ rows, clock }, { maxReturns })
+  const isJob = name === 'embedded' || options.withoutRedis === true
+  const link = isJob ? undefined : await openLink(options.redisUrl ?? inject('redisUrl') ?? '', ttlSeconds)
+  const rows: TaskRows = new TaskRows(
+    {
+      ledger,
+      emitter: engine.emitter,
+      ...(isJob && { enqueue: (tx, tasks) => enqueueTasks(engine, tx, tasks) }),
+    },
+    { ttlMs: ttlSeconds * 1000, leaseMs: engine.leaseMs },
+  )
+  if (isJob) engine.define(taskKind(rows, { processor: null, maxReturns }))
   const store: TaskStore = link
     ? new RedisTaskStore({ link, rows, clock, log })
-    : new LedgerTaskStore({ rows, wake: () => ledgerQueue.wake() })
-  const queues: TaskQueue[] = []
+    : new LedgerTaskStore({ rows, engine })
+  const queues: RedisTaskQueue[] = []
   const queue = (slots = 1, aliveMs = ALIVE_MS) => {
-    const opened = link ? new RedisTaskQueue({ link, clock, log }, { slots, aliveMs }) : ledgerQueue
+    if (!link) throw new Error('this setup has no Redis')
+    const opened = new RedisTaskQueue({ link, clock, log }, { slots, aliveMs })
     queues.push(opened)
     return opened
   }
+  const workers: { stop(): Promise<void> }[] = []
+  /** A processor on Redis, or an instance of the engine that works on the jobs. */
+  const startProcessor = async ({ queue: own, touchMs = 20, ...options }: ProcessOptions) => {
+    const settings: ProcessorSettings = { ...PROCESSOR, ...options }
+    const { concurrency, drainMs } = settings
+    const worker = link
+      ? new Processor(
+          { queue: own ?? queue(concurrency), clock, log },
+          { ...settings, command: processorCommand(settings.command), touchMs },
+        )
+      : new Engine({ ledger, dispatcher, bus, clock, log }, { version: 'test', sole: true, drainMs })
+    if (worker instanceof Engine) {
+      worker.define(taskKind(rows, { processor: settings, maxReturns }))
+      await recoverTasks(worker, rows)
+    }
+    workers.push(worker)
+    await worker.start()
+    return worker
+  }
   onTestFinished(async () => {
+    for (const worker of workers) await worker.stop()
     for (const opened of queues) await opened.close()
     link?.close()
     engine.feed.close()
@@ -89,7 +129,7 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
       rows,
       store,
       queue,
-      ledgerQueue,
+      startProcessor,
       service,
       handOff,
       folder,
@@ -145,3 +185,16 @@ export async function drainQueue(redis: Redis, queue: string, count: number): Pr
 }
 
 export const never = new AbortController().signal
+
+/** A command that says that it has begun and waits until it is let go. */
+export function waitingCommand({ folder }: { folder: string }) {
+  const [begun, go] = [join(folder, 'begun'), join(folder, 'go')]
+  const script = join(folder, 'wait.sh')
+  const lines = [`echo "$3" >> ${begun}`, `while [ ! -e ${go} ]; do sleep 0.02; done`, 'cp "$1" "$2"']
+  writeFileSync(script, lines.join('\n'))
+  return {
+    command: `sh ${script} {input} {output} {task_id}`,
+    runs: () => (existsSync(begun) ? readFileSync(begun, 'utf8').trim().split('\n') : []),
+    letGo: () => writeFileSync(go, ''),
+  }
+}

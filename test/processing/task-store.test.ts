@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { availableBackends } from '../support/backends.ts'
-import { ManualClock } from '../support/manual-clock.ts'
 import { never, setup } from './setup.ts'
 import { taskStoreContract } from './task-store.contract.ts'
 
 for (const name of availableBackends()) taskStoreContract(name)
+if (availableBackends().length > 1) taskStoreContract('postgres + redis', { withoutRedis: true })
 
 const redis = test.runIf(availableBackends().includes('postgres + redis'))
 
@@ -82,19 +82,4 @@ redis("a task called like the queue's key does not exist", async () => {
   await link.redis.rpush('task:list-of-something', 'x')
   expect(await store.get('list-of-something')).toBeUndefined()
   await link.redis.del('task:list-of-something')
-})
-
-test('what a process that died left PROCESSING is put back at the next start, and fails after too often', async () => {
-  const clock = new ManualClock()
-  const { create, queue, ledgerQueue, store } = await setup('embedded', { clock, maxReturns: 1 })
-  const id = await create()
-  const claim = (await queue().claim(0, never))!
-  expect(await ledgerQueue.recover()).toBe(1)
-  expect(await ledgerQueue.touch(claim, null)).toBe(false)
-  expect((await ledgerQueue.claim(0, never))?.taskId).toBe(id)
-  await ledgerQueue.recover()
-  expect(await store.get(id)).toMatchObject({
-    status: 'FAILED',
-    errorMessage: expect.stringContaining('1 次'),
-  })
 })

@@ -116,7 +116,7 @@ describe.each(availableBackends())('on %s', (name) => {
       return answer.status === 200 ? answer.text() : undefined
     })
     const request = await collector.span('POST /api/uploads')
-    const task = await collector.span('task')
+    const task = await collector.span(name === 'embedded' ? 'job processing' : 'task')
     expect(task).toMatchObject({ traceId: TRACE, parentSpanId: request.spanId })
     expect(result).toBe(`00-${TRACE}-${task.spanId}-01`)
   })

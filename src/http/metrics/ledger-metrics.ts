@@ -19,7 +19,7 @@ export function addLedgerMetrics(set: MetricSet, ledger: LedgerReader): void {
   )
   set.gauge(
     'wharf_oldest_job_seconds',
-    'How long the oldest job in the queue is due, over all instances',
+    'How long the oldest job in the queue is due, over all instances; missing where the limit is 0',
     work,
     async (gauge) => {
       gauge.reset()
@@ -44,10 +44,11 @@ export function addLedgerMetrics(set: MetricSet, ledger: LedgerReader): void {
   )
 }
 
-/** A job may wait for its lane or for a worker; the older of the two counts. */
-function oldest({ work }: LedgerState): { domain: string; kind: string; seconds: number }[] {
+/** A job may wait for its lane or for a worker; the older of the two counts. Work that was switched off is not late. */
+function oldest({ work, limits }: LedgerState): { domain: string; kind: string; seconds: number }[] {
+  const off = new Set(limits.flatMap(({ kind, limit }) => (limit === 0 ? [kind] : [])))
   const queued = Map.groupBy(
-    work.filter(({ state }) => state !== 'running'),
+    work.filter(({ kind, state }) => state !== 'running' && !off.has(kind)),
     ({ kind }) => kind,
   )
   return [...queued.values()].flatMap((rows) => {

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process'
 import { ERRORS, isAppError, messageOf } from '../errors.ts'
 import { OutputLines } from './output-lines.ts'
 
-const KILL_GRACE_MS = 5_000
+/** Shorter than the engine waits for a job that must stop: the command is gone before its job is let go. */
+const KILL_GRACE_MS = 4_000
 /** A server that shuts down has had its time. */
-const SHUTDOWN_GRACE_MS = 1_000
+const SHUTDOWN_GRACE_MS = 500
 
 export interface RunProcessOptions {
   command: [string, ...string[]]

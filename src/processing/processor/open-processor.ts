@@ -1,7 +1,7 @@
 import type { Clock, Log, Part } from '../../kernel/index.ts'
 import { openLink } from '../open-store.ts'
 import type { ProcessorSettings } from '../processing-options.ts'
-import type { TaskQueue } from '../stores/index.ts'
+import type { RedisTaskQueue } from '../redis/redis-queue.ts'
 import { Processor } from './processor.ts'
 import { processorCommand } from './run-command.ts'
 
@@ -9,7 +9,7 @@ import { processorCommand } from './run-command.ts'
 const TOUCHES_PER_LIFE = 6
 
 export function openProcessor(
-  deps: { queue: TaskQueue; clock: Clock; log: Log },
+  deps: { queue: RedisTaskQueue; clock: Clock; log: Log },
   settings: ProcessorSettings,
   aliveMs: number,
 ): Processor {

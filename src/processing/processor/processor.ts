@@ -13,8 +13,8 @@ import {
   traced,
   within,
 } from '../../kernel/index.ts'
-import type { Claim, TaskQueue } from '../stores/index.ts'
-import type { TaskReport } from '../task.ts'
+import type { Claim, RedisTaskQueue } from '../redis/redis-queue.ts'
+import { ERROR_CHARACTERS, type TaskReport } from '../task.ts'
 import { runTask, type TaskRunOptions } from './task-run.ts'
 
 export interface ProcessorOptions extends TaskRunOptions {
@@ -25,7 +25,6 @@ export interface ProcessorOptions extends TaskRunOptions {
   touchMs: number
 }
 
-const ERROR_CHARACTERS = 4_000
 const STORE_AWAY: Backoff = { base: 500, factor: 2, max: 10_000, jitter: 0.5 }
 
 /** What is said of a task with the next touch. */
@@ -34,14 +33,14 @@ interface Held {
 }
 
 /**
- * Takes tasks and runs the command on them, `concurrency` at a time.
+ * Takes tasks from Redis and runs the command on them, `concurrency` at a time.
  *
  * A slot claims, works and lets go, in this order and for ever. While it works, a touch every few seconds keeps the task;
  * a touch that is refused means the task was cancelled or given to somebody else, and the command is killed.
  */
 export class Processor implements Part {
   readonly name = 'processor'
-  readonly #deps: { queue: TaskQueue; clock: Clock; log: Log }
+  readonly #deps: { queue: RedisTaskQueue; clock: Clock; log: Log }
   readonly #options: ProcessorOptions
   readonly #stopClaiming = new AbortController()
   readonly #stopWorking = new AbortController()
@@ -49,7 +48,7 @@ export class Processor implements Part {
   #slots: Promise<void>[] = []
   #drained: Promise<void> | undefined
 
-  constructor(deps: { queue: TaskQueue; clock: Clock; log: Log }, options: ProcessorOptions) {
+  constructor(deps: { queue: RedisTaskQueue; clock: Clock; log: Log }, options: ProcessorOptions) {
     this.#deps = deps
     this.#options = options
     const duty = { name: 'processor-heartbeat', runOnce: () => deps.queue.heartbeat() }

@@ -29,22 +29,25 @@ export interface TaskRunOptions {
   environment: Readonly<Record<string, string>>
 }
 
-export interface TaskRunContext {
+export interface RunOnceContext {
   taskId: string
   input: string
   signal: AbortSignal
   log: Log
-  clock: Clock
   onProgress(value: number): void
-  /** The task waits for a part of the installation. The next progress says that it is over. */
-  onWaiting(waiting: WaitingFor): void
   /** Asked before the result appears: a processor that lost the task must not show one. */
   stillMine(): Promise<boolean>
 }
 
+export interface TaskRunContext extends RunOnceContext {
+  clock: Clock
+  /** The task waits for a part of the installation. The next progress says that it is over. */
+  onWaiting(waiting: WaitingFor): void
+}
+
 const UNFINISHED = '.unfinished-'
 
-/** Runs the command for one task, as often as it may fail. Answers the path of the result, which appears whole. */
+/** Runs the command for one task as often as it may fail, for a processor that has only Redis. Answers the path of the result. */
 export async function runTask(context: TaskRunContext, options: TaskRunOptions): Promise<string> {
   const { signal, log, clock } = context
   let outages = 0
@@ -82,7 +85,11 @@ function waitingFor(
   return { what: kind.outage ?? 'disk', since: iso(since), code, message, next_try_at: iso(nextTryAt) }
 }
 
-async function runOnce(context: TaskRunContext, options: TaskRunOptions): Promise<string> {
+/** Runs the command for one task. Answers the path of the result, which appears whole. */
+export async function runOnce(
+  context: RunOnceContext,
+  options: Omit<TaskRunOptions, 'retries'>,
+): Promise<string> {
   const { taskId, input, signal, log, onProgress } = context
   await access(input).catch((cause) => {
     throw new AppError(ERRORS.PROCESSOR_FAILED, TEXT.inputGone, { cause, retryable: false })

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { type Clock, type Log, messageOf } from '../../kernel/index.ts'
-import type { Claim, TaskEnd, TaskQueue } from '../stores/index.ts'
 import { decodeMessage, type TaskReport, writeReport } from '../task.ts'
 import { type RedisLink, untilReady } from './redis-link.ts'
 
@@ -12,17 +11,28 @@ const RETRY_MS = 1_000
 /** How long an end that cannot be written is tried again: Redis may be restarting, or being filled again. */
 const FINISH_TRIES = 120
 
-interface RedisClaim extends Claim {
+/** One task in the hands of one slot of a processor. */
+export interface Claim {
+  readonly taskId: string
+  readonly originalFilePath: string
+  readonly slot: number
+  /** Where in a caller's trace the task was made, as `traceparent`. */
+  readonly trace?: string
+
   readonly message: string
   /** The memory mark at the time of the claim. */
   readonly mark: string
 }
 
+type TaskEnd = { status: 'COMPLETED'; resultPath: string } | { status: 'FAILED'; errorMessage: string }
+
 /**
- * Claims that survive their processor: BLMOVE takes a task from the queue into the list of one slot, where it stays until
- * its end is written. The list is the claim; the leader finds the lists of processors that no longer say they are alive.
+ * A processor's side of tasks in Redis: claim, touch, let go. Claims survive their processor: BLMOVE takes a task from the
+ * queue into the list of one slot, where it stays until its end is written. The list is the claim; the leader finds the
+ * lists of processors that no longer say they are alive. A slot holds at most one claim, and every call about a claim
+ * answers false once the task is no longer this slot's.
  */
-export class RedisTaskQueue implements TaskQueue {
+export class RedisTaskQueue {
   readonly processor = randomUUID()
   readonly #deps: { link: RedisLink; clock: Clock; log: Log }
   readonly #options: { slots: number; aliveMs: number }
@@ -39,6 +49,7 @@ export class RedisTaskQueue implements TaskQueue {
     this.#blocking = deps.link.connectBlocking()
   }
 
+  /** Waits for a task, a while at most; undefined when none came. */
   async claim(slot: number, signal: AbortSignal): Promise<Claim | undefined> {
     // One connection blocks for all slots, so they take turns.
     const turn = this.#taking.then(() => (signal.aborted ? undefined : this.#take(slot, signal)))
@@ -56,7 +67,7 @@ export class RedisTaskQueue implements TaskQueue {
 
   async touch(claim: Claim, report: TaskReport | null): Promise<boolean> {
     const { link, clock } = this.#deps
-    const { message, mark } = claim as RedisClaim
+    const { message, mark } = claim
     const keys = [this.#slot(claim.slot), link.taskKey(claim.taskId), link.memoryKey]
     const args = [
       message,
@@ -73,7 +84,7 @@ export class RedisTaskQueue implements TaskQueue {
   async finish(claim: Claim, end: TaskEnd): Promise<boolean> {
     for (let tries = 1; ; tries++) {
       try {
-        const answer = await this.#finishOnce(claim as RedisClaim, end)
+        const answer = await this.#finishOnce(claim, end)
         if (answer !== -1) return answer === 1
         if (!(await this.touch(claim, null))) return false
       } catch (error) {
@@ -87,10 +98,12 @@ export class RedisTaskQueue implements TaskQueue {
     }
   }
 
+  /** Back to the head of the queue, as if it had never been claimed. */
   async release(claim: Claim): Promise<boolean> {
-    return this.#putBack(claim.slot, claim.taskId, (claim as RedisClaim).message)
+    return this.#putBack(claim.slot, claim.taskId, claim.message)
   }
 
+  /** Says that the processor is alive. */
   async heartbeat(): Promise<void> {
     const { link } = this.#deps
     const { slots, aliveMs } = this.#options
@@ -101,6 +114,7 @@ export class RedisTaskQueue implements TaskQueue {
       .exec()
   }
 
+  /** Gives back whatever the processor still has, and ends. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
@@ -143,7 +157,7 @@ export class RedisTaskQueue implements TaskQueue {
     }
   }
 
-  async #begin(slot: number, left: boolean): Promise<RedisClaim | undefined> {
+  async #begin(slot: number, left: boolean): Promise<Claim | undefined> {
     const { link, clock, log } = this.#deps
     for (;;) {
       const args = [seconds(clock), left ? '1' : '']
@@ -156,7 +170,7 @@ export class RedisTaskQueue implements TaskQueue {
     }
   }
 
-  async #finishOnce(claim: RedisClaim, end: TaskEnd): Promise<number> {
+  async #finishOnce(claim: Claim, end: TaskEnd): Promise<number> {
     const { link, clock } = this.#deps
     const keys = [
       this.#slot(claim.slot),

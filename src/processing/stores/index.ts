@@ -1,5 +1,4 @@
-export { LedgerTaskQueue } from './ledger-queue.ts'
 export { LedgerTaskStore } from './ledger-store.ts'
-export type { Claim, TaskEnd, TaskQueue } from './task-queue.ts'
+export { deleteJobs, enqueueTasks, recoverTasks } from './task-jobs.ts'
 export { type TaskListOptions, type TaskRow, TaskRows, toDetails, toRecord } from './task-rows.ts'
 export type { TaskStore } from './task-store.ts'

@@ -1,5 +1,5 @@
-import { type CompiledQuery, type Kysely, sql } from 'kysely'
-import type { Ledger, Schema } from '../../ledger/index.ts'
+import { type CompiledQuery, sql } from 'kysely'
+import type { Ledger, Tx } from '../../ledger/index.ts'
 import type { NewTask } from '../task.ts'
 
 /** One parameter, a JSON list, read as a table: the statement is the same text for any number of tasks. */
@@ -17,11 +17,9 @@ const ITEMS = {
  * in the same order.
  */
 export class InsertTasks {
-  readonly #db: Kysely<Schema>
   readonly #compiled: CompiledQuery
 
   constructor({ db, dialect }: Ledger, { ttlMs }: { ttlMs: number }) {
-    this.#db = db
     this.#compiled = sql`insert into processing_tasks
       (id, project_id, file_name, size, original_file_path, status,
         queued_at, seen_at, expires_at, created_at, updated_at, seen, trace)
@@ -32,7 +30,7 @@ export class InsertTasks {
   }
 
   /** Answers the ids that were free, each with the ledger's time. */
-  async run(tasks: readonly NewTask[]): Promise<Map<string, number>> {
+  async run({ db }: Pick<Tx, 'db'> | Ledger, tasks: readonly NewTask[]): Promise<Map<string, number>> {
     const items = tasks.map((task) => ({
       id: task.id,
       project_id: task.projectId,
@@ -42,7 +40,7 @@ export class InsertTasks {
       trace: task.trace ?? null,
     }))
     const query = { ...this.#compiled, parameters: [JSON.stringify(items)] }
-    const { rows } = await this.#db.executeQuery<{ id: string; created_at: number }>(query)
+    const { rows } = await db.executeQuery<{ id: string; created_at: number }>(query)
     return new Map(rows.map(({ id, created_at }) => [id, Number(created_at)]))
   }
 }

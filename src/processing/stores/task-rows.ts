@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { type CompiledQuery, type Selectable, sql } from 'kysely'
-import { type Engine, Gather } from '../../jobs/index.ts'
+import { type Engine, Gather, waitingFor } from '../../jobs/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { type Ledger, now, type Schema, type Tx } from '../../ledger/index.ts'
-import { countAccepted, countChange } from '../processing-meter.ts'
+import { countAccepted, countChange, countResult } from '../processing-meter.ts'
 import {
   type NewTask,
   readReport,
@@ -16,10 +16,13 @@ import { InsertTasks } from './insert-tasks.ts'
 
 export type TaskRow = Selectable<Schema['processing_tasks']>
 type Row = TaskRow & { status: TaskStatus }
+type RowWithJob = Awaited<ReturnType<ReturnType<typeof withJob>['execute']>>[number]
 
 export interface TaskRowsDeps {
   ledger: Ledger
   emitter: Engine['emitter']
+  /** Makes the jobs of new tasks in the transaction that inserts them; without it, tasks are no jobs of the engine. */
+  enqueue?(tx: Tx, tasks: readonly Pick<NewTask, 'id' | 'trace'>[]): Promise<void>
   /** Counts bytes on disk towards a project. */
   count?(tx: Tx, projectId: string, bytes: number): void
   /** Called after a commit that leaves the duties something to do: new tasks, or one that is to be taken back. */
@@ -27,7 +30,7 @@ export interface TaskRowsDeps {
 }
 
 /** In the words of the partial indexes: SQLite uses one only where a statement repeats its condition. */
-const UNFINISHED = sql<boolean>`status in ('PENDING', 'PROCESSING')`
+export const UNFINISHED = sql<boolean>`status in ('PENDING', 'PROCESSING')`
 const REVOKED = sql<boolean>`status = 'REVOKED'`
 
 const EVENT_NAMES = { PENDING: 'pending', PROCESSING: 'processing', COMPLETED: 'succeeded', FAILED: 'failed' }
@@ -37,22 +40,19 @@ export class TaskRows {
   readonly ledger: Ledger
   readonly #deps: TaskRowsDeps
   readonly #ttlMs: number
+  readonly #leaseMs: number
   readonly #insert: InsertTasks
   readonly #inserts: Gather<NewTask, number | undefined>
   /** Built once: this is asked for with every call, and building it costs more than running it. */
   readonly #get: CompiledQuery
 
-  constructor(deps: TaskRowsDeps, { ttlMs }: { ttlMs: number }) {
+  /** `leaseMs` is that of the engine's jobs. */
+  constructor(deps: TaskRowsDeps, { ttlMs, leaseMs }: { ttlMs: number; leaseMs: number }) {
     this.#deps = deps
     this.ledger = deps.ledger
     this.#ttlMs = ttlMs
-    this.#get = this.ledger.db
-      .selectFrom('processing_tasks')
-      .selectAll()
-      .where('id', '=', '')
-      .where(sql<boolean>`status <> 'REVOKED'`)
-      .where('expires_at', '>', now)
-      .compile()
+    this.#leaseMs = leaseMs
+    this.#get = withJob(this.ledger, this.#leaseMs).where('processing_tasks.id', '=', '').compile()
     this.#insert = new InsertTasks(this.ledger, { ttlMs })
     this.#inserts = new Gather((tasks) => this.#insertAll(tasks), { batches: 1, maxBatch: 200 })
   }
@@ -66,8 +66,9 @@ export class TaskRows {
     }
   }
 
-  async get(id: string): Promise<Row | undefined> {
-    const { rows } = await this.ledger.db.executeQuery<Row>({ ...this.#get, parameters: [id] })
+  /** With what its job says of it, where it has one. */
+  async get(id: string): Promise<RowWithJob | undefined> {
+    const { rows } = await this.ledger.db.executeQuery<RowWithJob>({ ...this.#get, parameters: [id] })
     return rows[0]
   }
 
@@ -79,6 +80,20 @@ export class TaskRows {
       .where('id', '=', id)
       .where(REVOKED)
     return (await query.executeTakeFirst()) !== undefined
+  }
+
+  /** The rows of unfinished tasks that have no job, in the order of their ids. */
+  async withoutJob(after: string, limit: number): Promise<TaskRow[]> {
+    return this.ledger.db
+      .selectFrom('processing_tasks')
+      .leftJoin('jobs', 'jobs.id', 'processing_tasks.id')
+      .selectAll('processing_tasks')
+      .where(UNFINISHED)
+      .where('processing_tasks.id', '>', after)
+      .where('jobs.id', 'is', null)
+      .orderBy('processing_tasks.id')
+      .limit(limit)
+      .execute()
   }
 
   /** Rows in the order of their ids, `limit` at a time. */
@@ -96,19 +111,13 @@ export class TaskRows {
   }
 
   /** Newest first; `before` is the last id of the page before. */
-  async newest({ projectId, status, limit, before }: TaskListOptions): Promise<Row[]> {
-    let query = this.ledger.db
-      .selectFrom('processing_tasks')
-      .selectAll()
-      .where(sql<boolean>`status <> 'REVOKED'`)
-      .where('expires_at', '>', now)
-      .orderBy('id', 'desc')
-      .limit(limit)
+  async newest({ projectId, status, limit, before }: TaskListOptions): Promise<RowWithJob[]> {
+    let query = withJob(this.ledger, this.#leaseMs).orderBy('processing_tasks.id', 'desc').limit(limit)
     if (projectId !== undefined) query = query.where('project_id', '=', projectId)
     if (status !== undefined) query = query.where('status', '=', status)
     if (status !== undefined && isUnfinished(status)) query = query.where(UNFINISHED)
-    if (before !== undefined) query = query.where('id', '<', before)
-    return (await query.execute()) as Row[]
+    if (before !== undefined) query = query.where('processing_tasks.id', '<', before)
+    return query.execute()
   }
 
   async depth(): Promise<{ queued: number; running: number }> {
@@ -130,8 +139,8 @@ export class TaskRows {
       .execute()
   }
 
-  async delete(id: string): Promise<void> {
-    await this.ledger.db.deleteFrom('processing_tasks').where('id', '=', id).execute()
+  async delete(id: string, { db }: Pick<Tx, 'db'> | Ledger = this.ledger): Promise<void> {
+    await db.deleteFrom('processing_tasks').where('id', '=', id).execute()
   }
 
   /** Which of these have a row, whatever it says. */
@@ -166,30 +175,35 @@ export class TaskRows {
     return changed
   }
 
-  /** `guard` is what must still be true of the row, and whatever it adds to the change. */
-  async changeIn(tx: Tx, id: string, set: RowChange, guard: RowGuard = {}): Promise<boolean> {
+  /** Only of a row that has one of the `from` statuses. */
+  async changeIn(
+    tx: Tx,
+    id: string,
+    set: RowChange,
+    from: TaskStatus[] = ['PENDING', 'PROCESSING'],
+  ): Promise<boolean> {
     const ended = set.status === 'COMPLETED' || set.status === 'FAILED'
     const resultSize = set.status === 'COMPLETED' ? await sizeOf(set.result_path) : 0
-    let query = tx.db
+    const row = await tx.db
       .updateTable('processing_tasks')
       .set({
         ...set,
         updated_at: now,
         seen_at: now,
         ...(ended && {
-          progress: null,
           result_size: resultSize,
           expires_at: sql<number>`${now} + ${this.#ttlMs}`,
         }),
       })
       .where('id', '=', id)
-      .where('status', 'in', guard.statuses ?? ['PENDING', 'PROCESSING'])
-    if (guard.fence !== undefined) query = query.where('fence', '=', guard.fence)
-    const row = await query
+      .where('status', 'in', from)
       .returning(['project_id', 'error_message', 'created_at', 'queued_at', 'updated_at', 'returns'])
       .executeTakeFirst()
     if (!row) return false
-    tx.afterCommit(() => countChange(set.status, { ...row, resultSize }))
+    tx.afterCommit(() => {
+      if (!this.#deps.enqueue) countChange(set.status, row)
+      countResult(resultSize)
+    })
     if (row.project_id !== null && resultSize > 0) this.#deps.count?.(tx, row.project_id, resultSize)
     if (set.status && set.status !== 'REVOKED') {
       await this.#deps.emitter.emit(tx, taskEvent(id, row.project_id, set.status, row.error_message))
@@ -198,9 +212,19 @@ export class TaskRows {
   }
 
   async #insertAll(tasks: NewTask[]): Promise<(number | undefined)[]> {
-    const inserted = await this.#deps.emitter.alone(() => this.#insert.run(tasks))
+    const { emitter, enqueue } = this.#deps
+    const inserted = await emitter.alone(() =>
+      enqueue
+        ? this.ledger.transaction(async (tx) => {
+            const made = await this.#insert.run(tx, tasks)
+            const added = tasks.filter(({ id }) => made.has(id))
+            if (added.length > 0) await enqueue(tx, added)
+            return made
+          })
+        : this.#insert.run(this.ledger, tasks),
+    )
     this.#deps.toFollow?.()
-    for (const { id, size } of tasks) if (inserted.has(id)) countAccepted(size)
+    for (const { id, size } of tasks) if (inserted.has(id)) countAccepted(size, enqueue !== undefined)
     return tasks.map(({ id }) => inserted.get(id))
   }
 }
@@ -219,12 +243,20 @@ export interface RowChange {
   error_message?: string
   seen?: string
   slot?: string
-  progress?: string | null
 }
 
-export interface RowGuard {
-  statuses?: TaskRow['status'][]
-  fence?: number
+/** Tasks that callers may see, with their jobs. */
+function withJob({ db }: Ledger, leaseMs: number) {
+  return db
+    .selectFrom('processing_tasks')
+    .leftJoin('jobs', 'jobs.id', 'processing_tasks.id')
+    .selectAll('processing_tasks')
+    .select((eb) => eb.ref('status').$castTo<TaskStatus>().as('status'))
+    .select(['state', 'outage', 'outage_since', 'error_code', 'due_at'])
+    .select(['jobs.progress as job_progress', 'jobs.error_message as job_error'])
+    .select(sql<number | null>`lease_until - ${sql.lit(leaseMs)}`.as('renewed_at'))
+    .where(sql<boolean>`status <> 'REVOKED'`)
+    .where('expires_at', '>', now)
 }
 
 /** Of a file that a processor named; 0 where there is none. */
@@ -247,7 +279,7 @@ function taskEvent(id: string, projectId: string | null, status: TaskStatus, err
   }
 }
 
-export function toRecord(row: Row): TaskRecord {
+export function toRecord(row: Row & Partial<Pick<RowWithJob, 'renewed_at'>>): TaskRecord {
   return {
     taskId: row.id,
     status: row.status,
@@ -255,17 +287,27 @@ export function toRecord(row: Row): TaskRecord {
     resultPath: row.result_path,
     errorMessage: row.error_message,
     createdAt: Math.floor(row.created_at / 1000),
-    updatedAt: Math.floor(row.updated_at / 1000),
+    // While its job runs, the time of the last renewed lease: callers see that somebody works on it.
+    updatedAt: Math.floor(Math.max(row.updated_at, row.renewed_at ?? 0) / 1000),
   }
 }
 
-export function toDetails(row: Row): TaskDetails {
+export function toDetails(row: RowWithJob): TaskDetails {
   return {
     ...toRecord(row),
     projectId: row.project_id,
     fileName: row.file_name,
     size: Number(row.size),
-    ...readReport(row.progress),
+    progress: null,
     expiresAt: row.expires_at,
+    ...(row.status === 'PROCESSING' && saidByJob(row)),
   }
+}
+
+/** While it runs, and while it pauses before it is tried again. */
+function saidByJob(row: RowWithJob): Pick<TaskDetails, 'progress' | 'waitingFor'> {
+  const { state, outage, due_at } = row
+  if (state === null || due_at === null || outage === null) return readReport(row.job_progress)
+  const waiting = waitingFor({ ...row, state, outage, due_at, error_message: row.job_error })
+  return { progress: null, ...(waiting && { waitingFor: waiting }) }
 }
