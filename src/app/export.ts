@@ -77,6 +77,8 @@ export interface LocalExport {
   excel: { maxRows: number; maxBytes: number }
   signal: AbortSignal
   onProgress(progress: { stage: string; fetched: number; total: number | null }): void
+  /** Rows of an earlier, broken-off call are taken up. */
+  onResumed?(rows: number): void
   /** Told what went wrong without being the end, such as a page that is asked for again. */
   onWarning(message: string): void
 }
@@ -97,6 +99,7 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
     excel,
     signal,
     onProgress,
+    onResumed,
     onWarning,
   } = options
   const http = openClient(sql ? { ...source, url: sql.url } : source, tokenUrlOf(endpoint))
@@ -125,6 +128,7 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
         excel,
         signal,
         onProgress,
+        ...(onResumed && { onResumed }),
       },
     )
   } finally {

@@ -195,7 +195,6 @@ async function runExport(asked: string | undefined, options: ExportOptions): Pro
   const folder = await PartFolder.open(file, same)
   const progress = openProgress(process.stderr)
   const limits = excelLimits(loadConfig(process.env))
-  let started = false
   const { signal, done } = interruptible(() => {
     progress.stop()
     console.error('wharf: stopped; the same command goes on from here')
@@ -226,12 +225,8 @@ async function runExport(asked: string | undefined, options: ExportOptions): Pro
       directory: folder.path,
       excel: { maxRows: options.maxRows ?? limits.maxRows, maxBytes: options.maxBytes ?? limits.maxBytes },
       signal,
-      onProgress(step) {
-        if (!started && step.fetched > 0)
-          progress.say(`going on after ${step.fetched} rows of an earlier run`)
-        started = true
-        progress.update(step)
-      },
+      onProgress: (step) => progress.update(step),
+      onResumed: (rows) => progress.say(`going on after ${rows} rows of an earlier run`),
       onWarning: (message) => progress.say(`! ${message}`),
     })
     const target = targetFor(file, extname(made.fileName))

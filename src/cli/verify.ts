@@ -25,6 +25,7 @@ export function addVerifyCommand(program: Command): void {
 async function runVerify(files: string[], options: VerifyOptions): Promise<void> {
   const { verifyFiles } = await import('../app/export.ts')
   const findings = await verifyFiles(files, options)
-  for (const { good, what, message } of findings) console.log(`${good ? '✓' : '✗'} ${what}: ${message}`)
+  for (const { good, unproved, what, message } of findings)
+    console.log(`${unproved ? '!' : good ? '✓' : '✗'} ${what}: ${message}`)
   if (findings.some(({ good }) => !good)) process.exitCode = 1
 }

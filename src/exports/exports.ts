@@ -33,10 +33,12 @@ import {
   type Signed,
 } from './report/index.ts'
 import {
+  adviseTask,
   type ExportBody,
   type ExportRequest,
   orShortage,
   readRequest,
+  refuseTaskFields,
   type Watermark,
 } from './request/index.ts'
 import { type TemplateStore, useTemplates } from './saved/index.ts'
@@ -285,11 +287,11 @@ export class Exports {
     issuer: LinkIssuer = {},
   ): Promise<T> {
     const { ledger, projects } = this.#deps
+    refuseTaskFields(body)
     const asked = await this.#read(ledger, projectId, body, issuer)
     const project = await projects.require(ledger, projectId)
     const mark = await this.#watermark(ledger, project, body, { id: newId(), ...issuer })
-    // Nothing of it is stored.
-    const { keepRowsHours: _, ...request } = { ...asked, ...mark }
+    const request = { ...asked, ...mark }
     return this.#counted(projectId, async (spent) => {
       try {
         return await this.#inFolder(async (directory) => {
@@ -314,7 +316,12 @@ export class Exports {
         })
       } catch (caught) {
         const read = { fetched: spent.rows, bytes: spent.bytes }
-        throw await orShortage(this.#deps.quotas, projectId, { own: this.#options.sync, read, caught })
+        const error = await orShortage(this.#deps.quotas, projectId, {
+          own: this.#options.sync,
+          read,
+          caught,
+        })
+        throw adviseTask(error)
       }
     })
   }

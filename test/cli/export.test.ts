@@ -34,6 +34,7 @@ describe('wharf export', () => {
     expect(lines.slice(0, 2)).toEqual(['\ufeff"id","name"', '0,"row 0"'])
     expect(lines.at(-2)).toBe('1233,"row 1233"')
     expect(readdirSync(folder)).toEqual(['orders.csv'])
+    expect((await ended('again.csv', '--page-size', '100')).err).not.toContain('going on')
   })
 
   test('replaces an older file, without a byte order mark if so asked', async () => {

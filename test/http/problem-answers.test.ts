@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
+import { toAppError } from '../../src/http/answers/index.ts'
 import { problemOf } from '../support/export-client.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
 import { openConnection, upgradeHead } from '../support/raw-connection.ts'
@@ -99,4 +100,75 @@ test('a type of a body that is not there is passed over', async () => {
   const headers = { 'content-type': 'application/json' }
   const deleted = await wharf.ask('DELETE', `/api/projects/${id}`, { key: ADMIN_TOKEN, headers })
   expect(deleted.status).toBe(204)
+})
+
+test('a SyntaxError of a body is the caller’s, one of our own code is ours', async () => {
+  const body = Object.assign(new SyntaxError('Unexpected token'), { statusCode: 400 })
+  expect(toAppError(body)).toMatchObject({ code: 'BODY_NOT_JSON' })
+  expect(toAppError(new SyntaxError('Invalid regular expression'))).toMatchObject({ code: 'INTERNAL' })
+  const wharf = await startHttp()
+  const { key } = await newProject(wharf)
+  for (const path of ['/api/exports', '/api/transfers'])
+    expect(
+      await problemOf(
+        fetch(`${wharf.address}${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: '{"a":',
+        }),
+      ),
+    ).toMatchObject({ code: 'BODY_NOT_JSON', detail: expect.stringMatching(/not valid JSON/) })
+})
+
+const wrong = (
+  instancePath: string,
+  schemaPath: string,
+  keyword: string,
+  params: object,
+  message: string,
+) => ({
+  instancePath,
+  schemaPath,
+  keyword,
+  params,
+  message,
+})
+
+test.each([
+  [
+    'the variant that it is nearly of',
+    [
+      wrong(
+        '/wish/name',
+        '#/properties/wish/anyOf/0/properties/name/minLength',
+        'minLength',
+        {},
+        'is too short',
+      ),
+      wrong('/wish', '#/properties/wish/anyOf/1/type', 'type', { type: 'null' }, 'must be null'),
+      wrong('/wish', '#/properties/wish/anyOf', 'anyOf', {}, 'must match a schema in anyOf'),
+    ],
+    'body/wish/name is too short',
+  ],
+  [
+    'the types that it may have',
+    [
+      wrong('/p/0', '#/properties/p/items/anyOf/0/type', 'type', { type: 'string' }, 'must be string'),
+      wrong('/p/0', '#/properties/p/items/anyOf/1/type', 'type', { type: 'null' }, 'must be null'),
+      wrong('/p/0', '#/properties/p/items/anyOf', 'anyOf', {}, 'must match a schema in anyOf'),
+    ],
+    'body/p/0 must be string or null',
+  ],
+  [
+    'the values that it may have',
+    [
+      wrong('/kind', '#/properties/kind/anyOf/0/const', 'const', { allowedValue: 'a' }, 'must be equal'),
+      wrong('/kind', '#/properties/kind/anyOf/1/const', 'const', { allowedValue: 'b' }, 'must be equal'),
+      wrong('/kind', '#/properties/kind/anyOf', 'anyOf', {}, 'must match a schema in anyOf'),
+    ],
+    'body/kind must be "a" or "b"',
+  ],
+])('a value that fits no variant of a union has one error: %s', (_, validation, detail) => {
+  const error = Object.assign(new Error('body'), { validation, validationContext: 'body' })
+  expect(toAppError(error).message).toBe(detail)
 })

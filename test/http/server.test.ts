@@ -72,6 +72,12 @@ test('every mistake in a request gets a problem document that says what is wrong
       /^body\/quotas\/streams must be integer or null$/,
     ],
     [
+      ask('PUT', '/api/projects/none', { key: ADMIN_TOKEN, body: { quotas: { streams: -1 } } }),
+      400,
+      'REQUEST_INVALID',
+      /^body\/quotas\/streams must be >= \d+$/,
+    ],
+    [
       ask('POST', '/api/projects', {
         key: ADMIN_TOKEN,
         body: { name: 'a' },

@@ -44,7 +44,7 @@ export async function fetchAndKeep(
   const masked = Object.keys(maskingOf(template, options.masks)?.byName ?? {})
   const rows = { rows: spool.rows, columns, masked: [...new Set([...masked, ...(table.kept?.masked ?? [])])] }
   const laidOut = { ...table, ...content } as Table
-  const { stall: ___, ...others } = options
+  const { stall: ___, onResumed: _______, ...others } = options
   const made = await feedTable(
     deps,
     { ...others, request, limits: {} },

@@ -65,6 +65,7 @@ export async function fetchTable(
       signal,
       onProgress,
       ...(options.onTrouble && { onTrouble: options.onTrouble }),
+      ...(options.onResumed && { onResumed: options.onResumed }),
       ...(options.stall && { stall: options.stall }),
     },
   )
@@ -125,7 +126,7 @@ function oneFeed(page: TextPage, { fields }: Template): OpenRows {
 /** Rows that are read one after the other. Types that the template leaves open are the source's, where it has any. */
 export async function feedTable(
   { pool, clock, log }: ProduceDeps,
-  { request, limits, signal, masks, stall }: ProduceOptions,
+  { request, limits, signal, masks, stall, onResumed }: ProduceOptions,
   { table, directory, ...opener }: { table: Table; directory: string } & Pick<FeedDeps, 'open' | 'bytes'>,
   onProgress: (progress: FetchProgress) => void,
 ): Promise<FetchedTable> {
@@ -147,7 +148,16 @@ export async function feedTable(
   const checked = { ...(key && { key }), ...(onDuplicates && { onDuplicates }) }
   const spool = await feedToSpool(
     { ...opener, threads: pool, clock, log },
-    { directory, columnsOf, limits, signal, onProgress, ...checked, ...(stall && { stall }) },
+    {
+      directory,
+      columnsOf,
+      limits,
+      signal,
+      onProgress,
+      ...checked,
+      ...(stall && { stall }),
+      ...(onResumed && { onResumed }),
+    },
   )
   const fetched = {
     table,

@@ -46,6 +46,8 @@ export interface ProduceOptions {
   brokenOff?: boolean
   /** The total is null while nobody knows it. */
   onProgress(progress: { stage: Stage; fetched: number; total: number | null; bytes: number }): void
+  /** Rows of an earlier, broken-off call are taken up; once per table. */
+  onResumed?(rows: number): void
   /** A page failed and is asked for again later. The next progress says that it is over. */
   onTrouble?(trouble: Trouble): void
   /** When a slow source gives its place to others. */

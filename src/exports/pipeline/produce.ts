@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { makeFolder } from '../../kernel/index.ts'
+import { DEFAULT_DIALECT } from '../csv/index.ts'
 import type { ColumnFacts, TableFacts } from '../report/index.ts'
 import type { ExportRequest, ExportType, Table } from '../request/index.ts'
 import { type ColumnCounts, misfitWarnings } from '../sheet/index.ts'
@@ -17,6 +19,7 @@ import type { FetchedTable } from './fetched-table.ts'
 import { missingColumns } from './missing-columns.ts'
 import { sheetName } from './plan-table.ts'
 import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
+import { sourceError } from './source-error.ts'
 
 /** The whole way from a request to its file. Called again with the same directory, it goes on where it was broken off. */
 export async function produce(deps: ProduceDeps, options: ProduceOptions): Promise<Produced> {
@@ -38,7 +41,9 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
         totals.bytes = before.bytes + progress.bytes
         options.onProgress({ stage: 'fetching', ...totals })
       },
-    )
+    ).catch((error: unknown) => {
+      throw sourceError(error, table)
+    })
     tables.push(await withWarnings(fetched, options.masks, directory))
   }
   options.onProgress({ stage: 'building', ...totals, total: totals.total ?? totals.fetched })
@@ -65,7 +70,13 @@ export async function produce(deps: ProduceDeps, options: ProduceOptions): Promi
     watermark: options.request.watermark ?? null,
     sheets: built.sheets ?? [],
     kept: keepsRows ? tables.flatMap(({ kept }) => kept ?? []) : null,
-    warnings: [...startedAnew(options, tables), ...warnings, ...built.warnings, ...misfits],
+    warnings: [
+      ...startedAnew(options, tables),
+      ...unusedDialect(options.request),
+      ...warnings,
+      ...built.warnings,
+      ...misfits,
+    ],
     facts,
   }
 }
@@ -126,6 +137,12 @@ function rest(limits: FetchLimits, { fetched, bytes }: { fetched: number; bytes:
     ...(maxRows !== undefined && { maxRows: Math.max(0, maxRows - fetched) }),
     ...(maxBytes !== undefined && { maxBytes: Math.max(0, maxBytes - bytes) }),
   }
+}
+
+/** Fields that nothing reads are worth a word; a byte order mark has a field of its own that many send always. */
+function unusedDialect({ type, csv }: ExportRequest): string[] {
+  if (type === 'csv' || !csv || isDeepStrictEqual({ ...csv, bom: true }, DEFAULT_DIALECT)) return []
+  return [`csv is for files of the type csv; it changes nothing in one of the type ${type}`]
 }
 
 function startedAnew({ brokenOff }: ProduceOptions, [first]: FetchedTable[]): string[] {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { type ProduceDeps, produce, type Sample } from '../pipeline/index.ts'
+import { type ProduceDeps, produce, type Sample, sourceError } from '../pipeline/index.ts'
 import { reportOf, type TableReport } from '../report/index.ts'
 import type { ExportRequest } from '../request/index.ts'
 import { type CellStyle, type FixedArea, type Masking, maskValue } from '../sheet/index.ts'
@@ -60,7 +60,9 @@ export async function previewExport(deps: ProduceDeps, options: PreviewOptions):
   const { request, masks, directory, signal, onRead } = options
   const samples = new Map<ExportRequest['tables'][number], Sample>()
   for (const table of request.tables) {
-    const { bytes, ...sample } = await sampleTable(deps, table, options)
+    const { bytes, ...sample } = await sampleTable(deps, table, options).catch((error: unknown) => {
+      throw sourceError(error, table)
+    })
     onRead?.({ rows: sample.page.rows, bytes })
     samples.set(table, sample)
   }

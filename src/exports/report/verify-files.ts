@@ -11,6 +11,8 @@ type Manifest = { format: string; parts: PartReport[]; watermark?: string | null
 
 export interface Finding {
   good: boolean
+  /** Nothing is wrong, but nothing is proved either. */
+  unproved?: true
   /** A file's name, or `signature`. */
   what: string
   message: string
@@ -31,8 +33,8 @@ export async function verifyFiles(
 function signatureOf({ signature, ...rest }: Manifest, keys: PublicKeys | undefined): Finding {
   const what = 'signature'
   if (!signature) {
-    const message = 'the manifest is not signed, so anybody may have written it'
-    return { good: keys === undefined, what, message }
+    const message = 'not signed: anybody may have written the manifest'
+    return keys ? { good: false, what, message } : { good: true, unproved: true, what, message }
   }
   if (!isGenuine({ ...rest, signature }))
     return { good: false, what, message: 'does not match: the manifest was changed after it was signed' }

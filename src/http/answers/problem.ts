@@ -60,7 +60,8 @@ export function toAppError(error: FastifyError | Error): AppError {
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
       return new AppError(ERRORS.BODY_NOT_JSON, 'the body is not valid JSON', { cause: error })
   }
-  if (error instanceof SyntaxError)
+  // Of a parser of bodies; one of our own code is a fault of ours.
+  if (error instanceof SyntaxError && statusCode === 400)
     return new AppError(ERRORS.BODY_NOT_JSON, `the body is not valid JSON: ${error.message}`)
   const outage = outageOf(error)
   if (outage) return outage
@@ -98,19 +99,37 @@ function invalidRequest(validation: Validation, where: string): AppError {
   return new AppError(ERRORS.REQUEST_INVALID, detail, { details: { errors } })
 }
 
-/** A value that is of none of several types is one error, not one per type and one for all of them. */
+/**
+ * A value that fits none of several variants has an error for each, and one for all of them. What remains is what helps: if the value
+ * has the type of one variant, what is wrong with it there; else the types that it may have.
+ */
 function oneForEachUnion(validation: Validation): Validation {
-  const isUnion = ({ keyword }: Validation[number]) => keyword === 'anyOf'
-  const within =
-    (path: string) =>
-    ({ instancePath }: Validation[number]) =>
-      instancePath === path
-  return validation.flatMap((error) => {
-    const { instancePath } = error
-    const others = validation.filter((other) => within(instancePath)(other) && !isUnion(other))
-    const types = others.flatMap(({ keyword, params }) => (keyword === 'type' ? [String(params.type)] : []))
-    const inUnion = validation.some((other) => within(instancePath)(other) && isUnion(other))
-    if (!inUnion || types.length < others.length || types.length === 0) return [error]
-    return isUnion(error) ? [{ ...error, message: `must be ${types.join(' or ')}`, params: {} }] : []
-  })
+  const inner = (union: Validation[number]) =>
+    validation.filter(({ schemaPath }) => schemaPath.startsWith(`${union.schemaPath}/`))
+  return validation
+    .filter(({ keyword }) => keyword === 'anyOf')
+    .reduce((errors, union) => {
+      const within = inner(union)
+      const variants = Map.groupBy(
+        within,
+        ({ schemaPath }) => schemaPath.slice(union.schemaPath.length).split('/')[1],
+      )
+      const near = [...variants.values()].filter((found) => !found.some((error) => isOtherKind(error, union)))
+      const [best] = near.toSorted((a, b) => a.length - b.length)
+      if (best)
+        return errors.filter((error) => error !== union && (!within.includes(error) || best.includes(error)))
+      const kinds = new Set(within.filter((error) => isOtherKind(error, union)).map(kindAsked))
+      if (kinds.size === 0) return errors
+      const one = { ...union, message: `must be ${[...kinds].join(' or ')}`, params: {} }
+      return errors.filter((error) => !within.includes(error)).map((error) => (error === union ? one : error))
+    }, validation)
+}
+
+/** The value is not what a variant is for, so that it is not worth a word what else it lacks. */
+function isOtherKind({ keyword, instancePath }: Validation[number], union: Validation[number]): boolean {
+  return instancePath === union.instancePath && (keyword === 'type' || keyword === 'const')
+}
+
+function kindAsked({ keyword, params }: Validation[number]): string {
+  return keyword === 'const' ? JSON.stringify(params.allowedValue) : String(params.type)
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseKeepingOrder } from '../../exports/index.ts'
+import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
 
 /** The order of keys carries meaning in templates and headers; `JSON.parse` would sort the ones that look like numbers. */
 export function keepKeyOrder(app: FastifyInstance): void {
@@ -7,6 +8,14 @@ export function keepKeyOrder(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'string' },
-    async (_request: FastifyRequest, text: string) => (text === '' ? undefined : parseKeepingOrder(text)),
+    async (_request: FastifyRequest, text: string) => (text === '' ? undefined : parseBody(text)),
   )
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return parseKeepingOrder(text)
+  } catch (cause) {
+    throw new AppError(ERRORS.BODY_NOT_JSON, `the body is not valid JSON: ${messageOf(cause)}`, { cause })
+  }
 }

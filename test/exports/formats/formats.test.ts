@@ -110,6 +110,16 @@ test('compression and sheets are refused where they have no place', async () => 
   expect(await problemOf(client.post({ type: 'jsonl', sheets }))).toMatchObject({ code: 'REQUEST_INVALID' })
 })
 
+test('options of CSV files are said to change nothing in others', async () => {
+  const { business, client } = await setup()
+  const { url: source_url } = business.source({ total: 1 })
+  const warningsOf = async (body: object) => (await client.run({ source_url, ...body })).warnings
+  expect(await warningsOf({ type: 'excel', csv: { delimiter: ';' } })).toEqual([
+    'csv is for files of the type csv; it changes nothing in one of the type excel',
+  ])
+  expect(await warningsOf({ type: 'excel', csv: {}, bom: false })).toEqual([])
+})
+
 test('a Parquet file has the types of its content, and two readers find the same values', async () => {
   const { business, client } = await setup()
   const { url: source_url } = business.source({ total: 150, row })

@@ -18,7 +18,7 @@ test('small data comes at once in sync mode, more than that is refused with the 
   const big = business.source({ total: 201 })
   const problem = await problemOf(ask({ source_url: big.url }))
   expect(problem).toMatchObject({ status: 413, code: 'SOURCE_TOO_LARGE' })
-  expect(problem.detail).toMatch(/201 rows.*200/)
+  expect(problem.detail).toMatch(/201 rows.*200.*without mode=sync/)
   const broken = business.source({ instead: (_, response) => Boolean(response.writeHead(403).end()) })
   expect(await problemOf(ask({ source_url: broken.url }))).toMatchObject({
     status: 502,
@@ -30,6 +30,44 @@ test('small data comes at once in sync mode, more than that is refused with the 
     key: client.project.key,
   })
   expect(await list.json()).toMatchObject({ items: [] })
+})
+
+test('sync mode refuses what only a task can do', async () => {
+  const { business, client } = await startExports()
+  const source = business.source({ total: 1 })
+  const ask = (body: object) =>
+    client.ask('POST', '/api/exports?mode=sync', {
+      key: client.project.key,
+      body: { source_url: source.url, ...body },
+    })
+  for (const body of [
+    { callback: 'https://a.example/told' },
+    { notify: { email: ['a@a.example'] } },
+    { keep_hours: 1 },
+    { keep_rows_hours: 1 },
+    { link_hours: 1 },
+    { link_uses: 1 },
+  ]) {
+    const [path] = Object.keys(body)
+    expect(await problemOf(ask(body))).toMatchObject({
+      code: 'REQUEST_INVALID',
+      errors: [{ path, message: expect.stringContaining('without mode=sync') }],
+    })
+  }
+})
+
+test('query parameters that do not exist are refused', async () => {
+  const { business, client } = await startExports()
+  const body = { source_url: business.source().url }
+  for (const path of ['/api/exports?mod=sync', '/api/exports/preview?mode=sync'])
+    expect(await problemOf(client.ask('POST', path, { key: client.project.key, body }))).toMatchObject({
+      code: 'REQUEST_INVALID',
+      detail: expect.stringMatching(/querystring .*mod/),
+    })
+  const list = `/api/projects/${client.project.id}/exports?state=failed`
+  expect(await problemOf(client.ask('GET', list, { key: client.project.key }))).toMatchObject({
+    code: 'REQUEST_INVALID',
+  })
 })
 
 test('a preview shows the first rows and the laid-out header, and stores nothing', async () => {

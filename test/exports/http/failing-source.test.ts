@@ -172,3 +172,39 @@ test('an export that failed once and will be tried again says so', async () => {
     waiting_for: { what: 'source', code: 'SOURCE_STATUS' },
   })
 })
+
+test('an error status names sheet and address, without what may be secret, and asks for credentials', async () => {
+  const { business, client } = await startExports()
+  const good = business.source({ total: 1 })
+  const bad = business.source({ instead: (_, response) => Boolean(response.writeHead(403).end()) })
+  const address = new URL(bad.url)
+  const secret = `${bad.url}${address.search ? '&' : '?'}token=s3cret`
+  const sheets = [
+    { name: 'Good', source_url: good.url },
+    { name: 'Bad', source_url: secret },
+  ]
+  const said = `sheet "Bad": page 0 was answered with status 403 by ${address.origin}${address.pathname}; does it need credentials? source_headers can send them`
+  const { task_id } = await client.start({ type: 'excel', sheets })
+  expect((await client.ended(task_id)).error).toMatchObject({ code: 'SOURCE_STATUS', message: said })
+  const preview = client.ask('POST', '/api/exports/preview', {
+    key: client.project.key,
+    body: { type: 'excel', sheets },
+  })
+  expect(await problemOf(preview)).toMatchObject({ code: 'SOURCE_STATUS', detail: said, sheet: 'Bad' })
+  const source = { kind: 'http', preset: 'csv', url: secret }
+  const sync = client.ask('POST', '/api/exports?mode=sync', { key: client.project.key, body: { source } })
+  expect((await problemOf(sync)).detail).toMatch(
+    /status 403 by .*source\.auth or source\.headers can send them$/,
+  )
+})
+
+test('a source that answers with a bare list is told what to ask for', async () => {
+  const { business, client } = await startExports()
+  const source_url = business.at('/list', (_, response) => response.end('[{"a":1}]'))
+  const sync = (body: object) =>
+    client.ask('POST', '/api/exports?mode=sync', { key: client.project.key, body })
+  expect(await problemOf(sync({ source_url }))).toMatchObject({
+    code: 'SOURCE_SHAPE',
+    detail: expect.stringMatching(/it is a list.*"rows": ""/),
+  })
+})

@@ -6,7 +6,7 @@ import { lookAtFile } from '../../../src/exports/report/file-check.ts'
 import { type FileReport, ManifestSigner, manifestText } from '../../../src/exports/report/index.ts'
 import { canonicalJson, isGenuine } from '../../../src/exports/report/manifest.ts'
 import { newKey } from '../../../src/exports/report/open-signer.ts'
-import { temporaryFolder } from '../../support/wharf-process.ts'
+import { runWharf, temporaryFolder } from '../../support/wharf-process.ts'
 
 const TEXT = '\ufeff"id","name"\r\n1,"two\nlines"\r\n2,"say ""no"""\r\n'
 
@@ -46,6 +46,21 @@ async function setup() {
 const bad = async (found: ReturnType<typeof verifyFiles>) => (await found).filter(({ good }) => !good)
 
 describe('a file and its manifest', () => {
+  test('of which nobody signed the manifest are said to be unproved', async () => {
+    const { path, report, keep, keys } = await setup()
+    const manifest = keep('unsigned.json', manifestText(report))
+    const unsigned = { what: 'signature', message: expect.stringMatching(/^not signed/) }
+    expect((await verifyFiles([path], { manifest }))[0]).toMatchObject({
+      ...unsigned,
+      good: true,
+      unproved: true,
+    })
+    expect((await verifyFiles([path], { manifest, keys }))[0]).toMatchObject({ ...unsigned, good: false })
+    const { exited, output } = runWharf(['verify', path, '--manifest', manifest])
+    expect(await exited).toMatchObject({ code: 0 })
+    expect(output.out).toContain('! signature: not signed')
+  })
+
   test('match, also under another name, and with a key that is known', async () => {
     const { path, keep, manifest, keys } = await setup()
     const found = await verifyFiles([path, keep('copy.csv', TEXT)], { manifest, keys })

@@ -43,7 +43,8 @@ const likesOf = (condition: Condition): string[] => {
   return []
 }
 
-const styles = (condition: string, count: number) => Array.from({ length: count }, () => ({ condition }))
+const styles = (condition: string, count: number) =>
+  Array.from({ length: count }, () => ({ condition, bold: true }))
 
 /** Few letters, so that patterns nearly match, again and again. */
 const stretch = fc
@@ -64,7 +65,7 @@ const template = fc.array(
   fc.record({
     name: fc.constantFrom('a', 'b', 'c'),
     condition_style: fc.array(
-      condition.map((text) => ({ condition: text })),
+      condition.map((text) => ({ condition: text, bold: true })),
       { maxLength: 6 },
     ),
   }),

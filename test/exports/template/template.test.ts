@@ -206,6 +206,12 @@ describe('a template that is refused', () => {
     [[{ name: 'a', bg_color: 'FFF0' }], 'template[0].bg_color', 'expected a colour'],
     [[{ name: 'a', bold: 'yes' }], 'template[0].bold', 'expected true or false'],
     [[{ name: 'a', width: 300 }], 'template[0].width', 'up to 255'],
+    [[{ title: 'g', width: 9, children: [{ name: 'a' }] }], 'template[0].width', 'its columns'],
+    [
+      [{ name: 'a', condition_style: [{ condition: '> 0' }] }],
+      'template[0].condition_style[0]',
+      'changes nothing',
+    ],
     [[{ name: 'a', height: -1 }], 'template[0].height', 'up to 409'],
     [[{ name: 'a', children: 'b' }], 'template[0].children', 'expected a list of nodes'],
     [[{ name: { a: 1 } }], 'template[0].name', 'expected a text'],

@@ -39,6 +39,8 @@ export interface FeedOptions extends FeedWriterOptions {
   signal: AbortSignal
   /** Columns that identify a row. */
   key?: readonly string[] | undefined
+  /** Rows of an earlier call are taken up. */
+  onResumed?(rows: number): void
   /** When a slow source gives its place to others; without it, never. */
   stall?: StallOptions
 }
@@ -110,6 +112,7 @@ async function readInto(
   const fetched = range.segments.reduce((sum, { rows }) => sum + rows, 0)
   const told: Resumed = reason === null ? { resumed: true, fetched } : { resumed: false, reason }
   log?.info({ total: feed.total ?? null, ...told }, 'fetching pages')
+  if (told.resumed) options.onResumed?.(told.fetched)
   const spooling = spoolingOf(columns, options, meta)
   const writer = new FeedWriter({ folder, clock, feed, meta }, options, new RangeSpooler(spooling, range))
   await writer.takeUp()

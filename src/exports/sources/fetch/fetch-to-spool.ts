@@ -75,6 +75,8 @@ export interface FetchOptions {
   key?: readonly string[] | undefined
   onDuplicates?: OnDuplicates
   onProgress?(progress: FetchProgress): void
+  /** Rows of an earlier call are taken up. */
+  onResumed?(rows: number): void
   onTrouble?(trouble: Trouble): void
   /** When a slow source gives its place to others; without it, never. */
   stall?: StallOptions
@@ -147,6 +149,7 @@ async function fetchWith(
   }
   const { meta, resumed } = await openFolder({ folder, clock: deps.clock }, expected)
   deps.log?.info({ total: probe.total, fetchers: meta.ranges.length, ...resumed }, 'fetching pages')
+  if (resumed.resumed) settings.onResumed?.(resumed.fetched)
   const fetch = new SpoolFetch({ ...deps, getter, folder }, { ...settings, probe, meta, csv, marked, masks })
   await fetch.run(signal)
   return fetch.spool(resumed, await fetch.checkKeys(signal))

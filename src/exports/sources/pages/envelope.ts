@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
-import { fault, OPEN_BRACE, ShapeFault, skipSpace, skipValue } from '../json/index.ts'
+import { fault, OPEN_BRACE, OPEN_BRACKET, ShapeFault, skipSpace, skipValue } from '../json/index.ts'
 
 /**
  * What surrounds a page's rows: `{total, data, template?, header?, footer?}`, bare or wrapped as
@@ -8,13 +8,15 @@ import { fault, OPEN_BRACE, ShapeFault, skipSpace, skipValue } from '../json/ind
  */
 
 const OPEN_ANGLE = 0x3c
+const BARE_LIST =
+  'it is a list, not an object {total, data}; ask with source: {"kind": "http", "url": …, "rows": ""}, or let `wharf doctor URL` find out how'
 
 /** Where the page's object starts, after the checks that concern the page as a whole. */
 export function startOfPage(input: Buffer, end: number, page: number): number {
   const at = startOfJson(input, end, page)
   if (input[at] !== OPEN_BRACE) {
     wholeOf(input, at, end)
-    throw new ShapeFault('it is not an object')
+    throw new ShapeFault(input[at] === OPEN_BRACKET ? BARE_LIST : 'it is not an object')
   }
   return at
 }

@@ -90,6 +90,8 @@ export function columnSettings(
   const alignment = alignmentOf(node, path)
   const { bold: _, ...headPaint } = paint
   const width = sizeOf(node, 'width', MAX_WIDTH, path)
+  if (width !== undefined && isGroup(node))
+    throw templateError(`${path}.width`, 'a group is as wide as its columns; give them the width')
   const mask = choiceOf(memberOf(node, 'mask'), MASKS, `${path}.mask`)
   if (mask !== undefined && isGroup(node))
     throw templateError(`${path}.mask`, 'a group has no values to hide; give the mask to its columns')
@@ -160,5 +162,9 @@ function conditionOf(
   const text = textOf(memberOf(entry, 'condition'), `${path}.condition`)
   if (text === undefined) throw templateError(`${path}.condition`, 'a condition such as ">= 0" is missing')
   budget.takeText(text, `${path}.condition`)
-  return { when: parseCondition(text, `${path}.condition`), style: paintOf(entry, path) }
+  const when = parseCondition(text, `${path}.condition`)
+  const style = paintOf(entry, path)
+  if (Object.keys(style).length === 0)
+    throw templateError(path, 'the condition changes nothing; add color, bg_color or bold')
+  return { when, style }
 }

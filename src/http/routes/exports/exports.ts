@@ -48,9 +48,10 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
           tags,
           operationId: 'createExport',
           summary: 'Ask for an export; with mode=sync the answer is the file itself',
-          querystring: Type.Object({
-            mode: Type.Optional(Type.Enum(['async', 'sync'])),
-          }),
+          querystring: Type.Object(
+            { mode: Type.Optional(Type.Enum(['async', 'sync'])) },
+            { additionalProperties: false },
+          ),
           body: ExportRequestBody,
           response: { 202: ExportTask },
         },
@@ -77,6 +78,7 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
           operationId: 'previewExport',
           summary:
             'The file of the first rows: its cells with values, shown texts and looks; nothing is stored',
+          querystring: Type.Object({}, { additionalProperties: false }),
           body: ExportRequestBody,
           response: { 200: Preview },
         },
@@ -116,14 +118,20 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
           operationId: 'listExports',
           summary: "A project's exports, newest first",
           params: OneProject,
-          querystring: Type.Object({
-            status: Type.Optional(ExportState),
-            operator_id: Type.Optional(Type.String()),
-            search: Type.Optional(
-              Type.String({ description: "part of the file's name, the operator or the id", maxLength: 200 }),
-            ),
-            ...paging,
-          }),
+          querystring: Type.Object(
+            {
+              status: Type.Optional(ExportState),
+              operator_id: Type.Optional(Type.String()),
+              search: Type.Optional(
+                Type.String({
+                  description: "part of the file's name, the operator or the id",
+                  maxLength: 200,
+                }),
+              ),
+              ...paging,
+            },
+            { additionalProperties: false },
+          ),
           response: { 200: ExportPage },
         },
       },
