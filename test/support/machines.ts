@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { inject, onTestFinished } from 'vitest'
+import { startWharf } from '../../src/app/serve.ts'
+import { loadConfig } from '../../src/config.ts'
 import type { BackendName } from './backends.ts'
 import { createDatabase } from './databases.ts'
 import { ADMIN_TOKEN, asking } from './http.ts'
@@ -42,6 +44,20 @@ export async function serveOn(env: Record<string, string>) {
     await server.exited
   }
   return { ...server, ask, stop }
+}
+
+/** The same in this process, which saves most of a start, where the test needs no process to lock out or to kill. */
+export async function serveHere(env: Record<string, string>) {
+  const wharf = await startWharf(
+    loadConfig({ WHARF_PORT: '0', TASK_GRPC_PORT: '0', WHARF_LOG_LEVEL: 'silent', ...env }),
+  )
+  let running = true
+  const stop = async () => {
+    if (running) await wharf.stop()
+    running = false
+  }
+  onTestFinished(stop)
+  return { address: wharf.address, ask: asking(() => wharf.address), stop }
 }
 
 /** What a command says, and how it ended. */
