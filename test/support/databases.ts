@@ -38,10 +38,13 @@ export function patient(url: string): string {
   return address.href
 }
 
-/** A database of its own with nothing in it. */
-export async function createDatabase(admin = inject('postgresUrl') as string): Promise<Database> {
+/** A database of its own with nothing in it, or with what the template has. */
+export async function createDatabase(
+  admin = inject('postgresUrl') as string,
+  template = 'template1',
+): Promise<Database> {
   const name = `wharf_${randomBytes(6).toString('hex')}`
-  await runSql(admin, `create database ${name}`)
+  await runSql(admin, `create database ${name} template ${template}`)
   const url = new URL(admin)
   url.pathname = `/${name}`
   return { url: url.href, drop: () => runSql(admin, `drop database ${name} with (force)`) }
@@ -63,10 +66,7 @@ export async function borrowDatabase(): Promise<Database> {
 }
 
 async function migrated(): Promise<Lent> {
-  const database = await createDatabase()
-  const ledger = await openPostgresLedger(database.url, createLog({ level: 'silent' }), { connections: 1 })
-  await migrate(ledger)
-  await ledger.close()
+  const database = await createDatabase(undefined, await template())
   const { url } = database
   const tables = (await tablesOf(url)).filter((table) => table !== VERSIONS)
   const seeded: string[] = []
@@ -91,6 +91,28 @@ async function emptied({ url, tables, seeded, functions, version }: Lent): Promi
     return (await versionOf(url)) === version
   } catch {
     return false
+  }
+}
+
+/** The name of a migrated database that others are copied from. Whoever needs it first makes it, for all files of the run. */
+async function template(): Promise<string> {
+  const admin = inject('postgresUrl') as string
+  const name = inject('postgresTemplate')
+  const client = new pg.Client({ connectionString: admin })
+  await client.connect()
+  try {
+    await client.query(`select pg_advisory_lock(hashtext('${name}'))`)
+    const { rowCount } = await client.query(`select 1 from pg_database where datname = '${name}'`)
+    if (rowCount === 0) {
+      const { url } = await createDatabase(admin)
+      const ledger = await openPostgresLedger(url, createLog({ level: 'silent' }), { connections: 1 })
+      await migrate(ledger)
+      await ledger.close()
+      await client.query(`alter database ${new URL(url).pathname.slice(1)} rename to ${name}`)
+    }
+    return name
+  } finally {
+    await client.end()
   }
 }
 

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import type { Launcher } from './fronted-server.ts'
 import { preparePostgres } from './postgres-server.ts'
@@ -6,6 +8,8 @@ import { prepareRedis } from './redis-server.ts'
 declare module 'vitest' {
   interface ProvidedContext {
     postgresUrl: string | null
+    /** The database that others are copied from. */
+    postgresTemplate: string
     redisUrl: string | null
   }
 }
@@ -24,11 +28,13 @@ export default async function services(project: TestProject): Promise<() => Prom
   if (!redisUrl) console.error(missing('Redis', 'TEST_REDIS_URL', 'redis-server'))
   project.provide('postgresUrl', postgresUrl)
   project.provide('redisUrl', redisUrl)
-  const remove = async () => {
+  const template = `wharf_template_${randomBytes(6).toString('hex')}`
+  project.provide('postgresTemplate', template)
+  return async () => {
     await redis?.remove()
     await postgres?.remove()
+    if (TEST_DATABASE_URL) await dropDatabase(TEST_DATABASE_URL, template)
   }
-  return remove
 }
 
 async function bringUp(launcher: Launcher | undefined) {
@@ -39,6 +45,13 @@ async function bringUp(launcher: Launcher | undefined) {
     launcher.clean()
   }
   return { port: launched.port, remove }
+}
+
+async function dropDatabase(url: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`drop database if exists ${name}`)
+  await client.end()
 }
 
 function missing(what: string, setting: string, pack: string): string {
