@@ -62,8 +62,8 @@ import { consoleRoutes } from './routes/installation/console.ts'
 import { healthRoutes } from './routes/installation/health.ts'
 import { overviewRoutes } from './routes/installation/overview.ts'
 import { auditRoutes, projectRoutes, sessionRoutes, signInRoutes } from './routes/tenancy/index.ts'
+import { schemaCompilers } from './schema-compilers.ts'
 import { SignInDesk } from './sign-in/sign-in-desk.ts'
-import { validators } from './validators.ts'
 import { eventRoutes } from './watch/events.ts'
 import { Watchers } from './watch/watchers.ts'
 import { EventSockets } from './watch/web-socket.ts'
@@ -242,7 +242,7 @@ export class HttpServer implements Part {
       ajv: {
         customOptions: { allErrors: true, removeAdditional: false, verbose: true, discriminator: true },
       },
-      schemaController: { compilersFactory: { buildValidator: validators() } },
+      schemaController: { compilersFactory: schemaCompilers() },
       clientErrorHandler: refuseBytes,
       frameworkErrors: (error, request, reply) => this.#answerError(error, request, reply),
     }).withTypeProvider<TypeBoxTypeProvider>()
