@@ -1,40 +1,79 @@
 import type { Selectable } from 'kysely'
-import type { JobState } from '../jobs/index.ts'
-import { type WaitingFor, waitingFor } from '../jobs/index.ts'
+import { type Static, Type } from 'typebox'
+import { Failure, type JobState, nullable, Time, WaitingFor, waitingFor } from '../jobs/index.ts'
 import type { Schema } from '../ledger/index.ts'
 import { type ExportProgress, type ExportResult, fileOf, troubleOf } from './export-job.ts'
-import type { ExportType, UsedTemplate } from './request/index.ts'
+import { EXPORT_TYPES, type ExportType, UsedTemplate } from './request/index.ts'
 
-export type ExportStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'cancelled'
-type ExportStage = 'queued' | 'fetching' | 'building' | 'uploading' | 'notifying' | 'done'
+export const ExportState = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled'], {
+  title: 'ExportState',
+})
+
+export type ExportStatus = Static<typeof ExportState>
 
 const UNTOLD = 'the callback could not be told, and is not tried again; see the deliveries'
 
 /** A task as everybody outside sees it: callers, callbacks, browsers. */
-export interface ExportView {
-  task_id: string
-  project_id: string
-  operator_id: string | null
-  /** As it was asked for: without its ending, and before there is a file. */
-  file_name: string
-  type: ExportType
-  /** The templates that were asked for by name, with the versions that they had. */
-  templates: UsedTemplate[]
-  status: ExportStatus
-  stage: ExportStage
-  progress: { fetched: number; total: number | null }
-  file: ReturnType<typeof fileOf> | null
-  download_url: string | null
-  error: { code: string; message: string } | null
-  /** What is away or failing, while the export cannot go on because of it. */
-  waiting_for: WaitingFor | null
-  warnings: string[]
-  attempts: number
-  created_at: string
-  started_at: string | null
-  finished_at: string | null
-  expires_at: string | null
-}
+export type ExportView = Static<typeof ExportTask>
+export const ExportTask = Type.Object(
+  {
+    task_id: Type.String(),
+    project_id: Type.String(),
+    operator_id: nullable(Type.String()),
+    file_name: Type.String({ description: 'as it was asked for, without its ending' }),
+    type: Type.Enum([...EXPORT_TYPES]),
+    templates: Type.Array(UsedTemplate, {
+      description: 'the ones that were asked for by name, with the versions that they had',
+    }),
+    status: ExportState,
+    stage: Type.Enum(['queued', 'fetching', 'building', 'uploading', 'notifying', 'done']),
+    progress: Type.Object({ fetched: Type.Integer(), total: nullable(Type.Integer()) }),
+    file: nullable(
+      Type.Object({
+        name: Type.String(),
+        size: Type.Integer(),
+        sha256: Type.String(),
+        rows: Type.Integer(),
+        parts: Type.Integer(),
+      }),
+    ),
+    download_url: nullable(Type.String()),
+    error: nullable(Failure),
+    waiting_for: nullable(WaitingFor),
+    warnings: Type.Array(Type.String()),
+    attempts: Type.Integer(),
+    created_at: Time,
+    started_at: nullable(Time),
+    finished_at: nullable(Time),
+    expires_at: nullable(Time),
+  },
+  {
+    title: 'ExportTask',
+    examples: [
+      {
+        task_id: '01JH3V6W6Y8E9Z',
+        project_id: 'erp',
+        operator_id: null,
+        file_name: 'orders-2026-01',
+        type: 'excel',
+        templates: [],
+        status: 'succeeded',
+        stage: 'done',
+        progress: { fetched: 1200, total: 1200 },
+        file: { name: 'orders-2026-01.xlsx', size: 48_213, sha256: 'e3b0c442…', rows: 1200, parts: 1 },
+        download_url: 'https://wharf.example.com/api/exports/01JH3V6W6Y8E9Z/file?ticket=…',
+        error: null,
+        waiting_for: null,
+        warnings: [],
+        attempts: 1,
+        created_at: '2026-02-01T08:00:00.000Z',
+        started_at: '2026-02-01T08:00:00.100Z',
+        finished_at: '2026-02-01T08:00:04.000Z',
+        expires_at: '2026-02-08T08:00:04.000Z',
+      },
+    ],
+  },
+)
 
 /** One row of the join that `ExportQueries` reads. */
 export type ExportRow = Selectable<{
@@ -112,7 +151,7 @@ function waitsFor(row: ExportRow, status: ExportStatus, progress: ExportProgress
   return (status === 'processing' && progress && troubleOf(progress).waiting_for) || null
 }
 
-function stageOf(row: ExportRow, status: ExportStatus, progress: ExportProgress | null): ExportStage {
+function stageOf(row: ExportRow, status: ExportStatus, progress: ExportProgress | null): ExportView['stage'] {
   if (status === 'pending') return 'queued'
   if (status === 'processing') return progress?.stage ?? 'fetching'
   return row.callback !== null && row.told === null ? 'notifying' : 'done'

@@ -1,24 +1,29 @@
 // What the API answers with, as types: out of the very schemas that the server writes its answers by. Nothing of this
 // exists at run time, so that the console can take it without a line of the server.
 import type { Static } from 'typebox'
-import type { Preview, TablePreview } from '../exports/index.ts'
-import type { EventMessage } from '../notify/index.ts'
+import type {
+  ExportReport as ExportReportSchema,
+  ExportView,
+  Preview,
+  TablePreview,
+} from '../exports/index.ts'
+import type { Delivery, EventMessage } from '../notify/index.ts'
+import type * as runs from '../runs/index.ts'
+import type { ProjectView } from '../tenancy/index.ts'
+import type * as transfers from '../transfers/index.ts'
 import type * as exported from './routes/exports/export-schemas.ts'
 import type * as overview from './routes/installation/overview-schemas.ts'
 import type * as processing from './routes/processing/processing-schemas.ts'
-import type * as runs from './routes/runs/run-schemas.ts'
 import type * as shared from './routes/schemas.ts'
-import type * as projects from './routes/tenancy/project-schemas.ts'
 import type * as sessions from './routes/tenancy/session-schemas.ts'
-import type * as transfers from './routes/transfers/transfer-schemas.ts'
 
 export type { EventMessage, Preview, TablePreview }
 
-export type ExportTask = Static<typeof exported.ExportTask>
+export type ExportTask = ExportView
 export type ExportPage = Static<typeof exported.ExportPage>
 export type ExportPlace = Static<typeof exported.Place>
-export type ExportDelivery = Static<typeof exported.Deliveries>['items'][number]
-export type ExportReport = Static<typeof exported.Report>
+export type ExportDelivery = Delivery
+export type ExportReport = Static<typeof ExportReportSchema>
 export type ExportDownload = Static<typeof exported.Downloads>['items'][number]
 
 export type TransferJob = Static<typeof transfers.TransferJob>
@@ -39,7 +44,7 @@ export type Task = Static<typeof processing.TaskView>
 export type TaskPage = Static<typeof processing.TaskPage>
 
 export type Overview = Static<typeof overview.OverviewAnswer>
-export type Project = Static<typeof projects.ProjectView>
+export type Project = ProjectView
 export type Session = Static<typeof sessions.SessionView>
 export type SignInMethods = Static<typeof sessions.SignInMethods>
 export type Ticket = Static<typeof shared.Ticket>

@@ -1,17 +1,25 @@
 import type { Selectable } from 'kysely'
-import type { Backoff, WaitsOn } from '../kernel/index.ts'
+import { type Static, Type } from 'typebox'
+import { type Backoff, WAITS_ON } from '../kernel/index.ts'
+import { nullable, Time } from './shapes.ts'
 import type { JobsTable } from './tables.ts'
 
 /** What an unfinished job waits for before it is tried again, as callers see it. */
-export interface WaitingFor {
-  what: WaitsOn
-  /** When it was first met. */
-  since: string
-  code: string
-  message: string
-  /** Null while it is being tried again. */
-  next_try_at: string | null
-}
+export type WaitingFor = Static<typeof WaitingFor>
+/** `next_try_at` is null while it is being tried again. */
+export const WaitingFor = Type.Object(
+  {
+    what: Type.Enum([...WAITS_ON]),
+    since: Time,
+    code: Type.String(),
+    message: Type.String(),
+    next_try_at: nullable(Time),
+  },
+  {
+    title: 'WaitingFor',
+    description: 'What is away or failing. Waiting for a part of the installation uses up no attempt.',
+  },
+)
 
 /** Half of each pause is random: hundreds of jobs that met the same outage must not come back at the same moment. */
 export const OUTAGE_BACKOFF: Backoff = { base: 1_000, factor: 2, max: 60_000, jitter: 0.5 }

@@ -4,7 +4,8 @@
  * the two in both directions.
  */
 /** What a job can wait for before it is tried again: a part of the installation, or what a caller named. */
-export type WaitsOn = 'ledger' | 'store' | 'disk' | 'redis' | 'source' | 'quota' | 'scanner' | 'mail'
+export const WAITS_ON = ['ledger', 'store', 'disk', 'redis', 'source', 'quota', 'scanner', 'mail'] as const
+export type WaitsOn = (typeof WAITS_ON)[number]
 
 export interface ErrorKind {
   /** Stable name on the wire. */

@@ -16,7 +16,7 @@ export { FileScanner } from './command/file-scanner.ts'
 export { runProcess } from './command/run-process.ts'
 export { startNode } from './command/start-node.ts'
 export { type Duty, DutyLoop } from './duty.ts'
-export { AppError, ERRORS, type ErrorKind, isAppError, messageOf, type WaitsOn } from './errors.ts'
+export { AppError, ERRORS, type ErrorKind, isAppError, messageOf, WAITS_ON, type WaitsOn } from './errors.ts'
 export { forgetAddress, keepAddress, loopbackOf, readAddress } from './files/address-file.ts'
 export { isErrno } from './files/errno.ts'
 export {

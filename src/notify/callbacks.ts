@@ -1,5 +1,14 @@
+import { type Static, Type } from 'typebox'
 import type { TaskViews } from '../domain/index.ts'
-import { Completed, type Ended, type Engine, type JobContext, type JobKind } from '../jobs/index.ts'
+import {
+  Completed,
+  type Ended,
+  type Engine,
+  type JobContext,
+  type JobKind,
+  nullable,
+  Time,
+} from '../jobs/index.ts'
 import {
   AppError,
   type Clock,
@@ -34,17 +43,17 @@ interface CallbackPayload {
   webhookId: string
 }
 
-export interface Delivery {
-  attempt: number
-  at: string
-  url: string
-  type: string
-  status: number | null
-  error: string | null
-  delivered: boolean
-  /** `callback`, `email` or the kind of a chat. */
-  channel: string
-}
+export type Delivery = Static<typeof Delivery>
+export const Delivery = Type.Object({
+  attempt: Type.Integer(),
+  at: Time,
+  url: Type.String(),
+  type: Type.String(),
+  status: nullable(Type.Integer()),
+  error: nullable(Type.String()),
+  delivered: Type.Boolean(),
+  channel: Type.String({ description: 'callback, email, or the kind of a chat' }),
+})
 
 const KIND = 'callback'
 /** 5 s, 15 s, 45 s … up to six hours apart: about two days of trying. */

@@ -1,6 +1,6 @@
-export type { Callbacks } from './callbacks.ts'
+export { type Callbacks, Delivery } from './callbacks.ts'
 export { type EventBatch, EventMessage } from './event-batch.ts'
 export { type EventStream, eventHistory, openEventStream } from './event-stream.ts'
 export { Mailer } from './mailer.ts'
-export { CHATS, checkNotify, LANGUAGES } from './notify-wish.ts'
+export { checkNotify, NotifyWish } from './notify-wish.ts'
 export { openNotify } from './open-notify.ts'

@@ -1,17 +1,42 @@
+import { type Static, Type } from 'typebox'
 import { AppError, ERRORS } from '../kernel/index.ts'
 
-export const CHATS = ['slack', 'feishu', 'dingtalk', 'wecom'] as const
+const CHATS = ['slack', 'feishu', 'dingtalk', 'wecom'] as const
 export type Chat = (typeof CHATS)[number]
 export const LANGUAGES = ['en', 'zh'] as const
 /** Where nobody has chosen one, a message has both. */
 export type Language = (typeof LANGUAGES)[number]
 
 /** Whom a request wants to be told of its end, beside the callback. */
-export interface NotifyWish {
-  email?: string[]
-  chat?: { kind: Chat; url: string }[]
-  language?: Language
-}
+export type NotifyWish = Static<typeof NotifyWish>
+export const NotifyWish = Type.Object(
+  {
+    email: Type.Optional(
+      Type.Array(Type.String({ minLength: 3, maxLength: 320 }), {
+        maxItems: 20,
+        description: 'Each gets a mail of its own with a link',
+      }),
+    ),
+    chat: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            kind: Type.Enum([...CHATS]),
+            url: Type.String({ minLength: 1, maxLength: 16_384, description: 'Its webhook; stored sealed' }),
+          },
+          { additionalProperties: false },
+        ),
+        { maxItems: 20 },
+      ),
+    ),
+    language: Type.Optional(Type.Enum([...LANGUAGES], { description: 'Default: messages have both' })),
+  },
+  {
+    title: 'NotifyOptions',
+    additionalProperties: false,
+    description: 'People who are told when it is ready or has failed',
+  },
+)
 
 /** What the installation can do. */
 export interface NotifySetting {

@@ -1,2 +1,13 @@
 export { openRuns } from './open-runs.ts'
+export {
+  type Account,
+  NewAccount,
+  OneAccount,
+  OneRun,
+  Params,
+  Run,
+  RunKind,
+  RunsState,
+  ShortRun,
+} from './run-schemas.ts'
 export type { Runs } from './runs.ts'

@@ -1,17 +1,7 @@
-/** What a run has done so far, as shown on the wire. */
-export interface RunProgress {
-  downloaded: number
-  skipped: number
-  filtered: number
-  failed: number
-  bytes: number
-  /** Bytes a second over the last seconds; 0 when nothing runs. */
-  rate: number
-  /** Pages read. */
-  page: number
-  /** Where `continue` would go on; null: at the beginning. */
-  cursor: string | null
-}
+import type { Static } from 'typebox'
+import type { Progress } from './run-schemas.ts'
+
+export type RunProgress = Static<typeof Progress>
 
 /** The part of the progress that is counted item by item. */
 export interface Counts {

@@ -1,10 +1,12 @@
+import type { Static } from 'typebox'
 import type { Job } from '../jobs/index.ts'
+import type { RunState as RunStateSchema } from './run-schemas.ts'
 
 /**
  * The states of a run, as snapshots and events tell of them: `pending` is a place in the lane without a worker yet, so it
  * is still queued. Only the answer to a start is a moment ahead: it says `Running` where a place was free.
  */
-export type RunState = 'Queued' | 'Running' | 'Done' | 'Failed' | 'Cancelled'
+export type RunState = Static<typeof RunStateSchema>
 
 /**
  * The states of an account: those of its last run, and `Idle` without one.

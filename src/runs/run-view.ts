@@ -1,46 +1,17 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { activeIn, WAITING_COLUMNS, type WaitingFor, waitingFor } from '../jobs/index.ts'
+import type { Static } from 'typebox'
+import { activeIn, WAITING_COLUMNS, waitingFor } from '../jobs/index.ts'
 import type { Schema } from '../ledger/index.ts'
 import { maskUrl } from '../tenancy/index.ts'
 import type { AccountParams } from './feed/item-filter.ts'
 import { NO_PROGRESS, type RunProgress } from './run-progress.ts'
-import { type AccountState, accountState, isLocked, type RunState, runState } from './run-state.ts'
+import type { Account, Run, RunsState } from './run-schemas.ts'
+import { accountState, isLocked, runState } from './run-state.ts'
 import type { RunOrder } from './run-store.ts'
 
-export interface AccountView {
-  handle: string
-  url: string
-  params: AccountParams
-  state: AccountState
-  locked: boolean
-  run_id: string | null
-  progress: RunProgress
-  error: { code: string; message: string } | null
-  /** What of the installation is away, while the run cannot go on because of it. */
-  waiting_for: WaitingFor | null
-  updated_at: string
-}
-
-export interface RunView {
-  run_id: string
-  handle: string
-  kind: 'start' | 'continue'
-  url: string
-  params: AccountParams
-  state: RunState
-  progress: RunProgress
-  error: { code: string; message: string } | null
-  waiting_for: WaitingFor | null
-  created_at: string
-  started_at: string | null
-  finished_at: string | null
-}
-
-export interface StateView {
-  max_concurrent: number
-  queue: string[]
-  accounts: AccountView[]
-}
+export type AccountView = Static<typeof Account>
+export type RunView = Static<typeof Run>
+export type StateView = Static<typeof RunsState>
 
 /** What an account keeps of its last run when the job is deleted. */
 export type LastRun = Pick<AccountView, 'state' | 'run_id' | 'progress' | 'error' | 'updated_at'>
@@ -95,7 +66,7 @@ export async function readRun(db: Kysely<Schema>, id: string): Promise<RunView |
 }
 
 /** All of it; to be read within one snapshot. */
-export async function readState(db: Kysely<Schema>, lane: string): Promise<StateView> {
+export async function readState(db: Kysely<Schema>, lane: string): Promise<Omit<StateView, 'seq'>> {
   const limit = await db.selectFrom('lanes').select('max_running').where('name', '=', lane).executeTakeFirst()
   const queue = await db
     .selectFrom('jobs')

@@ -106,7 +106,7 @@ export class Runs {
   }
 
   /** One consistent view with its `seq`. */
-  async state(): Promise<{ seq: number } & StateView> {
+  async state(): Promise<StateView> {
     const { seq, value } = await this.#deps.engine.events.snapshot((db) => readState(db, RUN_LANE))
     return { seq, ...value }
   }

@@ -1,4 +1,6 @@
 import type { Generated } from 'kysely'
+import type { Static } from 'typebox'
+import type { TransferState } from './views/transfer-schemas.ts'
 
 declare module '../ledger/schema.ts' {
   interface Schema {
@@ -11,7 +13,7 @@ declare module '../ledger/schema.ts' {
   }
 }
 
-export type TransferStatus = 'Pending' | 'Running' | 'Success' | 'Failed' | 'Timeout'
+export type TransferStatus = Static<typeof TransferState>
 
 interface TransferBusinessesTable {
   biz_id: number

@@ -1,22 +1,12 @@
+import type { Static } from 'typebox'
 import type { TransferTarget } from '../carriers/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { Tx } from '../ledger/index.ts'
 import { fullPathOf, targetDirectory } from './repository/repository-path.ts'
 import type { DeliveredFile } from './transfer-keys.ts'
+import type { TransferRequestBody } from './views/transfer-schemas.ts'
 
-/** A request as it is on the wire. */
-export interface TransferBody {
-  biz_id: number
-  app_id: number
-  file_path?: string
-  file_name?: string
-  file_signature?: string
-  export_task_id?: string
-  target_agent_id: string
-  target_container_id?: string
-  target_user?: string
-  target_file_dir: string
-}
+export type TransferBody = Static<typeof TransferRequestBody>
 
 /** One caller's wish to have a file at one target. */
 export interface JoinRequest extends DeliveredFile {

@@ -1,42 +1,83 @@
+import { type Static, Type } from 'typebox'
+import { nullable, Time } from '../../jobs/index.ts'
 import { type Watermark, watermarkText } from '../request/index.ts'
 import type { TableFacts } from './table-facts.ts'
 
+const Part = {
+  name: Type.String(),
+  rows: Type.Integer(),
+  size: Type.Integer(),
+  sha256: Type.String(),
+}
 /** One file: a whole export, or a part of an archive. */
-export interface PartReport {
-  name: string
-  rows: number
-  size: number
-  sha256: string
-}
+export type PartReport = Static<typeof PartReport>
+const PartReport = Type.Object(Part)
 
-/** What was counted in one table, in the words of the wire. */
-export interface TableReport extends Omit<TableFacts, 'leftOut' | 'checks'> {
-  /** Keys of the rows that the template leaves out. */
-  left_out: string[]
-  duplicates: {
-    /** Pages with the very rows of an earlier one. */
-    same_pages: number
-    /** Columns that identify a row; null: none were given, so rows were not compared. */
-    key: string[] | null
-    repeated_keys: number | null
-  }
-  /** The total that a later page stated, if it was another: rows came or went while it was read. */
-  drift: TableFacts['checks']['drift']
-}
+const ReportedColumn = Type.Object(
+  {
+    title: Type.String(),
+    name: Type.String({ description: 'key of the rows' }),
+    type: Type.String(),
+    nulls: Type.Integer({ description: 'empty cells: null, a missing key, an empty text' }),
+    misfits: Type.Integer({ description: 'values that did not fit the type' }),
+    escaped: Type.Optional(
+      Type.Integer({
+        description: 'texts of a CSV file that got an apostrophe; reports of earlier versions lack it',
+      }),
+    ),
+    cuts: Type.Integer({ description: 'texts that were too long for a cell' }),
+    longest: Type.Integer({ description: 'characters of the longest text' }),
+  },
+  { title: 'ReportedColumn' },
+)
+
+/** What was counted in one table. Reports of earlier versions lack what is optional. */
+export type TableReport = Static<typeof TableReport>
+const TableReport = Type.Object(
+  {
+    name: Type.String(),
+    asked: Type.Integer(),
+    written: Type.Integer(),
+    columns: Type.Array(ReportedColumn),
+    left_out: Type.Array(Type.String(), { description: 'keys of the rows that the template leaves out' }),
+    duplicates: Type.Optional(
+      Type.Object({
+        same_pages: Type.Integer({ description: 'pages with the very rows of an earlier one' }),
+        key: nullable(
+          Type.Array(Type.String(), { description: 'columns that identify a row; null: not compared' }),
+        ),
+        repeated_keys: nullable(Type.Integer()),
+      }),
+    ),
+    drift: Type.Optional(
+      nullable(
+        Type.Object(
+          { page: Type.Integer(), total: Type.Integer() },
+          { description: 'the total that a later page stated, if it was another' },
+        ),
+      ),
+    ),
+  },
+  { additionalProperties: true },
+)
 
 /** What is known of a finished file. Kept with its export. */
-export interface FileReport {
-  file: PartReport & { parts: number; content_type: string }
-  /** Rows that the sources announced, and rows in the file. */
-  rows: { asked: number; written: number }
-  /** By sheet; a CSV file has one table. */
-  tables: TableReport[]
-  /** The files of an archive, or the file itself. */
-  parts: PartReport[]
-  /** What marks the file; null: it is not marked. Reports of earlier versions lack it. */
-  watermark?: string | null
-  warnings: string[]
-}
+export type FileReport = Omit<Static<typeof ExportReport>, 'task_id' | 'project_id' | 'finished_at'>
+/** More may follow: a reader of a report passes over what it does not know. */
+export const ExportReport = Type.Object(
+  {
+    task_id: Type.String(),
+    project_id: Type.String(),
+    finished_at: Time,
+    file: Type.Object({ ...Part, parts: Type.Integer(), content_type: Type.String() }),
+    rows: Type.Object({ asked: Type.Integer(), written: Type.Integer() }),
+    tables: Type.Array(TableReport, { description: 'by sheet; a CSV file has one' }),
+    parts: Type.Array(PartReport, { description: 'the files of an archive, or the file itself' }),
+    watermark: Type.Optional(nullable(Type.String({ description: 'who asked, when and the task id' }))),
+    warnings: Type.Array(Type.String()),
+  },
+  { title: 'ExportReport' },
+)
 
 /** What a report is made of: everything but the file's own size and hash, which are known when it is stored. */
 export interface ReportedFile {

@@ -1,5 +1,5 @@
 export { ExportReports, keepReport } from './export-reports.ts'
-export { type FileReport, type PartReport, reportOf, type TableReport } from './file-report.ts'
+export { ExportReport, type FileReport, type PartReport, reportOf, type TableReport } from './file-report.ts'
 export { MANIFEST_FORMAT, ManifestSigner, manifestText, type Signed } from './manifest.ts'
 export { openSigner } from './open-signer.ts'
 export type { ColumnFacts, TableFacts } from './table-facts.ts'

@@ -1,61 +1,23 @@
+import { type Static, Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { type CsvDialect, type CsvWishes, readDialect } from '../csv/index.ts'
+import { type CsvDialect, readDialect } from '../csv/index.ts'
 import { COMPRESSIONS, type Compression } from '../records/index.ts'
 import {
   AUDIT_CONNECTION,
-  type AuditSource,
   auditQuery,
   type HttpPlan,
-  type HttpSource,
   readHttpSource,
   type SqlSource,
 } from '../sources/index.ts'
 import { parseHeader, parseTemplate, type TemplateFrom, type ThemeName } from '../template/index.ts'
+import type { ExportBody } from './export-body.ts'
 import type { ExportType } from './export-type.ts'
 import { fileNameFor } from './file-name.ts'
 import type { Watermark } from './watermark.ts'
 
 /** Which template, in which version, an export was made with. */
-export interface UsedTemplate {
-  name: string
-  version: number
-}
-
-/** A request as it came over the wire, its outer shape already checked. */
-export interface ExportBody {
-  project_id?: string
-  source_url?: string
-  source?: ({ kind: 'sql' } & SqlSource) | ({ kind: 'http' } & HttpSource) | AuditSource
-  file_name?: string
-  title?: string
-  summary?: string
-  type?: ExportType
-  compress?: Compression
-  operator_id?: string
-  template?: unknown
-  header?: unknown
-  footer?: unknown
-  callback?: string
-  page_size?: number
-  sheets?: { name: string; source_url: string; title?: string; summary?: string; template?: unknown }[]
-  source_headers?: Record<string, string>
-  timezone?: string
-  theme?: ThemeName
-  bom?: boolean
-  csv?: CsvWishes
-  fresh?: boolean
-  priority?: 'interactive' | 'scheduled'
-  keep_hours?: number
-  keep_rows_hours?: number
-  link_hours?: number
-  link_uses?: number
-  template_from?: TemplateFrom
-  key?: string[]
-  on_duplicates?: 'fail' | 'warn'
-  watermark?: boolean
-  /** Whom to tell; checked and used by whoever tells. */
-  notify?: object
-}
+export type UsedTemplate = Static<typeof UsedTemplate>
+export const UsedTemplate = Type.Object({ name: Type.String(), version: Type.Integer() })
 
 /** Rows of one table, kept as JSON lines (zstd). They are masked already. */
 export interface KeptRows {

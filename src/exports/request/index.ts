@@ -1,10 +1,10 @@
+export { type ExportBody, ExportFields, Template } from './export-body.ts'
 export {
-  type ExportBody,
   type ExportRequest,
   type KeptRows,
   readRequest,
   type Table,
-  type UsedTemplate,
+  UsedTemplate,
 } from './export-request.ts'
 export { EXPORT_TYPES, type ExportType } from './export-type.ts'
 export { fileNameFor } from './file-name.ts'

@@ -1,5 +1,5 @@
 import { AppError, ERRORS, isAppError } from '../../kernel/index.ts'
-import type { ExportBody } from './export-request.ts'
+import type { ExportBody } from './export-body.ts'
 
 /** Fields about a task and its stored file: with `mode=sync` there is neither. */
 const TASK_FIELDS = [

@@ -1,8 +1,13 @@
+import { type Static, Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { DATE_WORDS, dateWords } from './date-words.ts'
 
-export type ParameterValue = string | number | boolean | null
-export type Parameters = Record<string, ParameterValue>
+export type ParameterValue = Parameters[string]
+export type Parameters = Static<typeof Parameters>
+export const Parameters = Type.Record(
+  Type.String(),
+  Type.Union([Type.String({ maxLength: 16_384 }), Type.Number(), Type.Boolean(), Type.Null()]),
+)
 
 /** `{{name}}`. What is in braces and no name stays as it is. */
 export const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w.]*)\s*\}\}/g

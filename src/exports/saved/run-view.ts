@@ -1,22 +1,24 @@
-import type { JobState } from '../../jobs/index.ts'
-import type { ExportStatus } from '../export-view.ts'
-import type { Parameters } from './parameters.ts'
+import { type Static, Type } from 'typebox'
+import { Failure, type JobState, nullable, Time } from '../../jobs/index.ts'
+import { ExportState, type ExportStatus } from '../export-view.ts'
+import { Parameters } from './parameters.ts'
 
 /** One time that a saved export was run. */
-export interface RunView {
-  run_id: string
-  /** Null if no export came of it; `error` says why. */
-  task_id: string | null
-  by: 'schedule' | 'request'
-  /** When it was due; null for one that somebody asked for. */
-  due_at: string | null
-  /** What each parameter stood for. */
-  parameters: Parameters
-  status: ExportStatus
-  error: { code: string; message: string } | null
-  created_at: string
-  finished_at: string | null
-}
+export type RunView = Static<typeof SavedRun>
+export const SavedRun = Type.Object(
+  {
+    run_id: Type.String(),
+    task_id: nullable(Type.String({ description: 'null: no export came of it; error says why' })),
+    by: Type.Enum(['schedule', 'request']),
+    due_at: nullable(Time),
+    parameters: Parameters,
+    status: ExportState,
+    error: nullable(Failure),
+    created_at: Time,
+    finished_at: nullable(Time),
+  },
+  { title: 'SavedRun' },
+)
 
 /** The run, and its job, if it has one. */
 export const RUN_COLUMNS = [

@@ -1,4 +1,6 @@
 import type { Selectable } from 'kysely'
+import { type Static, Type } from 'typebox'
+import { nullable, Time } from '../../jobs/index.ts'
 import { AppError, ERRORS, newId } from '../../kernel/index.ts'
 import { type Ledger, now, readCursor, type Schema, type Tx, writeCursor } from '../../ledger/index.ts'
 import type { LinkIssuer, Sealer } from '../../tenancy/index.ts'
@@ -7,29 +9,31 @@ import type { ExportBody } from '../request/index.ts'
 import { fillRequest } from './fill-request.ts'
 import { hideSecrets } from './hide-secrets.ts'
 import { namedPage, requireRoom } from './named-rows.ts'
-import { checkParameters, type Parameters, valuesAt, wordsAt } from './parameters.ts'
-import { isoOrNull, RUN_COLUMNS, type RunRow, type RunView, toRunView } from './run-view.ts'
-import { checkSchedule, nextDue, type Schedule } from './schedule.ts'
+import { checkParameters, Parameters, valuesAt, wordsAt } from './parameters.ts'
+import { isoOrNull, RUN_COLUMNS, type RunRow, type RunView, SavedRun, toRunView } from './run-view.ts'
+import { checkSchedule, nextDue, Schedule } from './schedule.ts'
 import type { Outcome } from './template-store.ts'
 
 /** A request as it is kept, with when it runs by itself and what changes from run to run. */
 export type SavedBody = ExportBody & { schedule?: Schedule; parameters?: Parameters }
 
-export interface SavedView {
-  name: string
-  project_id: string
-  /** Without its secrets, which `sealed` names. */
-  request: Record<string, unknown>
-  sealed: string[]
-  parameters: Parameters
-  schedule: Schedule | null
-  next_run_at: string | null
-  last_run: RunView | null
-  /** Why the last run failed, or why the one that is due cannot begin. */
-  failing: { code: string; message: string; since: string } | null
-  created_at: string
-  updated_at: string
-}
+export type SavedView = Static<typeof SavedExport>
+export const SavedExport = Type.Object(
+  {
+    name: Type.String(),
+    project_id: Type.String(),
+    request: Type.Unknown({ description: 'without its secrets' }),
+    sealed: Type.Array(Type.String(), { description: 'the secrets that it has' }),
+    parameters: Parameters,
+    schedule: nullable(Schedule),
+    next_run_at: nullable(Time),
+    last_run: nullable(SavedRun),
+    failing: nullable(Type.Object({ code: Type.String(), message: Type.String(), since: Time })),
+    created_at: Time,
+    updated_at: Time,
+  },
+  { title: 'SavedExport' },
+)
 
 export type SavedRow = Selectable<Schema['saved_exports']>
 

@@ -1,12 +1,19 @@
 import { Cron } from 'croner'
+import { type Static, Type } from 'typebox'
 import { invalid } from './parameters.ts'
 
-export interface Schedule {
-  /** Five fields, or a name such as @daily. */
-  cron: string
-  /** An IANA name. */
-  timezone: string
-}
+export type Schedule = Static<typeof Schedule>
+export const Schedule = Type.Object(
+  {
+    cron: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'minute, hour, day, month, weekday; or @daily and the like',
+    }),
+    timezone: Type.String({ minLength: 1, maxLength: 100, description: 'IANA name, such as Asia/Shanghai' }),
+  },
+  { title: 'Schedule', additionalProperties: false },
+)
 
 const FORM = /^(?:@\w+|\S+(?:\s+\S+){4})$/
 const SECOND = 1_000

@@ -1,15 +1,21 @@
+import { type Static, Type } from 'typebox'
+import { Time } from '../../jobs/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { type Ledger, now, type Tx } from '../../ledger/index.ts'
+import { Template } from '../request/index.ts'
 import { parseTemplate } from '../template/index.ts'
 import { namedPage, requireRoom } from './named-rows.ts'
 
-export interface TemplateView {
-  name: string
-  /** Grows with each change, also over a deletion. */
-  version: number
-  created_at: string
-  updated_at: string
+const Summary = {
+  name: Type.String(),
+  version: Type.Integer({ description: 'grows with each change, also over a deletion' }),
+  created_at: Time,
+  updated_at: Time,
 }
+export type TemplateView = Static<typeof TemplateSummary>
+export const TemplateSummary = Type.Object(Summary, { title: 'TemplateSummary' })
+
+export const StoredTemplate = Type.Object({ ...Summary, template: Template }, { title: 'StoredTemplate' })
 
 export interface TemplateVersion {
   name: string

@@ -1,5 +1,5 @@
 export { parseRows, type StallOptions, samplePage, type Trouble } from './ask/index.ts'
-export { AUDIT_CONNECTION, type AuditSource, auditQuery, requireAdminForAudit } from './audit-rows.ts'
+export { AUDIT_CONNECTION, auditQuery, requireAdminForAudit } from './audit-rows.ts'
 export { SqlConnections } from './connections.ts'
 export { type Diagnosis, examineSource } from './doctor/doctor.ts'
 export { guessAndTry } from './doctor/doctor-guess.ts'

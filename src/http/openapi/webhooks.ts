@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ExportTask } from '../routes/exports/index.ts'
+import { ExportTask } from '../../exports/index.ts'
 import { Time } from '../routes/schemas.ts'
 
 const header = (name: string, description: string, example: string) => ({

@@ -1,5 +1,4 @@
-import { type TSchema, Type } from 'typebox'
-import { nullable } from './schemas.ts'
+import { Type } from 'typebox'
 
 const PAGE_SIZE = 50
 
@@ -8,10 +7,6 @@ export const paging = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
   cursor: Type.Optional(Type.String({ maxLength: 200 })),
 }
-
-/** How every list answers; `title` is its name in the API document. */
-export const pageOf = <T extends TSchema>(item: T, title: string) =>
-  Type.Object({ items: Type.Array(item), next_cursor: nullable(Type.String()) }, { title })
 
 /** What a list was asked for. By name: a query may have more in it than its schema tells of. */
 export function wanted<Q extends { limit?: number; cursor?: string }, K extends keyof Q>(

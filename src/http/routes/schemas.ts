@@ -1,25 +1,7 @@
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
+import { nullable, pageOf, Time, WaitingFor } from '../../jobs/index.ts'
 
-/** Shapes that more than one domain has. */
-export const Time = Type.String({ format: 'date-time' })
-
-export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-
-export const Failure = Type.Object({ code: Type.String(), message: Type.String() }, { title: 'Failure' })
-
-export const WaitingFor = Type.Object(
-  {
-    what: Type.Enum(['ledger', 'store', 'disk', 'redis', 'source', 'quota', 'scanner', 'mail']),
-    since: Time,
-    code: Type.String(),
-    message: Type.String(),
-    next_try_at: nullable(Time),
-  },
-  {
-    title: 'WaitingFor',
-    description: 'What is away or failing. Waiting for a part of the installation uses up no attempt.',
-  },
-)
+export { nullable, pageOf, Time, WaitingFor }
 
 export const Ticket = Type.Object({ ticket: Type.String(), expires_at: Time }, { title: 'Ticket' })
 

@@ -1,17 +1,8 @@
+import type { Static } from 'typebox'
+import type { Params } from '../run-schemas.ts'
 import type { FeedItem } from './feed-page.ts'
 
-/** What an account wants of its feed. The names are those on the wire. */
-export interface AccountParams {
-  /** `video`, `image/png` or `image/*`, in any case. */
-  types?: string[]
-  min_size?: number
-  max_size?: number
-  /** Both ends count. */
-  since?: string
-  until?: string
-  /** How many files one run downloads at most. */
-  limit?: number
-}
+export type AccountParams = Static<typeof Params>
 
 /** Decides which items are wanted. An item that does not tell its type or date cannot match a wish about it. */
 export class ItemFilter {

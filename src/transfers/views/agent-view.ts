@@ -1,21 +1,9 @@
+import type { Static } from 'typebox'
 import { agentPeerId, type EnrolledAgent, type SwarmAgent } from '../../carriers/index.ts'
+import type { KnownAgent } from './transfer-schemas.ts'
 import { iso } from './transfer-view.ts'
 
-/** An agent as everybody outside sees it. */
-export interface AgentView {
-  agent_id: string
-  container_id: string
-  connected: boolean
-  /** Of one that is not connected: what it ran last. */
-  version: string
-  host: string
-  port: number
-  /** The instance that it is connected to, if it is. */
-  instance: string
-  connected_at: string | null
-  seen_at: string | null
-  enrolled_at: string | null
-}
+export type AgentView = Static<typeof KnownAgent>
 
 export function toAgentView(agent: SwarmAgent, enrolledAt: number | null = null): AgentView {
   const { agentId, containerId, version, host, port, instance, connectedAt, seenAt } = agent

@@ -1,76 +1,12 @@
-import type { WaitingFor } from '../../jobs/index.ts'
-import type { TransferStatus } from '../tables.ts'
+import type { Static } from 'typebox'
 import { DOWNLOADING } from '../target-codes.ts'
 import { hasEnded, type TransferWindow, type WindowTarget } from '../windows/index.ts'
+import type { Target, TransferItem, TransferJob, TransferTask } from './transfer-schemas.ts'
 
-interface TargetView {
-  error_code: number
-  error_msg: string
-  progress: number
-}
-
-interface FileView {
-  job_id: string
-  biz_id: number
-  app_id: number
-  file_path: string
-  file_name: string
-  file_signature: string
-}
-
-/** One caller's request, as everybody outside sees it. */
-export interface TransferTaskView extends FileView {
-  task_id: string
-  project_id: string
-  status: TransferStatus
-  target_agent_id: string
-  target_container_id: string
-  target_user: string
-  target_file_dir: string
-  error_code: number
-  error_msg: string
-  progress: { percent: number }
-  created_at: string
-  /** What its delivery waits for: a part of the installation that is away. */
-  waiting_for: WaitingFor | null
-}
-
-/** The delivery of one window. */
-export interface TransferJobView extends FileView, BytesView {
-  project_id: string
-  status: TransferStatus
-  engine_task_id: string | null
-  targets: number
-  success_targets: Record<string, TargetView>
-  failed_targets: Record<string, TargetView>
-  downloading_targets: Record<string, TargetView>
-  timeout_targets: Record<string, TargetView>
-  created_at: string
-  window_ends_at: string
-  executed_at: string | null
-  finished_at: string | null
-  waiting_for: WaitingFor | null
-}
-
-/** A delivery in a list: counts in place of its targets. */
-export interface TransferJobItem extends FileView, BytesView {
-  project_id: string
-  status: TransferStatus
-  targets: { total: number; success: number; failed: number; downloading: number; timeout: number }
-  created_at: string
-  window_starts_at: string
-  window_ends_at: string
-  executed_at: string | null
-  finished_at: string | null
-}
-
-/** What a delivery moved, and how much of that came from the server itself. */
-interface BytesView {
-  file_size: number | null
-  delivered_bytes: number
-  /** null: the engine does not tell. */
-  egress_bytes: number | null
-}
+type TargetView = Static<typeof Target>
+export type TransferTaskView = Static<typeof TransferTask>
+export type TransferJobView = Static<typeof TransferJob>
+export type TransferJobItem = Static<typeof TransferItem>
 
 const MAPS = {
   Success: 'success_targets',
@@ -143,7 +79,7 @@ export function toJobItem(window: TransferWindow, windowMs: number, collected?: 
   }
 }
 
-function bytesOf({ fileSize, counts, egress }: TransferWindow): BytesView {
+function bytesOf({ fileSize, counts, egress }: TransferWindow) {
   return { file_size: fileSize, delivered_bytes: (fileSize ?? 0) * counts.success, egress_bytes: egress }
 }
 
@@ -165,7 +101,7 @@ export function targetMaps(targets: WindowTarget[]) {
   return maps
 }
 
-export function fileOf({ publicId, bizId, appId, fullPath, fileName, signature }: TransferWindow): FileView {
+export function fileOf({ publicId, bizId, appId, fullPath, fileName, signature }: TransferWindow) {
   return {
     job_id: publicId,
     biz_id: bizId,

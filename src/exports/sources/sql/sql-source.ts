@@ -32,3 +32,20 @@ export interface SqlReach {
 export interface SqlRows extends OpenRows {
   pages(): AsyncIterable<TextPage>
 }
+
+interface Session {
+  close(): Promise<void>
+}
+
+/** Uses a session, and closes it if that fails. */
+export async function orClosed<S extends Session, T>(
+  session: S,
+  use: (session: S) => Promise<T>,
+): Promise<T> {
+  try {
+    return await use(session)
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+}

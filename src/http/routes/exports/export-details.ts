@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { ExportsApi, ExportView } from '../../../exports/index.ts'
+import { ExportReport, type ExportsApi, ExportTask, type ExportView } from '../../../exports/index.ts'
 import { background } from '../../../kernel/index.ts'
 import { eventHistory } from '../../../notify/index.ts'
 import type { ProjectStore } from '../../../tenancy/index.ts'
@@ -10,7 +10,7 @@ import { actorOf, issuerOf, linkIssuerOf, type Principal } from '../../auth/inde
 import type { HttpDeps } from '../../http-deps.ts'
 import { EXPORT_FILE } from '../../openapi/file-answers.ts'
 import { nullable, OneTask, Ticket } from '../schemas.ts'
-import { Deliveries, Downloads, ExportTask, Manifest, Place, RenderBody, Report } from './export-schemas.ts'
+import { Deliveries, Downloads, Manifest, Place, RenderBody } from './export-schemas.ts'
 
 const tags = ['exports']
 
@@ -83,7 +83,7 @@ export function exportDetailRoutes(
           operationId: 'getExportReport',
           summary: 'What is known of the file: rows, columns, parts',
           params: OneTask,
-          response: { 200: Report },
+          response: { 200: ExportReport },
         },
       },
       async (request) => exports.report((await find(request)).task_id),

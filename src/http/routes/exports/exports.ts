@@ -5,7 +5,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import {
   type ExportBody,
+  ExportState,
   type ExportsApi,
+  ExportTask,
   type ExportView,
   noExport,
   type Produced,
@@ -20,7 +22,7 @@ import { keepKeyOrder } from '../keep-key-order.ts'
 import { paging, wanted } from '../paging.ts'
 import { OneProject, OneTask } from '../schemas.ts'
 import { exportDetailRoutes } from './export-details.ts'
-import { ExportPage, ExportRequestBody, ExportState, ExportTask, KeySet, Preview } from './export-schemas.ts'
+import { ExportPage, ExportRequestBody, KeySet, Preview } from './export-schemas.ts'
 
 const tags = ['exports']
 const POLL_AFTER_SECONDS = '2'
@@ -57,7 +59,7 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
         },
       },
       async (request, reply) => {
-        const body = inTheirName(request.body as ExportBody, personOf(request.principal))
+        const body = inTheirName(request.body, personOf(request.principal))
         const projectId = projectOf(request.principal, body)
         if (request.query.mode === 'sync') return answerWithFile(deps, request, projectId, reply) as never
         const refused = await exports.refusal(projectId)
@@ -84,7 +86,7 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
         },
       },
       async (request, reply) => {
-        const body = request.body as ExportBody
+        const body = request.body
         const projectId = projectOf(request.principal, body)
         return (await exports.preview(
           projectId,

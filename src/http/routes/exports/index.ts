@@ -1,5 +1,4 @@
 export { connectionRoutes } from './connections.ts'
-export { ExportTask } from './export-schemas.ts'
 export { exportRoutes } from './exports.ts'
 export { sampleRoutes } from './samples.ts'
 export { savedExportRoutes } from './saved-exports.ts'

@@ -1,13 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { type ExportsApi, type SavedBody, stringifyKeepingOrder } from '../../../exports/index.ts'
+import { type ExportsApi, ExportTask, SavedExport, SavedRun } from '../../../exports/index.ts'
 import { linkIssuerOf, ownProject, requireProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { keepKeyOrder } from '../keep-key-order.ts'
-import { pageOf, paging, wanted } from '../paging.ts'
-import { ExportTask } from './export-schemas.ts'
-import { Applied, DryRun, OneName, RunWish, SavedExport, SavedExportBody, SavedRun } from './saved-schemas.ts'
+import { paging, wanted } from '../paging.ts'
+import { pageOf } from '../schemas.ts'
+import { Applied, DryRun, namedActions, OneName, sendOrdered } from './named.ts'
+import { RunWish, SavedExportBody } from './saved-schemas.ts'
 
 const tags = ['exports']
 const config = { access: 'project' } as const
@@ -15,7 +16,8 @@ const POLL_AFTER_SECONDS = '2'
 
 /** Requests that are kept under a name, and run by hand or by a schedule. */
 export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi): FastifyPluginAsyncTypebox {
-  const { ledger, idempotency, trail } = deps
+  const { idempotency } = deps
+  const actions = namedActions(deps, saved)
   return async (app) => {
     keepKeyOrder(app as unknown as FastifyInstance)
 
@@ -33,20 +35,10 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
           response: { 200: Applied },
         },
       },
-      async (request) => {
-        const projectId = ownProject(request.principal)
-        const { name } = request.params
-        const { dry_run: dryRun = false } = request.query
-        const body = request.body as SavedBody
-        if (body.project_id !== undefined) requireProject(request.principal, body.project_id)
-        const outcome = await ledger.transaction(async (tx) => {
-          const done = await saved.put(tx, { projectId, name, dryRun }, body)
-          if (!dryRun && done !== 'unchanged') trail.record(tx, request)
-          return done
-        })
-        // Nothing was done that the audit log should know of.
-        request.audited = true
-        return { name, outcome }
+      (request) => {
+        const { body, principal } = request
+        if (body.project_id !== undefined) requireProject(principal, body.project_id)
+        return actions.put(request, body)
       },
     )
 
@@ -94,11 +86,7 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
           response: { 204: Type.Null() },
         },
       },
-      async (request, reply) => {
-        const projectId = ownProject(request.principal)
-        await ledger.transaction((tx) => saved.delete(tx, projectId, request.params.name))
-        return reply.code(204).send(null)
-      },
+      actions.remove,
     )
 
     app.post(
@@ -144,8 +132,4 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
       (request) => saved.runs(ownProject(request.principal), request.params.name, wanted(request.query)),
     )
   }
-}
-
-function sendOrdered(reply: FastifyReply, value: unknown): never {
-  return reply.type('application/json').send(stringifyKeepingOrder(value)) as never
 }

@@ -1,30 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { type ExportsApi, stringifyKeepingOrder } from '../../../exports/index.ts'
+import { type ExportsApi, StoredTemplate, Template, TemplateSummary } from '../../../exports/index.ts'
 import { ownProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { keepKeyOrder } from '../keep-key-order.ts'
-import { pageOf, paging, wanted } from '../paging.ts'
-import { Time } from '../schemas.ts'
-import { Applied, DryRun, OneName } from './saved-schemas.ts'
+import { paging, wanted } from '../paging.ts'
+import { pageOf } from '../schemas.ts'
+import { Applied, DryRun, namedActions, OneName, sendOrdered } from './named.ts'
 
 const tags = ['exports']
 const config = { access: 'project' } as const
 
-/** The store checks it; the API document describes it. */
-const Content = Type.Unknown({ title: 'Template' })
-
-const Summary = {
-  name: Type.String(),
-  version: Type.Integer({ description: 'grows with each change' }),
-  created_at: Time,
-  updated_at: Time,
-}
-const Template = Type.Object({ ...Summary, template: Content }, { title: 'StoredTemplate' })
-
 const TemplateRequest = Type.Object(
-  { template: Content },
+  { template: Template },
   {
     title: 'TemplateRequest',
     additionalProperties: false,
@@ -33,10 +22,8 @@ const TemplateRequest = Type.Object(
 )
 
 /** Templates that requests use by name: `template: {"use": name}`. */
-export function templateRoutes(
-  { ledger, trail }: HttpDeps,
-  { templates }: ExportsApi,
-): FastifyPluginAsyncTypebox {
+export function templateRoutes(deps: HttpDeps, { templates }: ExportsApi): FastifyPluginAsyncTypebox {
+  const actions = namedActions(deps, templates)
   return async (app) => {
     keepKeyOrder(app as unknown as FastifyInstance)
 
@@ -54,19 +41,7 @@ export function templateRoutes(
           response: { 200: Applied },
         },
       },
-      async (request) => {
-        const projectId = ownProject(request.principal)
-        const { name } = request.params
-        const { dry_run: dryRun = false } = request.query
-        const outcome = await ledger.transaction(async (tx) => {
-          const done = await templates.put(tx, { projectId, name, dryRun }, request.body.template)
-          if (!dryRun && done !== 'unchanged') trail.record(tx, request)
-          return done
-        })
-        // Nothing was done that the audit log should know of.
-        request.audited = true
-        return { name, outcome }
-      },
+      (request) => actions.put(request, request.body.template),
     )
 
     app.get(
@@ -81,14 +56,14 @@ export function templateRoutes(
           querystring: Type.Object({
             version: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
           }),
-          response: { 200: Template },
+          response: { 200: StoredTemplate },
         },
       },
       async (request, reply) => {
         const { version } = request.query
         const which = version === undefined ? {} : { version }
         const found = await templates.get(ownProject(request.principal), request.params.name, which)
-        return reply.type('application/json').send(stringifyKeepingOrder(found) as never)
+        return sendOrdered(reply, found)
       },
     )
 
@@ -101,7 +76,7 @@ export function templateRoutes(
           operationId: 'listTemplates',
           summary: "The project's templates by name, without their content",
           querystring: Type.Object(paging),
-          response: { 200: pageOf(Type.Object(Summary, { title: 'TemplateSummary' }), 'TemplatePage') },
+          response: { 200: pageOf(TemplateSummary, 'TemplatePage') },
         },
       },
       (request) => templates.list(ownProject(request.principal), wanted(request.query)),
@@ -119,11 +94,7 @@ export function templateRoutes(
           response: { 204: Type.Null() },
         },
       },
-      async (request, reply) => {
-        const projectId = ownProject(request.principal)
-        await ledger.transaction((tx) => templates.delete(tx, projectId, request.params.name))
-        return reply.code(204).send(null)
-      },
+      actions.remove,
     )
   }
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { pageOf } from '../paging.ts'
-import { nullable, Time, WaitingFor } from '../schemas.ts'
+
+import { nullable, pageOf, Time, WaitingFor } from '../schemas.ts'
 
 export const TaskState = Type.Enum(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'], { title: 'TaskState' })
 

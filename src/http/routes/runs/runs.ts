@@ -2,11 +2,20 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS, isAppError } from '../../../kernel/index.ts'
-import type { Runs } from '../../../runs/index.ts'
+import {
+  NewAccount,
+  OneAccount,
+  OneRun,
+  Params,
+  Run,
+  RunKind,
+  type Runs,
+  RunsState,
+  ShortRun,
+} from '../../../runs/index.ts'
 import { maskUrl } from '../../../tenancy/index.ts'
 import { prefersChinese } from '../../answers/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
-import { NewAccount, OneAccount, OneRun, Params, Run, RunKind, RunsState, ShortRun } from './run-schemas.ts'
 
 const config = { access: 'runs' } as const
 const tags = ['runs']

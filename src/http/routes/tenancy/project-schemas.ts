@@ -1,17 +1,7 @@
 import { Type } from 'typebox'
 import { MASKS } from '../../../exports/index.ts'
-import { SCOPES } from '../../../kernel/index.ts'
-import { QUOTAS, type Quota } from '../../../tenancy/index.ts'
+import { ProjectView, QUOTAS, type Quota, Scopes } from '../../../tenancy/index.ts'
 import { nullable, Time } from '../schemas.ts'
-
-export const ProjectView = Type.Object(
-  {
-    project_id: Type.String(),
-    name: Type.String(),
-    created_at: Time,
-  },
-  { title: 'Project' },
-)
 
 const BizId = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
 
@@ -100,8 +90,6 @@ export const Secrets = Type.Object(
   { title: 'ProjectSecrets' },
 )
 
-export const Scopes = Type.Array(Type.Enum([...SCOPES]), { minItems: 1, uniqueItems: true })
-
 export const NewKey = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -113,18 +101,6 @@ export const NewKey = Type.Object(
     examples: [{ name: 'reports', scopes: ['exports:read'] }],
     additionalProperties: false,
   },
-)
-
-export const KeyView = Type.Object(
-  {
-    key_id: Type.String(),
-    name: Type.String(),
-    scopes: Scopes,
-    created_at: Time,
-    expires_at: nullable(Time),
-    last_used_at: nullable(Type.String({ format: 'date-time', description: 'to the minute; null: never' })),
-  },
-  { title: 'Key' },
 )
 
 export const OneKey = Type.Object({ project_id: Type.String(), key_id: Type.String() })

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { EXPORT_LANE, type Mask } from '../../../exports/index.ts'
-import { projectView } from '../../../tenancy/index.ts'
+import { ProjectView, projectView } from '../../../tenancy/index.ts'
 import { Permissions } from '../../../transfers/index.ts'
 import { issuerOf, requireProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
@@ -11,7 +11,6 @@ import {
   NewProject,
   ProjectChanges,
   ProjectDetails,
-  ProjectView,
   Rotated,
   Rotation,
   Secrets,

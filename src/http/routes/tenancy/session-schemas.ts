@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { Scopes } from '../../../tenancy/index.ts'
 import { nullable, Time } from '../schemas.ts'
-import { Scopes } from './project-schemas.ts'
 
 const ProjectRole = Type.Enum(['operator', 'viewer'])
 

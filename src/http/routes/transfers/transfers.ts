@@ -4,16 +4,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
 import type { Tx } from '../../../ledger/index.ts'
-import { noTransfer, type TransferBody, type Transfers } from '../../../transfers/index.ts'
-import { projectScope, requireOwn, requireProject } from '../../auth/index.ts'
-import type { HttpDeps } from '../../http-deps.ts'
-import { paging, wanted } from '../paging.ts'
-import { OneProject, OneTask } from '../schemas.ts'
 import {
   AllowedAgents,
   Enrollment,
   KnownAgent,
   NewEnrollment,
+  noTransfer,
   OneAgent,
   RepositoryFileView,
   RepositoryPage,
@@ -22,8 +18,13 @@ import {
   TransferPage,
   TransferRequestBody,
   TransferState,
+  type Transfers,
   TransferTask,
-} from './transfer-schemas.ts'
+} from '../../../transfers/index.ts'
+import { type Principal, projectScope, requireOwn, requireProject } from '../../auth/index.ts'
+import type { HttpDeps } from '../../http-deps.ts'
+import { paging, wanted } from '../paging.ts'
+import { OneProject, OneTask } from '../schemas.ts'
 
 const tags = ['transfers']
 const OneJob = Type.Object({ job_id: Type.String() })
@@ -33,6 +34,16 @@ export function transferRoutes(
   { idempotency, ledger, trail }: HttpDeps,
   transfers: Transfers,
 ): FastifyPluginAsyncTypebox {
+  /** What is another project's does not exist. */
+  const own = async <V extends { project_id: string }>(
+    principal: Principal | null,
+    [what, id]: Parameters<typeof noTransfer>,
+    found: Promise<V>,
+  ) => {
+    const view = await found
+    requireOwn(principal, view.project_id, () => noTransfer(what, id))
+    return view
+  }
   return async (app) => {
     await app.register(repositoryRoutes(transfers))
 
@@ -49,7 +60,7 @@ export function transferRoutes(
         },
       },
       async (request, reply) => {
-        const body = request.body as TransferBody
+        const body = request.body
         const projectId = projectOf(request)
         const joined = (tx: Tx, jobId: string) => trail.recordOnce(tx, request, jobId)
         if (request.headers['idempotency-key'] === undefined) {
@@ -92,12 +103,7 @@ export function transferRoutes(
           response: { 200: TransferTask },
         },
       },
-      async (request) => {
-        const { task_id } = request.params
-        const view = await transfers.task(task_id)
-        requireOwn(request.principal, view.project_id, () => noTransfer('task', task_id))
-        return view
-      },
+      ({ principal, params: { task_id } }) => own(principal, ['task', task_id], transfers.task(task_id)),
     )
 
     app.get(
@@ -128,12 +134,7 @@ export function transferRoutes(
           response: { 200: TransferJob },
         },
       },
-      async (request) => {
-        const { job_id } = request.params
-        const view = await transfers.job(job_id)
-        requireOwn(request.principal, view.project_id, () => noTransfer('job', job_id))
-        return view
-      },
+      ({ principal, params: { job_id } }) => own(principal, ['job', job_id], transfers.job(job_id)),
     )
 
     app.delete(
@@ -149,8 +150,7 @@ export function transferRoutes(
       },
       async (request, reply) => {
         const { job_id } = request.params
-        const { project_id } = await transfers.job(job_id)
-        requireOwn(request.principal, project_id, () => noTransfer('job', job_id))
+        await own(request.principal, ['job', job_id], transfers.job(job_id))
         await transfers.cancel(job_id)
         return reply.code(202).send(await transfers.job(job_id))
       },

@@ -3,7 +3,7 @@ import { AppError, ERRORS, messageOf } from '../../../../kernel/index.ts'
 import type { TextPage } from '../../pages/index.ts'
 import { notReading, refused, refuseTwins, silent, unreachable } from '../sql-error.ts'
 import { PageGatherer, SILENCE_MS, type SqlColumn } from '../sql-pages.ts'
-import type { SqlReach, SqlRows, SqlSource } from '../sql-source.ts'
+import { orClosed, type SqlReach, type SqlRows, type SqlSource } from '../sql-source.ts'
 import { connectMysql } from './connect-mysql.ts'
 import { type MysqlValue, mysqlColumn } from './mysql-columns.ts'
 import { type MysqlTarget, readMysqlUrl } from './mysql-url.ts'
@@ -36,8 +36,7 @@ export async function openMysqlRows(
   { query, params = [] }: Pick<SqlSource, 'query' | 'params'>,
   options: SqlReach,
 ): Promise<SqlRows> {
-  const session = await MysqlSession.open(options)
-  try {
+  return orClosed(await MysqlSession.open(options), async (session) => {
     const columns = await session.execute(query, params)
     refuseTwins(columns)
     return {
@@ -45,10 +44,7 @@ export async function openMysqlRows(
       pages: () => session.pages(),
       close: () => session.close(),
     }
-  } catch (error) {
-    await session.close()
-    throw error
-  }
+  })
 }
 
 /** Opens a session and closes it again. */
@@ -82,14 +78,10 @@ class MysqlSession {
     } catch (error) {
       throw error instanceof AppError ? error : unreachable(error)
     }
-    const session = new MysqlSession(reach, target, opened)
-    try {
+    return orClosed(new MysqlSession(reach, target, opened), async (session) => {
       await session.#begin()
       return session
-    } catch (error) {
-      await session.close()
-      throw error
-    }
+    })
   }
 
   private constructor(

@@ -3,7 +3,7 @@ import { AppError, ERRORS, messageOf } from '../../../../kernel/index.ts'
 import type { TextPage } from '../../pages/index.ts'
 import { refused, refuseTwins, silent, unreachable } from '../sql-error.ts'
 import { MOST_ROWS, PageGatherer, SILENCE_MS, type SqlColumn } from '../sql-pages.ts'
-import type { SqlReach, SqlRows, SqlSource } from '../sql-source.ts'
+import { orClosed, type SqlReach, type SqlRows, type SqlSource } from '../sql-source.ts'
 import { cancelPostgres, type RunningClient } from './cancel-postgres.ts'
 import { postgresColumn } from './postgres-columns.ts'
 import { fetchPages } from './postgres-fetch.ts'
@@ -39,8 +39,7 @@ export async function openPostgresRows(
   { query, params = [] }: Pick<SqlSource, 'query' | 'params'>,
   options: SqlReach,
 ): Promise<SqlRows> {
-  const session = await PostgresSession.open(options)
-  try {
+  return orClosed(await PostgresSession.open(options), async (session) => {
     await session.declare(query, params)
     // No rows yet, only what they look like.
     const { fields } = await session.run({ text: 'fetch forward 0 from wharf' })
@@ -58,10 +57,7 @@ export async function openPostgresRows(
       },
       close: () => session.close(),
     }
-  } catch (error) {
-    await session.close()
-    throw error
-  }
+  })
 }
 
 /** Opens a session and closes it again. */
@@ -82,14 +78,10 @@ class PostgresSession {
   #cancelled: Promise<void> = Promise.resolve()
 
   static async open(options: SqlReach): Promise<PostgresSession> {
-    const session = new PostgresSession(await guardedClient(options), options)
-    try {
+    return orClosed(new PostgresSession(await guardedClient(options), options), async (session) => {
       await session.#begin()
       return session
-    } catch (error) {
-      await session.close()
-      throw error
-    }
+    })
   }
 
   private constructor(client: pg.Client, { signal, silenceMs = SILENCE_MS }: SqlReach) {

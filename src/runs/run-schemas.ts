@@ -1,17 +1,25 @@
 import { Type } from 'typebox'
-import { Failure, nullable, Time, WaitingFor } from '../schemas.ts'
+import { Failure, nullable, Time, WaitingFor } from '../jobs/index.ts'
 
 /** What a size or a count may be: larger ones JavaScript would round. */
 const MAX = Number.MAX_SAFE_INTEGER
 
+/** What an account wants of its feed. */
 export const Params = Type.Object(
   {
-    types: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 })),
+    types: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        maxItems: 100,
+        description: '`video`, `image/png` or `image/*`, in any case',
+      }),
+    ),
     min_size: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX })),
     max_size: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX })),
     since: Type.Optional(Type.String({ maxLength: 40 })),
     until: Type.Optional(Type.String({ maxLength: 40 })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX, description: 'files that one run downloads at most' }),
+    ),
   },
   { title: 'RunParams', additionalProperties: false },
 )
@@ -23,21 +31,22 @@ export const NewAccount = Type.Object(
     additionalProperties: false,
   },
 )
-const Progress = Type.Object(
+/** What a run has done so far. */
+export const Progress = Type.Object(
   {
     downloaded: Type.Integer(),
     skipped: Type.Integer(),
     filtered: Type.Integer(),
     failed: Type.Integer(),
     bytes: Type.Integer(),
-    rate: Type.Integer(),
-    page: Type.Integer(),
-    cursor: nullable(Type.String()),
+    rate: Type.Integer({ description: 'bytes per second over the last seconds; 0 when nothing runs' }),
+    page: Type.Integer({ description: 'pages read' }),
+    cursor: nullable(Type.String({ description: 'where `continue` would go on; null: at the beginning' })),
   },
   { title: 'RunProgress' },
 )
 const RunStates = ['Queued', 'Running', 'Done', 'Failed', 'Cancelled'] as const
-const RunState = Type.Enum(RunStates, { title: 'RunState' })
+export const RunState = Type.Enum(RunStates, { title: 'RunState' })
 export const RunKind = Type.Union([Type.Literal('start'), Type.Literal('continue')])
 export const Account = Type.Object(
   {

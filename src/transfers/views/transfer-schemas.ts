@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import { pageOf } from '../paging.ts'
-import { nullable, Time, WaitingFor } from '../schemas.ts'
+import { nullable, pageOf, Time, WaitingFor } from '../../jobs/index.ts'
 
 const uint32 = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
 export const TransferState = Type.Enum(['Pending', 'Running', 'Success', 'Failed', 'Timeout'], {
@@ -73,6 +72,7 @@ const FileFields = {
   created_at: Time,
 }
 
+/** One caller's request. */
 export const TransferTask = Type.Object(
   {
     task_id: Type.String(),
@@ -89,7 +89,7 @@ export const TransferTask = Type.Object(
   { title: 'TransferTask' },
 )
 
-const Target = Type.Object(
+export const Target = Type.Object(
   {
     error_code: Type.Integer(),
     error_msg: Type.String(),
@@ -108,6 +108,7 @@ const BytesFields = {
   ),
 }
 
+/** A delivery in a list: counts in place of its targets. */
 export const TransferItem = Type.Object(
   {
     ...FileFields,
@@ -129,6 +130,7 @@ export const TransferItem = Type.Object(
 
 export const TransferPage = pageOf(TransferItem, 'TransferPage')
 
+/** The delivery of one window. */
 export const TransferJob = Type.Object(
   {
     ...FileFields,

@@ -1,6 +1,15 @@
-import { Type } from 'typebox'
-import { MOST_ROWS_PER_PAGE, PAGING_STYLES, PRESETS } from '../../../exports/index.ts'
-import { byKind } from './by-kind.ts'
+import { type Static, type TSchema, Type } from 'typebox'
+import { MOST_ROWS_PER_PAGE, PAGING_STYLES, PRESETS } from '../sources/index.ts'
+
+/** One of several objects that are told apart by their `kind`: what is wrong is said of that one alone. */
+export function byKind<T extends TSchema[]>(variants: [...T]) {
+  return Type.Unsafe<Static<T[number]>>({
+    type: 'object',
+    discriminator: { propertyName: 'kind' },
+    required: ['kind'],
+    oneOf: variants,
+  })
+}
 
 const Place = (description: string) => Type.String({ maxLength: 1_000, description })
 const Parameter = Type.String({ minLength: 1, maxLength: 200 })
