@@ -36,6 +36,8 @@ export type Total = 'sum' | 'avg' | 'count' | 'min' | 'max'
 /** The row of totals at the end of each file, where a column has one. */
 export interface TotalsPlan {
   title: string
+  /** In a file that holds only part of the rows; `{n}` is the number of the part. */
+  partTitle: string
   style: CellStyle
   /** With row headers: a row below each of them, with its title followed by this. */
   subtotalEnding?: string

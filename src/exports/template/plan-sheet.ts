@@ -37,6 +37,7 @@ export function planSheet(request: SheetRequest): SheetPlan {
   const theme = themeOf(request.theme ?? 'business')
   const headers = layoutColumns(template, theme)
   alignUndeclared(headers, request.numeric)
+  unwrapNumbers(headers, request.numeric)
   indentSides(headers, theme)
   const width = Math.max(1, Math.min(MAX_AREA_COLUMNS, headers.columns.length))
 
@@ -83,6 +84,18 @@ function alignUndeclared(
       if (cell.column === index && cell.columnSpan === 1) cell.style = { align, ...cell.style }
     }
   })
+}
+
+/** A number that wraps is shown in pieces by some readers, and as #### by none. */
+function unwrapNumbers(
+  { columns }: { columns: DataColumn[] },
+  numeric: ReadonlySet<number> = new Set(),
+): void {
+  for (const column of columns) {
+    if (column.type !== 'auto' || column.field === null || !numeric.has(column.field)) continue
+    const { wrap: _, ...style } = column.style
+    column.style = style
+  }
 }
 
 /** Numbers to the right and texts to the left would touch each other and the lines between them. */

@@ -47,7 +47,7 @@ const TemplateColumn = Type.Object(
     format: Type.Optional(Type.String({ maxLength: 255, description: 'An Excel number format' })),
     width: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 255, description: 'Characters' })),
     height: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 409, description: 'Points' })),
-    wrap: Type.Optional(Type.Boolean({ description: 'Default true for auto, string and link' })),
+    wrap: Type.Optional(Type.Boolean({ description: 'Default true for auto and string' })),
     mask: Type.Optional(Type.Enum([...MASKS], { description: 'Hides the values' })),
     totals: Type.Optional(Type.Enum([...TOTALS], { description: 'What the last row shows' })),
     condition_style: Type.Optional(

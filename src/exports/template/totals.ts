@@ -6,9 +6,9 @@ import type { Theme } from './themes.ts'
 
 /** In the language of the template's titles: what is written in kana, in Han characters, in anything else. */
 const TITLES = {
-  japanese: { title: '合計', subtotalEnding: ' 小計' },
-  chinese: { title: '合计', subtotalEnding: ' 小计' },
-  other: { title: 'Total', subtotalEnding: ' subtotal' },
+  japanese: { title: '合計', partTitle: '合計（第{n}部）', subtotalEnding: ' 小計' },
+  chinese: { title: '合计', partTitle: '合计（第{n}部分）', subtotalEnding: ' 小计' },
+  other: { title: 'Total', partTitle: 'Total (part {n})', subtotalEnding: ' subtotal' },
 }
 
 /** The row of totals, where a column of the template has one. */
@@ -17,9 +17,10 @@ export function totalsOf(
   theme: Theme,
 ): { totals?: TotalsPlan } {
   if (leaves.every(({ total }) => total === undefined)) return {}
-  const { title, subtotalEnding } = TITLES[languageOf([...titlesOf(columns), ...titlesOf(rows)].join(' '))]
+  const { subtotalEnding, ...titles } =
+    TITLES[languageOf([...titlesOf(columns), ...titlesOf(rows)].join(' '))]
   const below = subtotals && { subtotalEnding, subtotalStyle: theme.subtotal }
-  return { totals: { title, style: theme.total, ...below } }
+  return { totals: { ...titles, style: theme.total, ...below } }
 }
 
 function languageOf(text: string): keyof typeof TITLES {

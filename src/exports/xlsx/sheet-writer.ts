@@ -73,6 +73,8 @@ export class SheetWriter {
   /** Links that are only texts, because a sheet may have no more. */
   linksLeft = 0
   #linkBytes = 0
+  /** Files that have rows of this sheet, so far. */
+  #files = 0
   /** First row below the data and its totals, in the last file. */
   endRow = 0
   pictured = 0
@@ -208,6 +210,7 @@ export class SheetWriter {
     this.#sheet.totals?.startFile()
     await part.beginSheet(this.#sheet.name, this.#sheet.head)
     this.#part = part
+    this.#files += 1
   }
 
   async #endSheet(bottom: boolean): Promise<void> {
@@ -218,7 +221,8 @@ export class SheetWriter {
     for (const head of totals?.openHeads() ?? []) await this.#endHead(head, part)
     const dataEnd = this.#nextRow
     if (totals) {
-      await part.append(deflate(totals.endFile(dataEnd)))
+      const isWhole = bottom && this.#files === 1
+      await part.append(deflate(totals.endFile(dataEnd, isWhole ? undefined : this.#files)))
       this.#nextRow += 1
     }
     const links = this.#links

@@ -186,14 +186,20 @@ export const GOLDEN: Record<string, Golden> = {
   links: {
     template: [
       { name: 'site', title: 'Site', align: 'left' },
-      { name: 'url', title: 'Address', type: 'link', align: 'left' },
+      { name: 'url', title: 'Address', type: 'link' },
+      { name: 'seen', title: 'Seen', type: 'date' },
     ],
     rows: [
-      ['Example', 'https://example.com/a b?x=1&y="2"#part'],
-      ['Mail', 'mailto:someone@example.com'],
-      ['None', null],
+      ['Example', 'https://example.com/a b?x=1&y="2"#part', '2026-02-28'],
+      [
+        'Long',
+        `https://example.com/catalogue/${'a-long-way/'.repeat(6)}film-17?ref=export&lang=en`,
+        '2026-02-28',
+      ],
+      ['Mail', 'mailto:someone@example.com', null],
+      ['None', null, null],
     ],
-    widths: [7, 38],
+    widths: [7, 60, 10],
   },
   totals: {
     template: [

@@ -174,6 +174,12 @@ test('a row header that is cut by a limit has a subtotal in each part', async ()
       D7: ['=SUBTOTAL(109,D2:D6)', 111],
     },
   ])
+  // Nobody takes the total of a part for that of all rows.
+  expect(sheets.map(({ cells }, n) => cells[['A7', 'A8', 'A7'][n]!]!.value)).toEqual([
+    'Total (part 1)',
+    'Total (part 2)',
+    'Total (part 3)',
+  ])
 })
 
 test.for([
@@ -186,6 +192,29 @@ test.for([
   [{ row: TREE.row, subtotals: true }, 'template.subtotals'],
 ] as const)('totals that mean nothing are refused with their place: %j', ([template, place]) => {
   expect(() => parseTemplate(JSON.parse(JSON.stringify(template)), { keys: ['n'] })).toThrow(place)
+})
+
+test('a row is as high as the label that has it alone needs', async () => {
+  const title =
+    'Everything that was sold by the branch office of the northern region and of the islands before it '
+  const template = {
+    ceil: [{ name: 'item', type: 'number' }],
+    row: [
+      { name: 'a', title },
+      { name: 'b', title },
+    ],
+  }
+  const rows = (group: string, count: number) =>
+    bench.spool(
+      Array.from({ length: count }, (_, n): Row => [n]),
+      { group },
+    )
+  const { files } = await bench.write({
+    sheets: [{ plan: planned(template), segments: [rows('a', 1), rows('b', 3)] }],
+  })
+  const [[sheet]] = readWorkbooks([files[0]!.path]) as [[SeenSheet]]
+  expect(sheet.heights['2']).toBeGreaterThan(25)
+  expect(sheet.heights['3']).toBeUndefined()
 })
 
 test('titles of totals are in the language of the template', () => {

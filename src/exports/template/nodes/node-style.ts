@@ -19,9 +19,9 @@ export function paintOf(node: JsonObject, path: string): CellStyle {
   return style
 }
 
-export function alignmentOf(node: JsonObject, path: string): CellStyle {
+export function alignmentOf(node: JsonObject, path: string, usual: CellStyle['align'] = 'center'): CellStyle {
   return {
-    align: choiceOf(memberOf(node, 'align'), ALIGN, `${path}.align`) ?? 'center',
+    align: choiceOf(memberOf(node, 'align'), ALIGN, `${path}.align`) ?? usual,
     vAlign: choiceOf(memberOf(node, 'v-align'), V_ALIGN, `${path}.v-align`) ?? 'middle',
   }
 }

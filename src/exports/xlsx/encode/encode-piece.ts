@@ -99,7 +99,7 @@ export class PieceEncoder {
       columns,
       inOrder: fields.every((field, n) => n === 0 || field > fields[n - 1]!),
       rowEnd: Buffer.from(`"${height}>`),
-      fits: recipe.rowHeight === null && columns.some(({ room }) => room > 0),
+      fits: recipe.rowHeight === null && columns.some(({ room, field }) => room > 0 || field < 0),
       heights: lineHeights(recipe),
       zone: new Timezone(recipe.timezone),
       totals: recipe.columns.some(({ total }) => total),

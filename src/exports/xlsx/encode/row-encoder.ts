@@ -17,6 +17,8 @@ export interface HeadCell {
   column: number
   text: string
   style: number
+  /** Lines that its first row must be high for, if it is the only row below it. */
+  lines: number
 }
 
 export interface SheetColumns {
@@ -50,7 +52,7 @@ export function encodeRows(
     const labels = n === 0 ? heads : NO_HEADS
     if (starts === null) encodeInOrder(c, sheet.columns, labels)
     else encodeByIndex(c, sheet.columns, labels, starts)
-    if (sheet.fits && c.lines > 1) c.insertIntoRowTag(sheet.heights[c.lines]!)
+    fitRowTag(c, sheet, labels, rows)
     closeRow(c)
   }
 }
@@ -65,8 +67,9 @@ export function encodeBlankRows(
 ): void {
   for (let n = 0; n < rows; n += 1) {
     openRow(c, sheet, n === 0 ? firstRow : 0)
-    for (let k = 0; k < sheet.columns.length; k += 1)
-      emptyColumn(c, sheet.columns[k]!, k, n === 0 ? heads : NO_HEADS)
+    const labels = n === 0 ? heads : NO_HEADS
+    for (let k = 0; k < sheet.columns.length; k += 1) emptyColumn(c, sheet.columns[k]!, k, labels)
+    fitRowTag(c, sheet, labels, rows)
     closeRow(c)
   }
 }
@@ -138,6 +141,13 @@ function encodeCell(c: Cursor, column: CompiledColumn): void {
   } else {
     numberCell(c, column)
   }
+}
+
+/** A label may use the height of all rows that it covers. */
+function fitRowTag(c: Cursor, sheet: SheetColumns, labels: HeadCell[], rows: number): void {
+  if (!sheet.fits) return
+  for (const { lines } of labels) c.lines = Math.max(c.lines, Math.min(lines - rows + 1, MAX_LINES))
+  if (c.lines > 1) c.insertIntoRowTag(sheet.heights[c.lines]!)
 }
 
 function noteLink(c: Cursor, column: CompiledColumn, start: number): void {

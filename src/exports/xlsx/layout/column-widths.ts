@@ -53,7 +53,8 @@ function widestText(columns: readonly DataColumn[], widths: readonly number[]): 
 const TEXTS: readonly CellType[] = ['auto', 'string', 'link']
 
 function mayShrink({ type, style, width }: DataColumn): boolean {
-  return width === undefined && style.wrap === true && TEXTS.includes(type)
+  // A link is whole even where its text is cut.
+  return width === undefined && TEXTS.includes(type) && (style.wrap === true || type === 'link')
 }
 
 const FORMATTED: readonly CellType[] = ['money', 'percent', 'number']

@@ -54,7 +54,7 @@ export function prepareSheet(
   const rows = segments.reduce((sum, { slices }) => slices.reduce((all, slice) => all + slice.rows, sum), 0)
   const widths = columnWidths(given, fieldWidths, rows)
   const plan = fitAreas(given, widths)
-  const labels = new RowLabels(plan.rowHeads, styles)
+  const labels = new RowLabels(plan.rowHeads, { styles, widths })
   const pieces = piecesOf(plan, segments)
   const totals = plan.totals ? new SheetTotals(plan, { styles, labels, pieces }) : null
   const tail = (end: Omit<SheetEnd, 'merges'>) =>

@@ -1,7 +1,7 @@
 import type { RowGroup, RowHeads } from '../../sheet/index.ts'
 import { cellReference } from '../cell-reference.ts'
 import type { HeadCell } from '../encode/index.ts'
-import type { StyleBook } from '../parts/index.ts'
+import { linesIn, type StyleBook } from '../parts/index.ts'
 import type { Piece } from '../pieces.ts'
 import { cutToCell, readableText } from '../xml-text.ts'
 
@@ -19,12 +19,15 @@ export class RowLabels {
   readonly #starting: HeadCell[][]
   readonly #spans = new Map<Label, { first: number; last: number }>()
 
-  constructor(heads: RowHeads | undefined, styles: StyleBook) {
+  constructor(
+    heads: RowHeads | undefined,
+    { styles, widths }: { styles: StyleBook; widths: readonly number[] },
+  ) {
     const groups = heads?.groups ?? []
     this.#covering = groups.map(() => [])
     this.#starting = groups.map(() => [])
     groups.forEach((group, index) => {
-      for (const label of group.labels) this.#addLabel(heads!.columns, label, index, styles)
+      for (const label of group.labels) this.#addLabel(heads!.columns, label, index, { styles, widths })
     })
   }
 
@@ -70,11 +73,20 @@ export class RowLabels {
     this.#spans.clear()
   }
 
-  #addLabel(columns: number[], label: RowGroup['labels'][number], group: number, styles: StyleBook): void {
+  #addLabel(
+    columns: number[],
+    label: RowGroup['labels'][number],
+    group: number,
+    { styles, widths }: { styles: StyleBook; widths: readonly number[] },
+  ): void {
     const column = columns[label.level]
     if (column === undefined) return
-    const cell = { column, text: cutToCell(readableText(label.title)), style: styles.add(label.style) }
-    const entry = { cell, level: label.level, lastColumn: lastNeighbour(columns, label.level, label.levels) }
+    const lastColumn = lastNeighbour(columns, label.level, label.levels)
+    const text = cutToCell(readableText(label.title))
+    const all = linesIn({ text, style: label.style, column, columnSpan: lastColumn - column + 1 }, widths)
+    const lines = all - Math.max(label.groups, 1) + 1
+    const cell = { column, text, style: styles.add(label.style), lines }
+    const entry = { cell, level: label.level, lastColumn }
     this.#starting[group]!.push(cell)
     const end = Math.min(group + Math.max(label.groups, 1), this.#covering.length)
     for (let covered = group; covered < end; covered += 1) this.#covering[covered]!.push(entry)

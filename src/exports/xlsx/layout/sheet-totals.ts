@@ -66,10 +66,10 @@ export class SheetTotals {
     return this.#rows.endGroup(head, row, { column, text: `${head.title}${ending}` })
   }
 
-  endFile(row: number): string {
+  endFile(row: number, part?: number): string {
     const columns = this.#plan.rowHeads?.columns ?? []
     if (columns.length > 0) this.#merge(row, columns[0]!, lastNeighbour(columns, 0, columns.length))
-    return this.#rows.endFile(row)
+    return this.#rows.endFile(row, part)
   }
 
   startFile(): void {

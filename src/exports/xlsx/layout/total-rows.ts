@@ -27,6 +27,7 @@ const FUNCTIONS: Record<Total, number> = { avg: 101, count: 103, max: 104, min: 
 export interface RowTitle {
   column: number
   text: string
+  startsLeft?: boolean
 }
 
 /** Rows of the present file, the first and the last, and what is added up of them. */
@@ -39,7 +40,7 @@ interface Range {
 /** The rows of totals of one sheet: below each group of rows that has one, and below all. */
 export class TotalRows<Group> {
   readonly #plan: SheetPlan
-  readonly #looks: { total: number[]; subtotal: number[]; covered: number[] }
+  readonly #looks: { total: number[]; part: number[]; subtotal: number[]; covered: number[] }
   readonly #open = new Map<Group, Range>()
   #all: Range | undefined
   /** By column, in all files: numbers and filled cells. */
@@ -52,6 +53,8 @@ export class TotalRows<Group> {
     this.#looks = {
       total: looks(style),
       subtotal: looks(subtotalStyle),
+      // A title that is longer than its column is narrow goes on in the next one.
+      part: plan.columns.map((column) => styles.add({ ...lookOf(style, column), align: 'left' })),
       covered: plan.columns.map((column) => styles.add(column.style)),
     }
     this.#seen = noTotals(plan.columns.length)
@@ -77,13 +80,16 @@ export class TotalRows<Group> {
     return this.#open.has(group)
   }
 
-  /** The last row of the present file. */
-  endFile(row: number): string {
+  /** The last row of the present file; `part`: its number, where others have more of the rows. */
+  endFile(row: number, part: number | undefined): string {
     const range = this.#all
     this.#all = undefined
     const [label = 0] = this.#plan.rowHeads?.columns ?? []
-    const title = { column: label, text: this.#plan.totals?.title ?? '' }
-    return this.#row(row, range, title, 'total')
+    const { title: whole = '', partTitle = whole } = this.#plan.totals ?? {}
+    const text = part === undefined ? whole : partTitle.replace('{n}', String(part))
+    const title = { column: label, text }
+    const startsLeft = part !== undefined && !this.#plan.rowHeads
+    return this.#row(row, range, { ...title, startsLeft }, 'total')
   }
 
   /** Columns whose totals leave cells out, because they hold no numbers: how many cells those are. */
@@ -99,7 +105,8 @@ export class TotalRows<Group> {
     const labels = this.#plan.rowHeads?.columns ?? []
     const cells = this.#plan.columns.map(({ total }, column) => {
       const isCovered = labels.includes(column) && column < title.column
-      const style = this.#looks[isCovered ? 'covered' : kind][column]!
+      const look = isCovered ? 'covered' : title.startsLeft && column === title.column ? 'part' : kind
+      const style = this.#looks[look][column]!
       const open = `<c r="${cellReference(row, column)}"${styleAttribute(style)}`
       if (column === title.column && total === undefined && title.text !== '') {
         const text = inlineText(cutToCell(readableText(title.text)))

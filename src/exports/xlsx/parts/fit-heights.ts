@@ -40,9 +40,18 @@ function isTall({ rowSpan }: FixedCell): boolean {
 function neededHeight({ value, style, column, columnSpan }: FixedCell, widths: readonly number[]): number {
   const text = Array.isArray(value) ? value.map((run) => run.text).join('') : String(value ?? '')
   if (!style.wrap || text === '') return 0
+  const lines = linesIn({ text, style, column, columnSpan }, widths)
+  return lines * lineHeight(style) + (style.padding ?? 0)
+}
+
+/** Lines that a text takes in a cell over one or more columns. */
+export function linesIn(
+  { text, style, column, columnSpan }: { text: string } & Pick<FixedCell, 'style' | 'column' | 'columnSpan'>,
+  widths: readonly number[],
+): number {
+  if (!style.wrap) return 1
   let room = 0
   for (let n = column; n < column + columnSpan; n += 1) room += widths[n] ?? 0
   const scale = ((style.size ?? DEFAULT_FONT_SIZE) / DEFAULT_FONT_SIZE) * (style.bold ? 1.1 : 1)
-  const lines = textLines(text, Math.max(1, room / scale), MAX_LINES)
-  return lines * lineHeight(style) + (style.padding ?? 0)
+  return textLines(text, Math.max(1, room / scale), MAX_LINES)
 }
