@@ -24,9 +24,8 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
 function handOver() {
   const node = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
   if (!existsSync(node)) {
-    console.error(
-      `wharf needs Node 24 or newer, this is ${process.version}; in a checkout run 'npm ci' first`,
-    )
+    const inCheckout = entry === source ? "; run 'npm ci' first, which brings one" : ''
+    console.error(`wharf needs Node 24 or newer, this is ${process.version}${inCheckout}`)
     process.exit(1)
   }
   const self = fileURLToPath(import.meta.url)

@@ -62,6 +62,8 @@ async function setup(count: number, main: string | undefined) {
     openLedger: () =>
       empty ? openPostgresLedger(empty.url, silentLog, { connections: 1 }) : backend.openLedger(),
     hosts,
+    /** Starts one more of the first version. */
+    startFirst: () => start(`${NETWORK}.9`, main ? { main } : {}),
     /** Ends one instance with SIGTERM and starts it again on the same address. */
     async restart(host: string) {
       const old = instances.get(host)
@@ -83,7 +85,7 @@ describe
     ...(RELEASE ? [{ what: 'upgrade of two instances from 0.2.0', count: 2, release: RELEASE }] : []),
   ])('a rolling $what', ({ count, release }: { count: number; release?: string }) => {
   test('behind nginx fails no request, burns no attempt and does nothing twice', async () => {
-    const { addresses, hosts, restart, openLedger, nginx } = await setup(
+    const { addresses, hosts, restart, startFirst, openLedger, nginx } = await setup(
       count,
       release && unpackRelease(release),
     )
@@ -103,6 +105,8 @@ describe
       await restart(host)
     }
     await progress(1)
+    // The new version has migrated the ledger.
+    if (release) await expect(startFirst()).rejects.toThrow('SCHEMA_TOO_NEW')
     await end()
     expect(load.failures, nginx.log()).toEqual([])
     const ledger = await openLedger()

@@ -63,7 +63,7 @@ test.runIf(NGINX && services)(
   },
 )
 
-const ANALYZE = findBinary('systemd-analyze')
+const ANALYZE = requireBinary('systemd-analyze', ['systemd'])
 
 test.runIf(ANALYZE)('systemd takes the unit, finds little exposed, and waits for the drain', () => {
   const unit = join(ROOT, 'deploy/wharf.service')
