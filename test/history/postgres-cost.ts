@@ -31,6 +31,8 @@ export async function carryOutOnPostgres(url: string, statements: Statement[]): 
   })
   await client.connect()
   try {
+    // As autovacuum keeps them: on a busy machine it may not have come by after the load.
+    await client.query('vacuum analyze')
     await client.query(`load 'auto_explain'`)
     await client.query(`set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on;
       set auto_explain.log_analyze = on; set auto_explain.log_buffers = on; set auto_explain.log_timing = off;
