@@ -1,4 +1,4 @@
-import { BACKSLASH, hexDigit, QUOTE, skipLiteral, skipValue } from './json-scan.ts'
+import { BACKSLASH, hexDigit, loose, QUOTE, skipLiteral, skipValue } from './json-scan.ts'
 import type { Memory } from './memory.ts'
 import { fault } from './page-fault.ts'
 
@@ -79,6 +79,19 @@ export function copyLiteral(input: Uint8Array, at: number, out: Uint8Array, to: 
   return end
 }
 
+/** JSON without blanks and escapes, as a string of the spool. Returns where it ends. */
+function copyCompact(input: Uint8Array, at: number, end: number, out: Uint8Array, to: number): number {
+  let o = to
+  out[o++] = QUOTE
+  for (let p = at; p < end; p++) {
+    const byte = input[p]!
+    out[o++] = byte
+    if (byte === QUOTE) out[o++] = QUOTE
+  }
+  out[o++] = QUOTE
+  return o
+}
+
 /** Copies that change the length: where both positions ended is left in `read` and `written`. */
 export class ValueCopier {
   read = 0
@@ -114,7 +127,14 @@ export class ValueCopier {
    * escapes that JSON needs.
    */
   nested(input: Uint8Array, at: number, out: Uint8Array, to: number): void {
+    const before = loose
     const end = skipValue(input, at)
+    this.read = end
+    // Most sources write compact JSON, which takes a shorter loop.
+    if (loose === before) {
+      this.written = copyCompact(input, at, end, out, to)
+      return
+    }
     let o = to
     out[o++] = QUOTE
     for (let p = at; p < end; p++) {

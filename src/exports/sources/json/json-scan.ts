@@ -16,10 +16,18 @@ export const CLOSE_BRACKET = 0x5d
 
 const MAX_DEPTH = 512
 
+/** Blanks and escapes that were skipped: a value over which it stays the same is compact JSON already. */
+export let loose = 0
+
 export function skipSpace(input: Uint8Array, at: number): number {
+  return input[at]! > 0x20 ? at : skipBlanks(input, at)
+}
+
+function skipBlanks(input: Uint8Array, at: number): number {
   let p = at
   let byte = input[p]!
   while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = input[++p]!
+  loose++
   return p
 }
 
@@ -36,6 +44,7 @@ export function skipString(input: Uint8Array, at: number): number {
 }
 
 function skipEscape(input: Uint8Array, at: number): number {
+  loose++
   switch (input[at + 1]) {
     case 0x22: // "
     case 0x5c: // \
