@@ -2,12 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { availableBackends } from '../support/backends.ts'
 import { end, spawnBound } from '../support/bound-process.ts'
 import { BusinessSystem, sendJson } from '../support/business-system.ts'
 import { createDatabase, runSql } from '../support/databases.ts'
-import { ADMIN_TOKEN, asking } from '../support/http.ts'
-import { emptyMachine } from '../support/machines.ts'
 import { until } from '../support/until.ts'
 import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
 
@@ -128,10 +125,22 @@ async function shopDatabase(): Promise<string> {
   return reader.href
 }
 
+interface Server {
+  address: string
+  dataDir: string
+  env?: Record<string, string>
+}
+
+async function ask<T>({ address, dataDir }: Server, path: string): Promise<T> {
+  const key = readFileSync(join(dataDir, 'demo-key'), 'utf8').trim()
+  const answer = await fetch(`${address}${path}`, { headers: { authorization: `Bearer ${key}` } })
+  return (await answer.json()) as T
+}
+
 /** Runs the commands of a page beside a server, and resolves with what went wrong. */
 async function faultOf(
   page: string,
-  server: { address: string; dataDir: string; env?: Record<string, string> },
+  server: Server,
   systems: Awaited<ReturnType<typeof neighbours>>,
 ): Promise<string | undefined> {
   const folder = join(server.dataDir, '..', basename(page))
@@ -139,9 +148,7 @@ async function faultOf(
   symlinkSync(server.dataDir, join(folder, 'data'))
   const { address } = server
   const { origin, receiver, database } = systems
-  const ask = asking(() => address)
-  const key = readFileSync(join(folder, 'data/demo-key'), 'utf8').trim()
-  const { project_id } = (await (await ask('GET', '/api/session', { key })).json()) as { project_id: string }
+  const { project_id } = await ask<{ project_id: string }>(server, '/api/session')
   const mine = runnable.filter((block) => block.page === page && (database || !/postgres:/.test(block.text)))
   const commands = [GIVEN[page] ?? '', ...mine.map(({ text }) => text)]
     .join('\n')
@@ -190,23 +197,22 @@ test('the commands of each page work one after another, and their exports succee
     (page) => page !== REDIS_PAGE && runnable.some((block) => block.page === page),
   ))
     expect(await faultOf(page, server, systems)).toBeUndefined()
-  const ask = asking(() => server.address)
-  const key = readFileSync(join(dataDir, 'demo-key'), 'utf8').trim()
-  const { project_id } = (await (await ask('GET', '/api/session', { key })).json()) as { project_id: string }
+  const { project_id } = await ask<{ project_id: string }>(server, '/api/session')
   await until(
     'all exports have succeeded',
-    async () => {
-      const answer = await ask('GET', `/api/projects/${project_id}/exports?limit=100`, { key })
-      return ((await answer.json()) as { items: { status: string }[] }).items
-    },
+    async () =>
+      (await ask<{ items: { status: string }[] }>(server, `/api/projects/${project_id}/exports?limit=100`))
+        .items,
     (items) => items.length >= 7 && items.every(({ status }) => status === 'succeeded'),
   )
 })
 
-test.runIf(availableBackends().length > 1)(`the commands of ${REDIS_PAGE} work`, async () => {
-  const env = await emptyMachine('postgres + redis')
-  const settings = { ...env, WHARF_DATA_DIR: join(temporaryFolder(), 'data'), TASK_QUEUE_KEY: 'task:pending' }
-  const server = await serveWharf(settings, ['--demo'])
-  writeFileSync(join(server.dataDir, 'admin-token'), ADMIN_TOKEN)
+test.runIf(inject('postgresUrl') && inject('redisUrl'))(`the commands of ${REDIS_PAGE} work`, async () => {
+  const database = await createDatabase()
+  onTestFinished(() => database.drop())
+  const redis = new URL(inject('redisUrl') ?? '')
+  redis.pathname = '/15'
+  const env = { DATABASE_URL: database.url, REDIS_URL: redis.href, WHARF_REDIS_PREFIX: `docs-${process.pid}` }
+  const server = await serveWharf({ ...env, WHARF_DATA_DIR: join(temporaryFolder(), 'data') }, ['--demo'])
   expect(await faultOf(REDIS_PAGE, { ...server, env }, await neighbours())).toBeUndefined()
 })
