@@ -38,6 +38,8 @@ export class OverdueDuty implements Duty {
   /** After an outage of the ledger, living workers get this long to renew what ran out meanwhile. */
   readonly #graceMs: number
   #forgot = false
+  /** The first look leaves the mark that Redis can lose. */
+  #asks = true
 
   constructor(deps: OverdueDeps, { leaseMs }: { leaseMs: number }) {
     this.#deps = deps
@@ -48,10 +50,12 @@ export class OverdueDuty implements Duty {
 
   async runOnce(signal: AbortSignal): Promise<{ nextInMs: number; reclaimed: number; published: number }> {
     // Told only once, so it is kept until the ledger has it.
-    this.#forgot ||= await this.#deps.dispatcher.forgot().catch(() => false)
+    if (this.#asks) this.#forgot ||= await this.#deps.dispatcher.forgot().catch(() => false)
     if (this.#forgot) await this.wakeAll()
     this.#forgot = false
     const { wake, lease, pause, room } = await this.#nextTimes()
+    // While nothing waits for a wake, none can have been lost.
+    this.#asks = wake !== Number.POSITIVE_INFINITY
     if (room) await this.#admit()
     const reclaims = lease <= 0 && this.#deps.clock.isSteady(this.#graceMs)
     const reclaimed = reclaims ? await this.#reclaim(signal) : 0

@@ -49,12 +49,15 @@ export class PutBackDuty implements Duty {
   async runOnce(signal: AbortSignal): Promise<{ putBack: number; idle: boolean }> {
     let putBack = await this.#reapProcessors(signal)
     const listed: TaskRow[] = []
-    const now = await this.#deps.rows.ledger.now()
+    let now = 0
     let after = ''
     let idle = true
     while (!signal.aborted) {
       const page = await this.#deps.rows.page(after, ['PENDING', 'PROCESSING'])
-      if (page.length > 0) idle = false
+      if (page.length > 0 && idle) {
+        idle = false
+        now = await this.#deps.rows.ledger.now()
+      }
       for (const row of page) {
         if (row.status === 'PENDING' || row.slot !== '') listed.push(row)
         if (row.status === 'PROCESSING' && row.seen_at <= now - this.#options.stalledMs) {
