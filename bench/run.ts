@@ -16,11 +16,11 @@ async function help(): Promise<void> {
   }
   console.log(`
 --quick       fewer samples: good to see that it works, too few to quote
---only=WORD   watchers, history: embedded or postgres; herd: some of poll, lock, shards, backoff, deaf, wharf, lane; throughput: engines whose name has WORD
+--only=WORD   exports: deflate; watchers, history: embedded or postgres; herd: some of poll, lock, shards, backoff, deaf, wharf, lane; throughput: engines whose name has WORD
               transfers: some of joins, simulation, wharf, http, aria2
 --most=N      history: at most this many finished jobs
 --agents=, --megabits=, --mebibytes=, --faults=  transfers, see bench/transfers/index.ts
---statements  herd: what exactly was sent, statement by statement`)
+--statements  herd, idle: what exactly was sent, statement by statement`)
 }
 
 async function runAll(asked: string[]): Promise<boolean> {
