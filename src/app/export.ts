@@ -84,7 +84,7 @@ export interface LocalExport {
 }
 
 /**
- * The export pipeline without a server: no ledger, no queue, no store. It stands apart from `compose.ts` so that the
+ * The export pipeline without a server: no ledger, no queue, no store. It is separate from `serve.ts` so that the
  * command starts without loading what only a server needs.
  */
 export async function exportToFolder(options: LocalExport, clock = systemClock): Promise<Produced> {
@@ -200,7 +200,7 @@ export function readTemplate(text: string, name: string): unknown {
 }
 
 /**
- * Whoever types an address means that host, wherever it is. A redirect was typed by nobody: it is judged as on a server.
+ * An address that a user types is allowed wherever it leads. A redirect is checked as on a server.
  */
 function openClient({ url, allowHosts }: SourceAccess, tokenUrl?: string): HttpClient {
   const typed = [url, tokenUrl ?? ''].map((text) => URL.parse(text)?.hostname.replace(/^\[|\]$/g, '') ?? '')

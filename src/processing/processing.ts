@@ -94,7 +94,7 @@ export class Processing {
     return this.#grpc.address
   }
 
-  /** As the ledger knows them; beside Redis that is a moment behind what processors write there. */
+  /** As the ledger knows them; with Redis that is a moment older than what processors write there. */
   async list(options: TaskListOptions): Promise<TaskDetails[]> {
     return (await this.#rows.newest(options)).map(toDetails)
   }

@@ -34,7 +34,7 @@ export class TaskService {
     requireText('original_filename', originalFilename)
     const { store, handOff } = this.#deps
     signal?.throwIfAborted()
-    // An upload stays its project's, whoever makes the task.
+    // An upload stays its project's, whatever caller makes the task.
     const owner = projectId ?? (await uploadOwner(tempFilePath)) ?? null
     const file = await handOff.take(id, tempFilePath, originalFilename, signal)
     try {
@@ -53,7 +53,7 @@ export class TaskService {
       await file.undo()
       throw error
     }
-    // A note that stays behind is found and removed later; the caller need not wait for it.
+    // A note that is left is found and removed later; the caller need not wait for it.
     bestEffort(file.done(), (err) =>
       this.#deps.log.warn({ err, taskId: id }, 'a hand-off note was not removed'),
     )

@@ -90,7 +90,7 @@ export function hasEnded(status: TaskStatus): boolean {
   return status === 'COMPLETED' || status === 'FAILED'
 }
 
-/** What stands in the queue. The same task always gives the same text, so that it can be found and taken out again. */
+/** An entry of the queue. The same task always gives the same text, so that it can be found and taken out again. */
 export function encodeMessage(taskId: string, originalFilePath: string): string {
   return JSON.stringify({ task_id: taskId, original_file_path: originalFilePath })
 }

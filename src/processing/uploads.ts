@@ -45,7 +45,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const LITTLE_ROOM = 1024 * 1024
 
 /**
- * Resumable uploads (tus 1.0) into the temp dir. An upload's id becomes its task's id, so whoever lost the answer to the
+ * Resumable uploads (tus 1.0) into the temp dir. An upload's id becomes its task's id, so a client that lost the answer to the
  * last piece can ask again: the upload is then complete, and making the task twice makes one task.
  */
 export class UploadServer extends Server {

@@ -6,7 +6,6 @@ import { maskUrl, type Sealer } from '../tenancy/index.ts'
 import { type Account, AccountStore } from './accounts/account-store.ts'
 import { checkHandle } from './accounts/handle.ts'
 import type { AccountParams } from './feed/item-filter.ts'
-import { checkParams } from './params.ts'
 import type { RunCleaner } from './run-cleaner.ts'
 import { RUN_KIND, RUN_LANE } from './run-kind.ts'
 import type { RunState } from './run-state.ts'
@@ -157,4 +156,17 @@ function runActive({ handle, runId }: Account): AppError {
 
 function runNotFound(runId: string): AppError {
   return new AppError(ERRORS.RUN_NOT_FOUND, `there is no run ${runId}, or it was deleted after its time`)
+}
+
+/** Throws for wishes that no item could ever meet, or that nobody can read. */
+function checkParams({ min_size, max_size, since, until }: AccountParams): void {
+  for (const [name, value] of Object.entries({ since, until }))
+    if (value !== undefined && Number.isNaN(Date.parse(value)))
+      throw invalid(`${name} takes a date like 2026-01-31 or 2026-01-31T12:00:00Z`)
+  if (min_size !== undefined && max_size !== undefined && min_size > max_size)
+    throw invalid('min_size is larger than max_size')
+}
+
+function invalid(message: string): AppError {
+  return new AppError(ERRORS.REQUEST_INVALID, message)
 }

@@ -26,7 +26,7 @@ export interface Backend {
 }
 
 /**
- * What the engine stands on: embedded by default, PostgreSQL and Redis where they are given. The libraries for those
+ * What the engine uses: embedded by default, PostgreSQL and Redis where they are given. The libraries for those
  * two are loaded only when they are used; an embedded server stays small.
  */
 export async function openBackend(options: BackendOptions, clock: Clock, log: Log): Promise<Backend> {

@@ -23,7 +23,7 @@ export interface OpenedGround {
   ground: Ground
   installation: Awaited<ReturnType<typeof openInstallation>>
   sessions: Sessions
-  /** To be stopped after everything that stands on the ground. */
+  /** To be stopped after everything that uses the ground. */
   parts: Part[]
 }
 

@@ -9,7 +9,7 @@ export interface FileNameOptions {
   random?: (below: number) => number
 }
 
-/** Most file systems allow 255 bytes; the rest is left for what storage or a browser puts behind a name. */
+/** Most file systems allow 255 bytes; the rest is left for what storage or a browser adds to a name. */
 const MAX_BYTES = 200
 /** More than that is never read: a request's name may be as long as its body. */
 const MAX_CHARACTERS = 1_000
@@ -17,7 +17,7 @@ const RANDOM_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 /** Extensions that say what a file holds: they are put right, not added to. Any other dot belongs to the name. */
 const KNOWN_EXTENSION =
   /\.(?:csv|jsonl|ndjson)\.(?:gz|zst)$|\.(?:csv|tsv|txt|xls|xlsx|xlsm|jsonl|ndjson|parquet|zip|gz|zst)$/i
-/** Devices that Windows finds in every folder, whatever stands behind their dot. */
+/** Devices that Windows finds in every folder, whatever follows their dot. */
 const RESERVED = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\s*(?:\.|$)/i
 
 /** The file's name as users see it: the one asked for, made safe for every system, or one made up of date and chance. */
@@ -43,7 +43,7 @@ function joinParts(name: string): string {
   return parts.join('_')
 }
 
-/** No blanks at the ends, no dot in front (hidden on Unix) or behind (dropped by Windows). */
+/** No blanks at the ends, no dot at the start (hidden on Unix) or at the end (dropped by Windows). */
 function trimmed(name: string): string {
   return name.replace(/^[\s.]+/, '').replace(/[\s.]+$/, '')
 }

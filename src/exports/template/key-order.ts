@@ -1,7 +1,7 @@
 /**
  * JavaScript moves the members of an object whose keys look like integers to the front: `{"name": …, "2024": …}` would
  * become a table that begins with 2024. So such keys are marked in the text before it is parsed. A marked object is
- * ordinary JSON: it can be stored and read back, and whoever looks at a key takes the mark off with `plainKey`.
+ * ordinary JSON: it can be stored and read back, and a reader of a key takes the mark off with `plainKey`.
  */
 const MARK = '\u2063'
 const MARKED = new RegExp(`^${MARK}(?=\\d+$)`)

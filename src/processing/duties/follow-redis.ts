@@ -7,7 +7,7 @@ import { encodeMessage, hasEnded, isTaskStatus, type TaskRecord, TEXT } from '..
 
 const PAGE = 500
 const FIELDS = [...STANDING, 'updated_at', 'slot'] as const
-/** One pass in so many reads every unfinished task. */
+/** One pass in N reads every unfinished task. */
 const FULL_PASS_EVERY = 15
 /** A record that is missing for less than this may just be on its way. */
 const ON_ITS_WAY_MS = 10_000
@@ -64,7 +64,7 @@ export class FollowRedisDuty implements Duty {
 
   async #follow(signal: AbortSignal): Promise<{ restored: number; changed: number; idle: boolean }> {
     const { rows, link } = this.#deps
-    // Tasks are taken in the order of their ids, so behind a page in which everything waits as before nothing has happened,
+    // Tasks are taken in the order of their ids, so after a page in which everything waits as before nothing has happened,
     // either. Now and then all are read nevertheless: order is no promise.
     const everything = this.#passes++ % FULL_PASS_EVERY === 0
     let restored = 0

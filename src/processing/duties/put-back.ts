@@ -8,7 +8,7 @@ const PAGE = 1_000
 export interface PutBackOptions {
   /** How often a task may be put back before it fails. */
   maxReturns: number
-  /** How long a record may say PROCESSING while its `updated_at` stands still. */
+  /** How long a record may say PROCESSING while its `updated_at` does not change. */
   stalledMs: number
   /** A processor of ours comes back to its tasks several times within this. */
   aliveMs: number
@@ -32,7 +32,7 @@ interface Suspect {
  * 1. What is in the lists of a processor of ours that no longer says it is alive.
  * 2. What is PENDING but in no list for a while: a foreign processor took it with BLPOP and died before its first HSET.
  * 3. What one of ours was working on and no list holds: Redis lost its memory, and the processor did not come back to it.
- * 4. What is PROCESSING while its `updated_at` stands still for too long.
+ * 4. What is PROCESSING while its `updated_at` does not change for too long.
  */
 export class PutBackDuty implements Duty {
   readonly name = 'put-back'

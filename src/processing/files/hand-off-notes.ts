@@ -52,7 +52,7 @@ export class HandOffNotes {
     unlinkSync(path)
   }
 
-  /** Says that whoever wrote the note is still at it. */
+  /** Says that the writer of the note still works on it. */
   async touch({ path }: Note): Promise<void> {
     await lutimes(path, new Date(), new Date())
   }

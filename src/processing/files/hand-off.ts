@@ -46,7 +46,7 @@ const TOUCH_NOTE_MS = 20_000
 
 /**
  * Moves a temp file into the folder of its task, so that a crash at any moment can be mended: before anything moves, a
- * note says what is under way, and it goes when the task exists. Whoever finds an old note asks whether the task exists,
+ * note says what is under way, and it goes when the task exists. A process that finds an old note asks whether the task exists,
  * and finishes or undoes the move.
  */
 export class HandOff {

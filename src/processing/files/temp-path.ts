@@ -4,7 +4,7 @@ import { AppError, ERRORS } from '../../kernel/index.ts'
 import { TEXT } from '../task.ts'
 
 /**
- * Where a caller's temp file really is. Only what lies inside the temp dir is touched: no `..`, and no folder on the way
+ * Where a caller's temp file really is. Only what is inside the temp dir is touched: no `..`, and no folder on the way
  * that is a link to somewhere else. Whether the last part is a regular file is seen after it was taken, when nobody can
  * exchange it any more.
  */

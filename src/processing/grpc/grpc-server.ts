@@ -99,7 +99,7 @@ export class GrpcServer implements Part {
     })
   }
 
-  /** Tells whoever asks or watches that this server is about to stop; calls are still answered. */
+  /** Reports to health checks that this server is about to stop; calls are still answered. */
   async drain(): Promise<void> {
     this.#tell('NOT_SERVING')
     await this.#healthLoop.stop()

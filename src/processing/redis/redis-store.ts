@@ -215,7 +215,7 @@ function secondsOf(text: string | undefined): number {
   return seconds >= 0 && seconds <= LAST_SECOND ? seconds : 0
 }
 
-/** The fields of a record that say how its task stands, as `saidBy` reads them. */
+/** The fields of a record that have the state of its task, as `saidBy` reads them. */
 export const STANDING = [
   'status',
   'result_path',
@@ -226,7 +226,7 @@ export const STANDING = [
 ] as const
 
 /**
- * How a task stands. An end that was sealed counts, whatever was written later. Without its result, COMPLETED is half of
+ * The state of a task. An end that was sealed counts, whatever was written later. Without its result, COMPLETED is half of
  * what a processor has to write: the task is still being worked on.
  */
 export function saidBy(

@@ -9,7 +9,7 @@ export interface TaskStore {
   create(task: NewTask): Promise<boolean>
   get(id: string): Promise<TaskRecord | undefined>
   details(id: string): Promise<TaskDetails | undefined>
-  /** Ends a task that has not ended. Whoever works on it notices at its next touch. */
+  /** Ends a task that has not ended. Its processor notices at its next touch. */
   cancel(id: string): Promise<'cancelled' | 'ended' | 'unknown'>
   /** Forgets a task. Its files must be gone before. */
   remove(task: { id: string; originalFilePath: string }): Promise<void>

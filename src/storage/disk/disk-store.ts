@@ -10,6 +10,7 @@ import {
   messageOf,
   openFile as openPlain,
   systemClock,
+  toDiskError,
 } from '../../kernel/index.ts'
 import { checkKey } from '../artifact-key.ts'
 import type {
@@ -26,7 +27,6 @@ import type {
 import { clampRange } from '../byte-range.ts'
 import { type ArtifactCard, etagOf, readCard } from './artifact-card.ts'
 import { type OpenFile, openFile, type Reserved, reserve, writeBlob, writeSmall } from './blob-writer.ts'
-import { toStorageError } from './disk-error.ts'
 import { enterFolder, pruneFolders, syncFolder } from './disk-folder.ts'
 import { cardName, folderParts, leafOf } from './disk-layout.ts'
 import { listCards, sweepFolder } from './disk-walk.ts'
@@ -215,4 +215,11 @@ export class DiskStore implements ArtifactStore {
 function statOf(card: ArtifactCard): ArtifactStat {
   const { size, contentType, fileName, modifiedAt } = card
   return { size, etag: etagOf(card), contentType, fileName, modifiedAt }
+}
+
+/** The error that callers know for whatever the file system threw; others pass as they are. */
+function toStorageError(error: unknown, what: string): unknown {
+  const known = toDiskError(error, what)
+  if (known instanceof AppError || !(known instanceof Error) || !('syscall' in known)) return known
+  return new AppError(ERRORS.STORAGE_UNAVAILABLE, `cannot ${what}: ${messageOf(error)}`, { cause: error })
 }

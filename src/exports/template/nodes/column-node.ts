@@ -13,7 +13,7 @@ import { refuseUnknown } from '../known-fields.ts'
 import { alignmentOf, choiceOf, flagOf, paintOf, sizeOf } from './node-style.ts'
 
 /**
- * A node of the column tree. A leaf is a column of the sheet, everything else groups what stands below it: its name is
+ * A node of the column tree. A leaf is a column of the sheet, everything else groups what is below it: its name is
  * not looked for in the data, and its settings concern its own header cell alone (nothing is inherited).
  */
 export interface ColumnNode {
@@ -36,7 +36,7 @@ export interface ColumnNode {
   conditions: DataColumn['conditions']
   /** How its values are hidden, before they are spooled. */
   mask?: Mask
-  /** What stands below its values. */
+  /** What is shown below its values. */
   total?: Total
 }
 

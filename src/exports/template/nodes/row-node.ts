@@ -5,7 +5,7 @@ import { refuseUnknown } from '../known-fields.ts'
 import { alignmentOf, paintOf } from './node-style.ts'
 import { type RawNode, readTrees, type TreeLimits } from './node-tree.ts'
 
-/** A node of the tree of row headers; a leaf stands beside the rows that carry its name. */
+/** A node of the tree of row headers; a leaf is beside the rows that carry its name. */
 export interface RowNode {
   /** Key of the leaf's rows; null: it has none, and keeps its place with empty rows. */
   name: string | null

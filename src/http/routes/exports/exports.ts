@@ -104,7 +104,7 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
         schema: {
           tags,
           operationId: 'getExport',
-          summary: 'How an export stands',
+          summary: 'The state of an export',
           params: OneTask,
           response: { 200: ExportTask },
         },

@@ -1,18 +1,51 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { type ExportsApi, ExportTask, SavedExport, SavedRun } from '../../../exports/index.ts'
+import {
+  type ExportsApi,
+  ExportTask,
+  Parameters,
+  SavedExport,
+  SavedRun,
+  Schedule,
+} from '../../../exports/index.ts'
 import { linkIssuerOf, ownProject, requireProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { keepKeyOrder } from '../keep-key-order.ts'
 import { paging, wanted } from '../paging.ts'
 import { pageOf } from '../schemas.ts'
+import { ExportRequestBody } from './export-schemas.ts'
 import { Applied, DryRun, namedActions, OneName, sendOrdered } from './named.ts'
-import { RunWish, SavedExportBody } from './saved-schemas.ts'
 
 const tags = ['exports']
 const config = { access: 'project' } as const
 const POLL_AFTER_SECONDS = '2'
+
+/** A request, and when it runs by itself. */
+const SavedExportBody = Type.Object(
+  {
+    ...ExportRequestBody.properties,
+    schedule: Type.Optional(Schedule),
+    parameters: Type.Optional(Parameters),
+  },
+  {
+    title: 'SavedExportRequest',
+    examples: [
+      {
+        source_url: 'https://erp.example.com/api/orders?month={{month}}',
+        type: 'excel',
+        parameters: { month: '2026-01' },
+        schedule: { cron: '0 6 1 * *', timezone: 'Europe/Berlin' },
+      },
+    ],
+    additionalProperties: false,
+  },
+)
+
+const RunWish = Type.Object(
+  { parameters: Type.Optional(Parameters) },
+  { title: 'SavedExportRunRequest', additionalProperties: false },
+)
 
 /** Requests that are kept under a name, and run by hand or by a schedule. */
 export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi): FastifyPluginAsyncTypebox {

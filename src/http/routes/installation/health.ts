@@ -77,7 +77,7 @@ export function healthRoutes(
         schema: {
           tags: ['health'],
           operationId: 'getMetrics',
-          summary: 'Prometheus metrics, behind a token where one is set',
+          summary: 'Prometheus metrics; they need a token where one is set',
         },
       },
       async (request, reply) => {

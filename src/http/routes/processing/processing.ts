@@ -60,7 +60,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
         schema: {
           tags,
           operationId: 'getTask',
-          summary: 'How a task stands',
+          summary: 'The state of a task',
           params: OneTask,
           response: { 200: TaskView },
         },

@@ -8,7 +8,7 @@ import { listedSession } from './session-views.ts'
 
 const tags = ['sessions']
 
-/** Who is signed in, by key or by session, and where the event log stands: a reader takes its snapshots next, and then follows from `seq`. */
+/** Who is signed in, by key or by session, and the last `seq` of the event log: a reader takes its snapshots next, and then follows from `seq`. */
 export function sessionRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
   const { engine, projects, sessions, ledger, trail, desk, provider } = deps
   const view = async (principal: Principal | null): Promise<Static<typeof SessionView>> => {

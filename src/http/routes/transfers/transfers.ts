@@ -98,7 +98,7 @@ export function transferRoutes(
         schema: {
           tags,
           operationId: 'getTransfer',
-          summary: 'How one request stands',
+          summary: 'The state of one request',
           params: OneTask,
           response: { 200: TransferTask },
         },
@@ -129,7 +129,7 @@ export function transferRoutes(
         schema: {
           tags,
           operationId: 'getTransferJob',
-          summary: 'How the delivery of a window stands',
+          summary: 'The state of the delivery of a window',
           params: OneJob,
           response: { 200: TransferJob },
         },
