@@ -186,7 +186,7 @@ export const GOLDEN: Record<string, Golden> = {
   links: {
     template: [
       { name: 'site', title: 'Site', align: 'left' },
-      { name: 'url', title: 'Address', type: 'link' },
+      { name: 'url', title: 'Address', type: 'link', align: 'left' },
       { name: 'seen', title: 'Seen', type: 'date' },
     ],
     rows: [

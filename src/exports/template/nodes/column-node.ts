@@ -87,8 +87,7 @@ export function columnSettings(
 ): Omit<ColumnNode, 'name' | 'title' | 'rowHead' | 'children'> {
   const type = choiceOf(memberOf(node, 'type'), TYPES, `${path}.type`) ?? 'auto'
   const paint = paintOf(node, path)
-  // A long address in one line is cut at its end, not at both.
-  const alignment = alignmentOf(node, path, type === 'link' ? 'left' : 'center')
+  const alignment = alignmentOf(node, path)
   const { bold: _, ...headPaint } = paint
   const width = sizeOf(node, 'width', MAX_WIDTH, path)
   if (width !== undefined && isGroup(node))

@@ -19,9 +19,9 @@ export function paintOf(node: JsonObject, path: string): CellStyle {
   return style
 }
 
-export function alignmentOf(node: JsonObject, path: string, usual: CellStyle['align'] = 'center'): CellStyle {
+export function alignmentOf(node: JsonObject, path: string): CellStyle {
   return {
-    align: choiceOf(memberOf(node, 'align'), ALIGN, `${path}.align`) ?? usual,
+    align: choiceOf(memberOf(node, 'align'), ALIGN, `${path}.align`) ?? 'center',
     vAlign: choiceOf(memberOf(node, 'v-align'), V_ALIGN, `${path}.v-align`) ?? 'middle',
   }
 }
