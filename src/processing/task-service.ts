@@ -1,4 +1,12 @@
-import { AppError, bestEffort, currentTraceparent, ERRORS, type Log, newId } from '../kernel/index.ts'
+import {
+  AppError,
+  bestEffort,
+  currentTraceparent,
+  ERRORS,
+  type Log,
+  newId,
+  outageOf,
+} from '../kernel/index.ts'
 import type { HandOff } from './files/hand-off.ts'
 import type { TaskStore } from './stores/index.ts'
 import { type TaskDetails, type TaskRecord, TEXT } from './task.ts'
@@ -50,7 +58,7 @@ export class TaskService {
       })
       if (!made) throw new AppError(ERRORS.HANDOFF_FAILED, TEXT.handOffFailed)
     } catch (error) {
-      await file.undo()
+      if (!outageOf(error) || (await this.#isUnmade(id))) await file.undo()
       throw error
     }
     // A note that is left is found and removed later; the caller need not wait for it.
@@ -58,6 +66,14 @@ export class TaskService {
       this.#deps.log.warn({ err, taskId: id }, 'a hand-off note was not removed'),
     )
     return id
+  }
+
+  /** False also if that cannot be known: then the note of the hand-off stays, and a duty asks later. */
+  async #isUnmade(id: string): Promise<boolean> {
+    return this.#deps.store.isMade(id).then(
+      (made) => !made,
+      () => false,
+    )
   }
 
   async status(id: string): Promise<TaskRecord> {

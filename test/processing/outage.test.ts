@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { AppError, ERRORS } from '../../src/kernel/index.ts'
+import { MendHandOffsDuty } from '../../src/processing/duties/mend-hand-offs.ts'
 import type { RedisLink } from '../../src/processing/redis/redis-link.ts'
 import { RedisTaskStore } from '../../src/processing/redis/redis-store.ts'
 import { TaskService } from '../../src/processing/task-service.ts'
@@ -37,6 +39,7 @@ function serviceWith(made: Made, before: { take?: () => Promise<void>; create?: 
       await before.create?.()
       return store.create(task)
     },
+    isMade: (id: string) => store.isMade(id),
   })
   const slowHandOff = Object.assign(Object.create(handOff) as typeof handOff, {
     take: async (...args: Parameters<typeof handOff.take>) => {
@@ -46,6 +49,37 @@ function serviceWith(made: Made, before: { take?: () => Promise<void>; create?: 
   })
   return new TaskService({ store: slowStore, handOff: slowHandOff, log })
 }
+
+describe.each(availableBackends())('a ledger on %s that does not answer', (name) => {
+  test.each([
+    ['can be asked again', true],
+    ['stays away', false],
+  ])('whether a task was made, and %s, takes no file away from the task', async (_, answers) => {
+    const made = await setup(name)
+    const { store, handOff, log } = made
+    const away = () => new AppError(ERRORS.LEDGER_UNAVAILABLE, 'the ledger is away')
+    const forgetful = Object.assign(Object.create(store) as typeof store, {
+      create: async (task: Parameters<typeof store.create>[0]) => {
+        await store.create(task)
+        throw away()
+      },
+      isMade: async (id: string) => {
+        if (answers) return store.isMade(id)
+        throw away()
+      },
+    })
+    const id = randomUUID()
+    const asked = { id, tempFilePath: made.tempFile('precious'), originalFilename: 'a.mp4' }
+    await expect(new TaskService({ store: forgetful, handOff, log }).create(asked)).rejects.toMatchObject({
+      code: 'LEDGER_UNAVAILABLE',
+    })
+    expect(readFileSync(join(handOff.folderOf(id), 'original.mp4'), 'utf8')).toBe('precious')
+    expect(await made.service.status(id)).toMatchObject({ status: 'PENDING' })
+    await new MendHandOffsDuty({ store, handOff, log }).runAlone()
+    expect(readFileSync(join(handOff.folderOf(id), 'original.mp4'), 'utf8')).toBe('precious')
+    expect(readdirSync(join(handOff.storage, '.handoff'))).toEqual([])
+  })
+})
 
 describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
   test.each(['before CreateTask', 'before the file moves', 'between the file and the record'])(

@@ -65,6 +65,10 @@ export class RedisTaskStore implements TaskStore {
     return true
   }
 
+  async isMade(id: string): Promise<boolean> {
+    return (await this.#deps.rows.get(id)) !== undefined
+  }
+
   async get(id: string): Promise<TaskRecord | undefined> {
     const record = await this.#read(id)
     if (record) return record

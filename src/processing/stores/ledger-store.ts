@@ -20,6 +20,10 @@ export class LedgerTaskStore implements TaskStore {
     return (await this.#deps.rows.insert(task)) !== undefined
   }
 
+  async isMade(id: string): Promise<boolean> {
+    return (await this.#deps.rows.get(id)) !== undefined
+  }
+
   async get(id: string): Promise<TaskRecord | undefined> {
     const row = await this.#deps.rows.get(id)
     return row && toRecord(row)

@@ -4,9 +4,11 @@ import type { NewTask, TaskDetails, TaskRecord } from '../task.ts'
 export interface TaskStore {
   /**
    * Record and place in the queue, both or neither. Answers false when a task with this id exists already.
-   * Throws TASK_STORE_UNAVAILABLE when nothing was made, TASK_ENQUEUE_FAILED when the record now says FAILED.
+   * Throws TASK_ENQUEUE_FAILED when the record now says FAILED. After any outage it may have been made: `isMade` says so.
    */
   create(task: NewTask): Promise<boolean>
+  /** Whether a task was made, as the ledger knows it: after an outage in `create` nobody else does. */
+  isMade(id: string): Promise<boolean>
   get(id: string): Promise<TaskRecord | undefined>
   details(id: string): Promise<TaskDetails | undefined>
   /** Ends a task that has not ended. Its processor notices at its next touch. */
