@@ -80,7 +80,11 @@ export interface ExportJobOptions {
   excel: { maxRows: number; maxBytes: number }
 }
 
-/** Of exports that each hold a part of a full disk, none would ever end: after this many waits for room, one deletes its own part. */
+/**
+ * Of exports that each hold a part of a full disk, none would ever end: after this many waits for room, one deletes its own
+ * part. An embedded ledger needs room on that disk itself, so that an export can be put back or cancelled: there it is deleted
+ * at once.
+ */
 const KEEPS_SPOOL_FOR = 5
 /** How long a source may send next to nothing while others wait, the first time. */
 const STALL_PATIENCE_MS = 15_000
@@ -209,7 +213,8 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
   } catch (caught) {
     const error = await orShortage(quotas, projectId, { own: options.limits, read: last, caught })
     // The next attempt goes on with the spool, after an outage, a crash or a failure.
-    const inTheWay = isAppError(outageOf(error), ERRORS.STORAGE_FULL) && job.outages >= KEEPS_SPOOL_FOR
+    const isFull = isAppError(outageOf(error), ERRORS.STORAGE_FULL)
+    const inTheWay = isFull && (deps.ledger.dialect === 'sqlite' || job.outages >= KEEPS_SPOOL_FOR)
     if (context.isFinal(error) || inTheWay) await deps.folders.remove(job.id)
     if (context.isFinal(error) && last.bytes > 0)
       await count(deps, projectId, { rows: last.fetched, bytes: last.bytes })

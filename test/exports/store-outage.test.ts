@@ -110,6 +110,28 @@ describe.each(availableBackends())('a full disk on %s', (name) => {
   })
 })
 
+test('an export that is larger than the disk of an embedded ledger can be cancelled, and others go on', async ({
+  skip,
+}) => {
+  const folder = smallDisk(16)
+  if (!folder) return skip('no disk of its own can be mounted here')
+  const { wharf, business, client } = await startExports('embedded', { env: { WHARF_DATA_DIR: folder } })
+  const source = business.source({ total: 40_000, row: (n) => ({ n, text: noise(n) }) })
+  const { task_id } = await client.start({ source_url: source.url, page_size: 1_000 })
+  await until('it has fetched more than there is room for, twice', () => source.pages.length > 32)
+  await until(
+    'it is cancelled',
+    async () => (await wharf.ask('DELETE', `/api/exports/${task_id}`, { key: client.project.key })).ok,
+  )
+  await until('it has ended', async () => (await client.task(task_id)).status === 'cancelled')
+  const small = { source_url: business.source({ total: 10 }).url }
+  const next = await until('another is taken', async () => {
+    const answer = await client.post(small)
+    return answer.status === 202 && ((await answer.json()) as { task_id: string })
+  })
+  expect(await client.ended(next.task_id)).toMatchObject({ status: 'succeeded', file: { rows: 10 } })
+})
+
 function noise(seed: number): string {
   let state = seed + 1
   let text = ''

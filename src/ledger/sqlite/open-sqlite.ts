@@ -67,7 +67,8 @@ function unusable(dataDir: string, cause: unknown): AppError {
   if (cause instanceof AppError) return cause
   const kind =
     (cause as { errcode?: number }).errcode === SQLITE_FULL ? ERRORS.STORAGE_FULL : ERRORS.STORAGE_DENIED
-  const advice = 'make room, let this user write there, or set WHARF_DATA_DIR to another folder'
+  const advice =
+    'make room (its folder spool may be deleted), let this user write there, or set WHARF_DATA_DIR to another folder'
   return new AppError(kind, `the data directory ${dataDir} cannot be used (${messageOf(cause)}); ${advice}`, {
     cause,
   })
