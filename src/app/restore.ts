@@ -60,9 +60,28 @@ export async function restore(config: Config, folder: string, options: RestoreOp
     )
   const files = await verify(folder, manifest, options)
   if (options.check) return { ...manifest, absent: [] }
+  const held = await hold(config)
+  try {
+    return await put(config, { folder, manifest, files }, options)
+  } finally {
+    held.close()
+  }
+}
+
+/** Keeps servers off an embedded ledger from the first look to the last file. */
+async function hold({ DATABASE_URL: url, WHARF_DATA_DIR: dataDir }: Config): Promise<{ close(): void }> {
+  if (url === null) return (await import('../ledger/copy/load-sqlite.ts')).holdDataDir(dataDir)
+  takeFolder(dataDir)
+  return { close: () => undefined }
+}
+
+async function put(
+  config: Config,
+  { folder, manifest, files }: { folder: string; manifest: Manifest; files: ListedFile[] },
+  options: RestoreOptions,
+): Promise<Restored> {
   await checkTarget(config, folder, options)
   await checkSealKey(config, folder)
-  takeFolder(config.WHARF_DATA_DIR)
   const store = await openPlainStore(config, systemClock)
   try {
     const places = new FilePlaces(config, store)

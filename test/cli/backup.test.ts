@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backUp } from '../../src/app/backup.ts'
-import { restore } from '../../src/app/restore.ts'
+import { type RestoreOptions, restore } from '../../src/app/restore.ts'
 import { loadConfig } from '../../src/config.ts'
 import { startFeed } from '../runs/feed-server.ts'
 import { availableBackends } from '../support/backends.ts'
@@ -22,7 +22,7 @@ const run = { signal: new AbortController().signal, progress: () => undefined }
 /** What the commands do, in this process. */
 const take = (env: Env, folder: string, files: 'copy' | 'list' = 'copy') =>
   backUp(loadConfig(env), folder, { files, ...run })
-const putBack = (env: Env, folder: string, more: { replace?: boolean; check?: boolean } = {}) =>
+const putBack = (env: Env, folder: string, more: Partial<RestoreOptions> = {}) =>
   restore(loadConfig(env), folder, { replace: false, ...run, ...more })
 
 const adminOf = ({ WHARF_ADMIN_TOKEN, WHARF_DATA_DIR = '' }: Env) =>
@@ -161,9 +161,12 @@ describe.each(availableBackends())('a backup on %s', (name) => {
       message: expect.stringContaining('is not empty'),
     })
     const later = await client.run({ source_url: business.source().url })
-    await expect(putBack(env, folder, { replace: true })).rejects.toMatchObject({
+    const steps: string[] = []
+    const refused = putBack(env, folder, { replace: true, progress: ({ what }) => steps.push(what) })
+    await expect(refused).rejects.toMatchObject({
       code: name === 'embedded' ? 'DATA_DIR_LOCKED' : 'LEDGER_IN_USE',
     })
+    expect(steps, 'files were put').not.toContain('files')
     await used.stop('SIGTERM')
     await expect(putBack(env, folder)).rejects.toMatchObject({
       code: 'LEDGER_NOT_EMPTY',

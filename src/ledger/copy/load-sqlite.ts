@@ -6,9 +6,16 @@ import { type Migration, migrate, readMigrations } from '../migrate.ts'
 import { lockDataDir, openLedgerFile } from '../sqlite/open-sqlite.ts'
 import { columnsFor, type LedgerCopy } from './ledger-copy.ts'
 
+/** Keeps every other process off the folder until what it returns is closed; refused while one is there. */
+export function holdDataDir(dataDir: string): { close(): void } {
+  takeFolder(dataDir)
+  touchFileSync(join(dataDir, 'lock.db'))
+  return lockDataDir(dataDir)
+}
+
 /**
  * Puts a copy in place of the embedded ledger in `dataDir`. The new ledger is made beside the old one and takes its place
- * by a rename, so a process that is killed on the way leaves the old one as it was.
+ * by a rename, so a process that is killed on the way leaves the old one as it was. The caller holds the folder.
  */
 export async function loadSqlite(
   dataDir: string,
@@ -16,9 +23,6 @@ export async function loadSqlite(
   clock: Clock,
   migrations: Migration[] = readMigrations(),
 ): Promise<void> {
-  takeFolder(dataDir)
-  touchFileSync(join(dataDir, 'lock.db'))
-  const lock = lockDataDir(dataDir)
   const file = join(dataDir, 'ledger.db')
   const made = `${file}.restored`
   try {
@@ -30,7 +34,6 @@ export async function loadSqlite(
     await syncFolder(dataDir)
   } finally {
     removeDatabase(made)
-    lock.close()
   }
 }
 
