@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -27,13 +28,14 @@ export interface UploadServerOptions {
   /** Added to the words for an upload that is not here. */
   elsewhere: string
   /** The body of an error's answer. */
-  problemOf(error: AppError, status: number): string
+  problemOf(error: AppError, status: number, requestId: string): string
   problemType: string
 }
 
 /** Who uploads, and what makes asking twice give one upload. */
 export interface Uploader {
   projectId: string | null
+  requestId: string
   idempotencyKey?: string
 }
 
@@ -52,7 +54,8 @@ export class UploadServer extends Server {
   readonly #service: TaskService
   readonly #room: UploadRoom
   readonly #limits: UploadServerOptions
-  readonly #uploaders = new WeakMap<IncomingMessage, Uploader>()
+  /** Whose request is answered. */
+  readonly #current = new AsyncLocalStorage<Uploader>()
 
   constructor({ service, room }: { service: TaskService; room: UploadRoom }, options: UploadServerOptions) {
     const { folder, maxBytes, path } = options
@@ -63,9 +66,9 @@ export class UploadServer extends Server {
       // Pages of other origins get no answer that they may read, as everywhere else in the API.
       allowedOrigins: [],
       datastore: new FileStore({ directory: folder }),
-      namingFunction: (request) => this.#name(request),
-      onUploadCreate: async (request, upload) => {
-        const { projectId } = this.#uploaderOf(request)
+      namingFunction: () => this.#name(),
+      onUploadCreate: async (_request, upload) => {
+        const { projectId } = this.#uploader()
         // One that does not say how long it will be may become as long as any.
         if (projectId !== null) await room.reserve(upload.id, projectId, upload.size ?? maxBytes)
         return { metadata: { ...upload.metadata, [OWNER]: projectId ?? '' } }
@@ -84,11 +87,10 @@ export class UploadServer extends Server {
 
   /** Answers one request. A HEAD about an upload that has become a task is answered from the task. */
   async answer(request: IncomingMessage, response: ServerResponse, uploader: Uploader): Promise<void> {
-    this.#uploaders.set(request, uploader)
     if (request.method === 'POST') {
       response.setHeader('Upload-Expires', new Date(Date.now() + this.#limits.ttlMs).toUTCString())
     }
-    await this.handle(request, response)
+    await this.#current.run(uploader, () => this.handle(request, response))
   }
 
   /** Completes an upload whose last piece arrived while no task could be made; answers its size if it is a task now. */
@@ -131,15 +133,15 @@ export class UploadServer extends Server {
     return super.write(context, headers, status, problem)
   }
 
-  #name(request: TusRequest): string {
-    const { projectId, idempotencyKey } = this.#uploaderOf(request)
+  #name(): string {
+    const { projectId, idempotencyKey } = this.#uploader()
     return idempotencyKey === undefined ? newId() : keyedId(projectId, idempotencyKey)
   }
 
   async #admit(request: TusRequest, id: string): Promise<void> {
     if (!UUID.test(id)) throw unknownUpload(id, this.#limits.elsewhere)
     if (request.method === 'POST') return
-    const { projectId } = this.#uploaderOf(request)
+    const { projectId } = this.#uploader()
     if (projectId === null) return
     const upload = await this.datastore.getUpload(id).catch(() => undefined)
     // What is not one's own does not exist.
@@ -183,13 +185,17 @@ export class UploadServer extends Server {
   }
 
   #translate(error: Error | { status_code: number; body: string }): { status_code: number; body: string } {
+    const { requestId } = this.#uploader()
+    const problem = (told: AppError, status: number) => ({
+      status_code: status,
+      body: this.#limits.problemOf(told, status, requestId),
+    })
     const outage = this.#outageOf(error)
-    if (outage)
-      return { status_code: outage.kind.http, body: this.#limits.problemOf(outage, outage.kind.http) }
+    if (outage) return problem(outage, outage.kind.http)
     const told = isAppError(error) ? error : fromTus(error)
     // The protocol gives some statuses a meaning, so its own are kept.
     const status = 'status_code' in error ? error.status_code : told.kind.http
-    return { status_code: status, body: this.#limits.problemOf(told, status) }
+    return problem(told, status)
   }
 
   /** The store of uploads says that a write failed, but not why. */
@@ -200,9 +206,8 @@ export class UploadServer extends Server {
     return new AppError(ERRORS.STORAGE_FULL, 'there is no room left for uploads', { retryAfter: 60 })
   }
 
-  #uploaderOf(request: TusRequest): Uploader {
-    const raw = request.runtime?.node?.req as IncomingMessage | undefined
-    const uploader = raw && this.#uploaders.get(raw)
+  #uploader(): Uploader {
+    const uploader = this.#current.getStore()
     if (!uploader) throw new AppError(ERRORS.UNAUTHENTICATED, 'it is not known who uploads')
     return uploader
   }

@@ -200,8 +200,9 @@ describe('uploads and results', () => {
     const problem = async (path: string, init: RequestInit) => {
       const answer = await ask(path, init)
       expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/)
-      const body = (await answer.json()) as { code: string; status: number }
+      const body = (await answer.json()) as { code: string; status: number; instance: string }
       expect(body.status).toBe(answer.status)
+      expect(body.instance).toBe(`urn:request:${answer.headers.get('x-request-id')}`)
       return [answer.status, body.code]
     }
     const post = (headers: Record<string, string>) => problem('/api/uploads', { method: 'POST', headers })

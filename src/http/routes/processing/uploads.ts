@@ -17,14 +17,14 @@ export function uploadRoutes({ log }: HttpDeps, processing: Processing): Fastify
     opened ??= processing.openUploads({
       path: UPLOADS,
       problemType: PROBLEM_TYPE,
-      problemOf: (error, status) => JSON.stringify({ ...toProblem(error, 'upload'), status }),
+      problemOf: (error, status, requestId) => JSON.stringify({ ...toProblem(error, requestId), status }),
     })
     return opened
   }
   const uploaderOf = (request: FastifyRequest) => {
     const key = request.headers['idempotency-key']
     const projectId = request.principal?.role === 'project' ? request.principal.project.id : null
-    return { projectId, ...(typeof key === 'string' && { idempotencyKey: key }) }
+    return { projectId, requestId: request.id, ...(typeof key === 'string' && { idempotencyKey: key }) }
   }
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
