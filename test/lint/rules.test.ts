@@ -46,7 +46,9 @@ test('the linter refuses a promise that nobody waits for, and takes one that is 
     ['const later = () => void work().catch(() => undefined)\nlater()', ['noVoid']],
     ['if (work()) throw new Error()', ['noMisusedPromises']],
     ['[1].forEach(async () => work())', ['noMisusedPromises']],
-    ['await work()\nwork().catch(() => undefined)', []],
+    ['work().catch(() => undefined)', ['plugin']],
+    ['work().catch(() => undefined).finally(() => undefined)', ['plugin']],
+    ['await work()\nawait work().catch(() => undefined)', []],
   ]
   expect(rulesBrokenBy(cases.map(([code]) => code))).toEqual(cases.map(([, rules]) => rules))
 })

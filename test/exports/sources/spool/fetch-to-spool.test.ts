@@ -235,7 +235,7 @@ describe('a source that misbehaves', () => {
       'page 0 is not JSON: unexpected text after the page at byte 30',
     ],
     ['SOURCE_NOT_JSON', '{"total":1,"data":[{"id":1]}', 'page 0 is not JSON: expected "," or "}" at byte 26'],
-    ['SOURCE_SHAPE', '[1]', 'page 0 has the wrong shape: it is not an object'],
+    ['SOURCE_SHAPE', '[1]', 'page 0 has the wrong shape: it is a list, not an object {total, data}'],
     ['SOURCE_SHAPE', '{"data":[]}', 'page 0 has the wrong shape: it has no total'],
     [
       'SOURCE_SHAPE',
