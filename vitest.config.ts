@@ -17,8 +17,8 @@ export default defineConfig({
     teardownTimeout: LIMIT_MS,
     expect: { poll: { timeout: LIMIT_MS } },
     pool: 'forks',
-    // Much of a test's time is waiting for processes that it started: three files at once even on two cores.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Much of a test's time is waiting for processes that it started: two files at once even on two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: FileOrder, seed },
   },
 })

@@ -1,13 +1,15 @@
 import {
   AppError,
+  background,
   bestEffort,
+  type Clock,
   currentTraceparent,
   ERRORS,
   type Log,
   newId,
   outageOf,
 } from '../kernel/index.ts'
-import type { HandOff } from './files/hand-off.ts'
+import type { HandOff, TakenFile } from './files/hand-off.ts'
 import type { TaskStore } from './stores/index.ts'
 import { type TaskDetails, type TaskRecord, TEXT } from './task.ts'
 import { uploadOwner } from './upload-owner.ts'
@@ -23,8 +25,13 @@ export interface CreateTask {
 export interface TaskServiceDeps {
   store: TaskStore
   handOff: HandOff
+  clock: Clock
   log: Log
 }
+
+const SETTLE_MS = 1_000
+/** Together less than the time after which a note counts as left by a crash. */
+const SETTLE_TRIES = 60
 
 /** Makes tasks and tells of them, for gRPC and HTTP alike. */
 export class TaskService {
@@ -58,7 +65,9 @@ export class TaskService {
       })
       if (!made) throw new AppError(ERRORS.HANDOFF_FAILED, TEXT.handOffFailed)
     } catch (error) {
-      if (!outageOf(error) || (await this.#isUnmade(id))) await file.undo()
+      if (!outageOf(error)) await file.undo()
+      else if (!(await this.#settled(id, file)))
+        background('settling a hand-off', this.#settleLater(id, file))
       throw error
     }
     // A note that is left is found and removed later; the caller need not wait for it.
@@ -68,12 +77,25 @@ export class TaskService {
     return id
   }
 
-  /** False also if that cannot be known: then the note of the hand-off stays, and a duty asks later. */
-  async #isUnmade(id: string): Promise<boolean> {
-    return this.#deps.store.isMade(id).then(
-      (made) => !made,
-      () => false,
-    )
+  /** Whether a file is being taken over for a task of this id that is not made yet. */
+  isUnderWay(id: string): Promise<boolean> {
+    return this.#deps.handOff.isUnderWay(id)
+  }
+
+  /** After an outage only the ledger knows whether the task was made. Answers false while it cannot be asked. */
+  async #settled(id: string, file: TakenFile): Promise<boolean> {
+    const made = await this.#deps.store.isMade(id).catch(() => undefined)
+    if (made === undefined) return false
+    await (made ? file.done() : file.undo())
+    return true
+  }
+
+  /** For as long as the note of the hand-off is fresh; a duty takes over from then on, or after a crash. */
+  async #settleLater(id: string, file: TakenFile): Promise<void> {
+    for (let tries = 0; tries < SETTLE_TRIES; tries++) {
+      await this.#deps.clock.sleep(SETTLE_MS)
+      if (await this.#settled(id, file)) return
+    }
   }
 
   async status(id: string): Promise<TaskRecord> {

@@ -15,6 +15,7 @@ import {
   newId,
   outageOf,
 } from '../kernel/index.ts'
+import { TEXT } from './task.ts'
 import type { TaskService } from './task-service.ts'
 import { OWNER } from './upload-owner.ts'
 import type { UploadRoom } from './upload-room.ts'
@@ -100,6 +101,9 @@ export class UploadServer extends Server {
     if (known)
       return known.projectId === uploader.projectId || uploader.projectId === null ? known.size : undefined
     const upload = await this.datastore.getUpload(id).catch(() => undefined)
+    // Its file is in the hands of another request, or waits for an answer of the ledger.
+    if (!upload && (await this.#service.isUnderWay(id)))
+      throw new AppError(ERRORS.TASK_STORE_UNAVAILABLE, TEXT.storeUnavailable, { retryAfter: 1 })
     const owner = upload?.metadata?.[OWNER] || null
     if (
       !upload ||

@@ -32,7 +32,8 @@ async function setup(count: number, main: string | undefined) {
   for (const path of [videos, temp]) mkdirSync(path)
   const env = {
     ...ground,
-    ...(empty && { DATABASE_URL: empty.url }),
+    // With two instances, nginx has few connections and sends a POST over one that is just being closed more often.
+    ...(empty && { DATABASE_URL: empty.url, WHARF_UNREADY_SECONDS: '3' }),
     S3_ENDPOINT: s3.endpoint,
     S3_REGION: s3.region,
     S3_BUCKET: s3.bucket,
