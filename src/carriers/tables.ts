@@ -19,6 +19,8 @@ interface SwarmTasksTable {
   created_at: number
   deadline: number
   egress: Generated<number>
+  /** The instance that says who takes from whom; null: begun before this was kept. */
+  coordinator: Generated<string | null>
 }
 
 interface SwarmTargetsTable {

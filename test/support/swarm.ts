@@ -16,8 +16,9 @@ import type {
 } from '../../src/carriers/swarm/coordinator/swarm-carrier.ts'
 import { AgentIdentities } from '../../src/carriers/swarm/identity/agent-identities.ts'
 import { SwarmAuthority } from '../../src/carriers/swarm/identity/authority.ts'
-import { InProcessBus } from '../../src/jobs/index.ts'
+import { type Bus, InProcessBus } from '../../src/jobs/index.ts'
 import { systemClock } from '../../src/kernel/index.ts'
+import type { Ledger } from '../../src/ledger/index.ts'
 import { type AgentProcess, enroll, optionsOf, spawnAgent, stateFolder } from './agents.ts'
 import { type Backend, type BackendName, openBackend, silentLog } from './backends.ts'
 import { Front } from './front.ts'
@@ -59,6 +60,15 @@ export async function setupSwarm(name: BackendName = 'embedded') {
     identityOf,
     /** The address of whichever server was opened last: agents find the next one where they left the one before. */
     front,
+    /** What several servers in this process have in common; closed after them. */
+    async ground(bus: Bus) {
+      const ledger = await backend.openLedger()
+      closers.push(async () => {
+        await bus.close()
+        await ledger.close()
+      })
+      return { ledger, bus }
+    },
     async server(options: ServerOptions = {}) {
       const opened = await openServer(backend, keys, options)
       front.to = opened.port
@@ -113,15 +123,21 @@ function makeRoot(folder: string, id: string): string {
   return root
 }
 
-type ServerOptions = Partial<Omit<SwarmCarrierOptions, 'port'> & Pick<SwarmCarrierDeps, 'locate' | 'clock'>>
+type ServerOptions = Partial<
+  Omit<SwarmCarrierOptions, 'port'> &
+    Pick<SwarmCarrierDeps, 'locate' | 'clock'> & {
+      /** Ledger and bus that several servers in this process have in common. */
+      ground: { ledger: Ledger; bus: Bus }
+    }
+>
 
 async function openServer(
   backend: Backend,
   keys: string,
-  { locate, clock = systemClock, ...options }: ServerOptions,
+  { locate, clock = systemClock, ground, ...options }: ServerOptions,
 ) {
-  const ledger = await backend.openLedger()
-  const bus = backend.shared ? await backend.openBus() : new InProcessBus()
+  const ledger = ground?.ledger ?? (await backend.openLedger())
+  const bus = ground?.bus ?? (backend.shared ? await backend.openBus() : new InProcessBus())
   const engine = new SwarmCarrier(
     {
       store: new LedgerSwarmStore(ledger),
@@ -147,6 +163,7 @@ async function openServer(
     http.closeAllConnections()
     await engine.close()
     await new Promise((resolve) => http.close(resolve))
+    if (ground) return
     await bus.close()
     await ledger.close()
   }

@@ -46,6 +46,8 @@ export interface AgentOptions {
 
 /** How much later than its child a parent may hear of a file; a refused child would wait longer. */
 const JOB_WITHIN_MS = 1_000
+/** An outcome may get lost on its way to the instance that waits for it: it is said again until the task is ended. */
+const OUTCOME_EVERY_MS = 4_000
 
 /** `wharf agent`: takes files from its peers, checks them, puts them below its roots, and passes them on. */
 export class Agent {
@@ -226,8 +228,10 @@ export class Agent {
 
   async #reportLoop(): Promise<void> {
     const { signal } = this.#stop
-    while (!signal.aborted) {
+    for (let pass = 1; !signal.aborted; pass++) {
       await this.#clock.sleep(REPORT_MS, signal).catch(() => undefined)
+      if (pass % (OUTCOME_EVERY_MS / REPORT_MS) === 0)
+        for (const task of this.#tasks.values()) task.repeatOutcome()
       if (this.#tasks.size === 0) continue
       const tasks = [...this.#tasks].map(([task, { report }]) => ({
         ...report,

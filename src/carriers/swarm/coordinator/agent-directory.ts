@@ -29,6 +29,8 @@ export interface AgentListener {
   wanted(): boolean
 }
 
+type NewAgent = Omit<SwarmAgent, 'instance' | 'connectedAt' | 'seenAt'>
+
 type Bulletin =
   | { kind: 'present'; agent: Omit<KnownAgent, 'serverHost'> }
   | { kind: 'absent'; key: string; instance: string }
@@ -45,6 +47,10 @@ const PRESENT_MS = 4 * PING_MS
 export class AgentDirectory {
   readonly #deps: AgentDirectoryDeps
   readonly #agents = new Map<string, KnownAgent>()
+  /** Those whose line ends here. */
+  readonly #ours = new Map<string, NewAgent>()
+  /** Tasks that agents of ours report on and nobody here coordinates, since the last look. */
+  #elsewhere = new Map<string, Set<string>>()
   #send: (key: string, message: Carried) => boolean = () => false
   #listener: AgentListener = { changed: () => undefined, received: () => false, wanted: () => false }
   #unsubscribe: (() => void) | undefined
@@ -87,9 +93,10 @@ export class AgentDirectory {
     return this.#deps.store.agents(PRESENT_MS)
   }
 
-  connected(agent: Omit<SwarmAgent, 'instance' | 'connectedAt' | 'seenAt'>, serverHost: string): void {
+  connected(agent: NewAgent, serverHost: string): void {
     const { instance } = this.#deps
     const known = describe(agent, instance)
+    this.#ours.set(known.key, agent)
     this.#agents.set(known.key, { ...known, serverHost })
     this.#note(this.#deps.store.agentConnected({ ...agent, instance }))
     this.#tell({ kind: 'present', agent: known })
@@ -99,21 +106,24 @@ export class AgentDirectory {
   gone({ agentId, containerId }: { agentId: string; containerId: string }): void {
     const { instance } = this.#deps
     const key = agentPeerId(agentId, containerId)
+    this.#ours.delete(key)
     this.#note(this.#deps.store.agentGone({ agentId, containerId, instance }))
     this.#tell({ kind: 'absent', key, instance })
     this.#absent(key, instance)
   }
 
   received(key: string, message: FromAgent): void {
-    for (const part of byTask(message))
-      if (!this.#listener.received(key, part)) this.#tell({ kind: 'of', key, message: part })
+    for (const part of byTask(message)) {
+      if (this.#listener.received(key, part)) continue
+      this.#tell({ kind: 'of', key, message: part })
+      if (part.type === 'report') for (const { task } of part.tasks) this.#noteElsewhere(task, key)
+    }
   }
 
-  /** Says that ours are still there, and learns of those whose signal was lost. Without agents or tasks it asks nothing. */
+  /** Says that ours are still there, and finds what a lost signal would have told. Without agents or tasks it asks nothing. */
   async runOnce(): Promise<void> {
-    const { store, instance } = this.#deps
-    const ours = [...this.#agents.values()].some((agent) => agent.instance === instance)
-    if (ours) await store.agentsSeen(instance)
+    if (this.#ours.size > 0) await this.#noteOurs()
+    await this.#endForgotten()
     if (this.#listener.wanted()) await this.refresh()
   }
 
@@ -125,12 +135,43 @@ export class AgentDirectory {
     )
     for (const [key, agent] of present) {
       const known = this.#agents.get(key)
-      if (agent.instance === instance || known?.instance === agent.instance) continue
+      if (agent.instance === instance) continue
+      if (known && isSame(known, agent)) continue
       this.#agents.set(key, { ...describe(agent, agent.instance), serverHost: null })
       this.#listener.changed(key)
     }
     for (const [key, known] of this.#agents)
       if (known.instance !== instance && !present.has(key)) this.#absent(key, known.instance)
+  }
+
+  /** The ledger may have been away when an agent came or went. */
+  async #noteOurs(): Promise<void> {
+    const { store, instance } = this.#deps
+    const noted = await store.agentsSeen(instance)
+    const keys = new Set<string>()
+    for (const { agentId, containerId } of noted) {
+      const key = agentPeerId(agentId, containerId)
+      keys.add(key)
+      if (!this.#ours.has(key)) await store.agentGone({ agentId, containerId, instance })
+    }
+    for (const [key, agent] of this.#ours)
+      if (!keys.has(key)) await store.agentConnected({ ...agent, instance })
+  }
+
+  #noteElsewhere(task: string, key: string): void {
+    const keys = this.#elsewhere.get(task)
+    if (keys) keys.add(key)
+    else this.#elsewhere.set(task, new Set([key]))
+  }
+
+  /** Agents go on with a task until they are told that it is over, and who coordinated it may be gone. */
+  async #endForgotten(): Promise<void> {
+    const reported = this.#elsewhere
+    if (reported.size === 0) return
+    this.#elsewhere = new Map()
+    const open = await this.#deps.store.openTasks([...reported.keys()])
+    for (const [task, keys] of reported)
+      if (!open.has(task)) for (const key of keys) this.#send(key, { type: 'end', task })
   }
 
   #carried(message: unknown): void {
@@ -180,6 +221,11 @@ function describe(
     port,
     instance,
   }
+}
+
+/** Connected as before: at the same instance, and reached by others at the same address. */
+function isSame(known: KnownAgent, { instance, host, port }: SwarmAgent): boolean {
+  return known.instance === instance && known.host === host && known.port === port
 }
 
 /** An instance of another version may say more, or something else. What agents said was checked where their lines end. */

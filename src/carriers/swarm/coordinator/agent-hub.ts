@@ -5,7 +5,6 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import {
   AppError,
   background,
-  bestEffort,
   type Clock,
   ERRORS,
   isAppError,
@@ -90,7 +89,7 @@ export class AgentHub {
   }
 
   async start(): Promise<void> {
-    await this.#learnRevoked()
+    await this.learnRevoked()
     this.#pinging ??= setInterval(() => this.#ping(), PING_MS)
     this.#pinging.unref()
   }
@@ -299,14 +298,10 @@ export class AgentHub {
       else line.socket.ping()
       if (now - line.certifiedAt > LEAF_MS / 2) this.#certify(key)
     }
-    const noted = (error: unknown) => this.#deps.log.warn({ err: error }, 'agents not noted')
-    bestEffort(this.#deps.directory.runOnce(), noted)
-    // A signal may be lost.
-    if (this.#lines.size > 0) bestEffort(this.#learnRevoked(), noted)
   }
 
-  /** Those whose last certificate has ended by now are forgotten. */
-  async #learnRevoked(): Promise<void> {
+  /** The signal of a revocation may be lost. Keys whose last certificate has ended by now are forgotten. */
+  async learnRevoked(): Promise<void> {
     const keys = await this.#deps.identities.revoked()
     this.revoke(keys)
     this.#revokedKeys = new Set(keys)

@@ -24,16 +24,21 @@ export class LedgerSwarmStore implements SwarmStore {
   }
 
   async addTask(
-    task: Omit<SwarmTask, 'deadline' | 'egress'>,
+    task: Omit<SwarmTask, 'deadline' | 'egress'> & { coordinator: string },
     timeoutMs: number,
   ): Promise<{ deadline: number }> {
     return this.#ledger.transaction(async (tx) => {
       const createdAt = await tx.now()
       const deadline = createdAt + timeoutMs
-      const { id, localPath: local_path, fileName: file_name, projectId: project_id, manifest } = task
+      const { id, localPath: local_path, fileName: file_name, projectId: project_id } = task
+      const { manifest, coordinator } = task
       await tx.db
         .insertInto('swarm_tasks')
-        .values({ id, local_path, file_name, manifest, project_id, created_at: createdAt, deadline })
+        .values({
+          ...{ id, local_path, file_name, manifest, project_id, coordinator },
+          created_at: createdAt,
+          deadline,
+        })
         .execute()
       const rows = task.targets.map((target) => targetRow(id, target))
       for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) {
@@ -68,9 +73,49 @@ export class LedgerSwarmStore implements SwarmStore {
     }
   }
 
-  async keepResults(taskId: string, results: TargetEnd[]): Promise<void> {
-    if (results.length === 0) return
-    await this.#ledger.transaction(async (tx) => {
+  async takeTask(id: string, coordinator: string): Promise<void> {
+    await this.#ledger.db.updateTable('swarm_tasks').set({ coordinator }).where('id', '=', id).execute()
+  }
+
+  async coordinatedBy(coordinator: string, ids: readonly string[]): Promise<Set<string>> {
+    const rows = await this.#ledger.db
+      .selectFrom('swarm_tasks')
+      .select('id')
+      .where('id', 'in', ids)
+      .where('coordinator', '=', coordinator)
+      .execute()
+    return new Set(rows.map(({ id }) => id))
+  }
+
+  async openTasks(ids: readonly string[]): Promise<Set<string>> {
+    const rows = await this.#ledger.db
+      .selectFrom('swarm_tasks')
+      .select('id')
+      .where('id', 'in', ids)
+      .where('deadline', '>', now)
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('swarm_targets')
+            .select('swarm_targets.task_id')
+            .whereRef('swarm_targets.task_id', '=', 'swarm_tasks.id')
+            .where('error_code', '=', RESULT.DOWNLOADING),
+        ),
+      )
+      .execute()
+    return new Set(rows.map(({ id }) => id))
+  }
+
+  async keepResults(taskId: string, results: TargetEnd[], coordinator: string): Promise<boolean> {
+    if (results.length === 0) return true
+    return this.#ledger.transaction(async (tx) => {
+      // Holds the row: nobody takes the task over between this and the commit.
+      const held = await tx.db
+        .updateTable('swarm_tasks')
+        .set({ coordinator })
+        .where('id', '=', taskId)
+        .where('coordinator', '=', coordinator)
+        .executeTakeFirst()
+      if (held.numUpdatedRows === 0n) return false
       for (const { agentId, containerId, code, message, places } of results) {
         await tx.db
           .updateTable('swarm_targets')
@@ -85,6 +130,7 @@ export class LedgerSwarmStore implements SwarmStore {
           .where('error_code', '=', RESULT.DOWNLOADING)
           .execute()
       }
+      return true
     })
   }
 
@@ -172,12 +218,14 @@ export class LedgerSwarmStore implements SwarmStore {
     await this.#ledger.db.deleteFrom('swarm_agents').where('instance', '=', instance).execute()
   }
 
-  async agentsSeen(instance: string): Promise<void> {
-    await this.#ledger.db
+  async agentsSeen(instance: string): Promise<Pick<SwarmAgent, 'agentId' | 'containerId'>[]> {
+    const rows = await this.#ledger.db
       .updateTable('swarm_agents')
       .set({ seen_at: now })
       .where('instance', '=', instance)
+      .returning(['agent_id', 'container_id'])
       .execute()
+    return rows.map(({ agent_id: agentId, container_id: containerId }) => ({ agentId, containerId }))
   }
 
   async agents(withinMs: number): Promise<SwarmAgent[]> {

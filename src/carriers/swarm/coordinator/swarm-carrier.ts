@@ -28,6 +28,7 @@ import {
   Manifest,
   makeManifest,
   type PeerAddress,
+  PING_MS,
   REPORT_MS,
   RESULT,
   serverPeerId,
@@ -92,6 +93,7 @@ export class SwarmCarrier implements Carrier {
   readonly #running = new Map<string, Running>()
   readonly #adopting = new Map<string, Promise<Running | undefined>>()
   readonly #looking: DutyLoop
+  readonly #learning: DutyLoop
   #unsubscribe: (() => void) | undefined
   #unwatch: (() => void) | undefined
 
@@ -126,6 +128,8 @@ export class SwarmCarrier implements Carrier {
     })
     const look = { name: 'swarm look', runOnce: () => this.look() }
     this.#looking = new DutyLoop(look, { clock, log }, { everyMs: REPORT_MS, jitter: 0 })
+    const learn = { name: 'swarm ledger', runOnce: () => this.#learn() }
+    this.#learning = new DutyLoop(learn, { clock, log }, { everyMs: PING_MS })
   }
 
   /** Lets agents in. */
@@ -140,6 +144,7 @@ export class SwarmCarrier implements Carrier {
     await this.#hub.start()
     this.#unwatch = swarms.watch(() => ({ agents: this.#hub.size, egress: this.#pieces.bytesSent }))
     this.#looking.start()
+    this.#learning.start()
   }
 
   /** Agents look for another server; tasks go on here until `close`. */
@@ -151,7 +156,7 @@ export class SwarmCarrier implements Carrier {
   async close(): Promise<void> {
     this.#unsubscribe?.()
     this.#unwatch?.()
-    await this.#looking.stop()
+    await Promise.all([this.#looking.stop(), this.#learning.stop()])
     this.#hub.stop()
     await this.#directory.stop()
     for (const [task, running] of this.#running) {
@@ -202,7 +207,8 @@ export class SwarmCarrier implements Carrier {
   async result(engineTaskId: string, signal: AbortSignal): Promise<TransferResult> {
     const running = await this.#find(engineTaskId, signal)
     if (!running) return this.#ended(engineTaskId)
-    await this.#finishIfOver(engineTaskId, running)
+    // Another instance may have taken it over: what is known here is not the last word.
+    if (!(await this.#finishIfOver(engineTaskId, running))) return this.result(engineTaskId, signal)
     return { ...running.relay.result(), egress: this.#egressOf(engineTaskId, running) }
   }
 
@@ -215,7 +221,8 @@ export class SwarmCarrier implements Carrier {
     if (!running) return
     const keys = targets.map(({ agentId, containerId }) => agentPeerId(agentId, containerId))
     running.relay.endOpen(keys, RESULT.TERMINATED, 'the transfer was terminated')
-    await this.#finishIfOver(engineTaskId, running)
+    if (!(await this.#finishIfOver(engineTaskId, running)))
+      await this.terminate(engineTaskId, targets, signal)
   }
 
   /** One look at every task: paces, absences, deadlines, results to keep. */
@@ -251,6 +258,7 @@ export class SwarmCarrier implements Carrier {
       manifest: manifest?.text ?? '',
       projectId: order.projectId,
       targets: targetsOf(order.targets, { code, message }),
+      coordinator: this.#deps.instance,
     }
     const timeoutMs = order.timeoutSeconds * 1000
     await store.addTask(task, timeoutMs)
@@ -278,6 +286,7 @@ export class SwarmCarrier implements Carrier {
     try {
       const { localPath } = task
       const path = (await locate?.({ id, localPath, sha256: manifest.sha256 }, signal)) ?? localPath
+      await store.takeTask(id, instance)
       const running = await this.#coordinate(task, manifest, task.deadline - (await store.now()), path)
       signals.publish('swarm', { from: instance, about: 'taken', message: id })
       return running
@@ -287,16 +296,15 @@ export class SwarmCarrier implements Carrier {
       throwOutage(error)
       if (mayPass(error)) throw error
       const message = messageOf(error)
-      await store.keepResults(
-        id,
-        open.map((target) => ({ ...target, code: RESULT.SOURCE_FAILED, message })),
-      )
+      await store.takeTask(id, instance)
+      const failed = open.map((target) => ({ ...target, code: RESULT.SOURCE_FAILED, message }))
+      await store.keepResults(id, failed, instance)
       return undefined
     }
   }
 
   async #coordinate(task: SwarmTask, manifest: Manifest, timeoutMs: number, path: string): Promise<Running> {
-    const { authority, store, clock, log } = this.#deps
+    const { authority, store, clock, log, instance } = this.#deps
     const source = await SourceFile.open(task.id, manifest, path)
     // Signals of agents elsewhere may have been lost while nobody here needed them.
     await this.#directory
@@ -312,6 +320,7 @@ export class SwarmCarrier implements Carrier {
     const servedBySource = () =>
       this.#pieces.feedsOf(task.id).map(({ child: id, waiting }) => ({ id, waiting }))
     const deps = {
+      instance,
       directory: this.#directory,
       authority,
       store,
@@ -328,16 +337,39 @@ export class SwarmCarrier implements Carrier {
     return running
   }
 
-  async #finishIfOver(id: string, running: Running): Promise<void> {
-    await running.relay.save()
+  /** False if the task turned out to be another instance's. */
+  async #finishIfOver(id: string, running: Running): Promise<boolean> {
+    if (!(await running.relay.save())) {
+      await this.#drop(id, running)
+      return false
+    }
     await this.#saveEgress(id, running, running.relay.isOver ? 0 : EGRESS_UNSAVED)
-    if (!running.relay.isOver || !this.#running.has(id)) return
+    if (!running.relay.isOver || this.#running.get(id) !== running) return true
     running.relay.release()
     await this.#drop(id)
+    return true
   }
 
-  async #drop(id: string): Promise<void> {
+  /** What messages of other instances would have told, if none were lost. Without agents and tasks it asks nothing. */
+  async #learn(): Promise<void> {
+    await this.#dropTaken()
+    await this.#directory.runOnce()
+    if (this.#hub.size > 0 || this.#running.size > 0) await this.#hub.learnRevoked()
+  }
+
+  /** Another instance may have taken a task over. */
+  async #dropTaken(): Promise<void> {
+    const running = [...this.#running]
+    if (running.length === 0) return
+    const ids = running.map(([id]) => id)
+    const ours = await this.#deps.store.coordinatedBy(this.#deps.instance, ids)
+    for (const [id, taken] of running) if (!ours.has(id)) await this.#drop(id, taken)
+  }
+
+  /** `only`: unless it has been taken up again meanwhile. */
+  async #drop(id: string, only?: Running): Promise<void> {
     const running = this.#running.get(id)
+    if (only && running !== only) return
     this.#running.delete(id)
     this.#pieces.forget(id)
     await running?.source.close()

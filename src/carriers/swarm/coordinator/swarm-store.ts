@@ -41,7 +41,6 @@ export interface SwarmAgent {
   seenAt: number
 }
 
-/** What of the swarm must survive a server: tasks with their manifests and results, and who is connected where. */
 /** An agent that may connect. */
 export interface EnrolledAgent {
   agentId: string
@@ -52,11 +51,24 @@ export interface EnrolledAgent {
   lastVersion: string | null
 }
 
+/** What of the swarm must survive a server: tasks with their manifests and results, and who is connected where. */
 export interface SwarmStore {
-  addTask(task: Omit<SwarmTask, 'deadline' | 'egress'>, timeoutMs: number): Promise<{ deadline: number }>
+  addTask(
+    task: Omit<SwarmTask, 'deadline' | 'egress'> & { coordinator: string },
+    timeoutMs: number,
+  ): Promise<{ deadline: number }>
   task(id: string): Promise<SwarmTask | undefined>
-  /** Keeps how targets ended; the first end of a target is the one that stays. */
-  keepResults(taskId: string, results: TargetEnd[]): Promise<void>
+  /** From now on this instance coordinates the task, and no other. */
+  takeTask(id: string, coordinator: string): Promise<void>
+  /** Those of the tasks that this instance coordinates. */
+  coordinatedBy(coordinator: string, ids: readonly string[]): Promise<Set<string>>
+  /** Those of the tasks that are not over: targets are open, and there is time left. */
+  openTasks(ids: readonly string[]): Promise<Set<string>>
+  /**
+   * Keeps how targets ended; the first end of a target is the one that stays. False, and nothing kept, if another
+   * instance coordinates the task.
+   */
+  keepResults(taskId: string, results: TargetEnd[], coordinator: string): Promise<boolean>
   keepEgress(taskId: string, bytes: number): Promise<void>
   now(): Promise<number>
   /** Forgets tasks whose deadline was this long ago. */
@@ -66,8 +78,8 @@ export interface SwarmStore {
   /** Only if it is still connected to this instance: it may already be at another. */
   agentGone(key: Pick<SwarmAgent, 'agentId' | 'containerId' | 'instance'>): Promise<void>
   agentsGone(instance: string): Promise<void>
-  /** Says that the agents of this instance are still there. */
-  agentsSeen(instance: string): Promise<void>
+  /** Says that the agents of this instance are still there; returns which ones are noted. */
+  agentsSeen(instance: string): Promise<Pick<SwarmAgent, 'agentId' | 'containerId'>[]>
   /** Agents that were seen within this time. */
   agents(withinMs: number): Promise<SwarmAgent[]>
   /** Agents that were enrolled and not revoked, connected or not. */

@@ -19,9 +19,12 @@ import type { SwarmStore, SwarmTask } from '../swarm-store.ts'
 import { HeadProbe } from './head-probe.ts'
 import { PaceWatch } from './pace-watch.ts'
 import { RelayPlan, type RelayPlanOptions, SOURCE } from './relay-plan.ts'
+import { Reminders } from './reminders.ts'
 import { TargetBoard } from './target-board.ts'
 
 export interface RelayDeps {
+  /** This instance's id. */
+  instance: string
   directory: AgentDirectory
   authority: SwarmAuthority
   store: SwarmStore
@@ -63,6 +66,7 @@ export class Relay {
   readonly #watch = new PaceWatch()
   readonly #probe = new HeadProbe()
   readonly #complaints = new Complaints()
+  readonly #reminders = new Reminders()
   readonly #keys = new Map<PeerId, string>()
   /** Whose child was found slow first, by parent: a second one shows that the parent is. */
   readonly #slowUnder = new Map<PeerId, PeerId>()
@@ -100,11 +104,11 @@ export class Relay {
     }
   }
 
-  /** Writes down what has ended since the last time. */
-  async save(): Promise<void> {
+  /** Writes down what has ended since the last time. False if another instance coordinates the task by now. */
+  async save(): Promise<boolean> {
     const results = this.#board.takeUnsaved()
     try {
-      await this.#deps.store.keepResults(this.#task.id, results)
+      return await this.#deps.store.keepResults(this.#task.id, results, this.#deps.instance)
     } catch (error) {
       this.#board.putBack(results)
       throw error
@@ -128,7 +132,11 @@ export class Relay {
 
   receive(key: string, message: FromAgent): void {
     const agent = this.#deps.directory.find(key)
-    if (!agent || !this.#keys.has(agent.peer)) return
+    if (!agent) return
+    if (!this.#keys.has(agent.peer)) {
+      this.#endAgain(key)
+      return
+    }
     if (message.type === 'report') for (const report of message.tasks) this.#reported(agent, report)
     else if (message.type === 'done') this.#done(agent, message)
     else if (message.type === 'orphan') this.#orphaned(agent, message)
@@ -148,6 +156,7 @@ export class Relay {
     this.#findBottleneck(now)
     this.#probeHeads(now)
     this.#apply()
+    this.#remind(now)
   }
 
   endOpen(keys: readonly string[], code: number, message: string): void {
@@ -166,16 +175,21 @@ export class Relay {
   }
 
   #takeIn(agent: KnownAgent): void {
-    const { id: task, fileName, projectId: project, manifest } = this.#task
-    const places = (this.#board.target(agent.key)?.places ?? []).map(({ user, directory }) => ({
-      user,
-      directory,
-    }))
     this.#keys.set(agent.peer, agent.key)
     this.#board.present(agent.key)
     this.#watch.reset(agent.peer, this.#deps.clock.now())
     this.#plan.forget(agent.peer)
     if (this.#deps.distrusted.has(agent.peer)) this.#plan.setAside(agent.peer)
+    this.#reminders.ordered(agent.peer, this.#deps.clock.now())
+    this.#order(agent)
+  }
+
+  #order(agent: KnownAgent): void {
+    const { id: task, fileName, projectId: project, manifest } = this.#task
+    const places = (this.#board.target(agent.key)?.places ?? []).map(({ user, directory }) => ({
+      user,
+      directory,
+    }))
     const order = { task, agent: agent.peer, project, fileName, places, manifest: this.#manifestHash }
     this.#deps.directory.send(agent.key, {
       type: 'job',
@@ -185,8 +199,26 @@ export class Relay {
     })
   }
 
+  /** Says again what did not arrive; without more reason than that, nobody's pace is measured anew. */
+  #remind(now: number): void {
+    for (const { peer, what } of this.#reminders.due(now)) {
+      const agent = this.#agent(peer)
+      if (!agent || !this.#board.isOpen(agent.key)) continue
+      if (what === 'order') this.#order(agent)
+      this.#assign(agent, this.#plan.parentOf(peer))
+    }
+  }
+
+  /** An agent goes on with a task that has ended for it: it was not told. */
+  #endAgain(key: string): void {
+    if (!this.#board.target(key) || this.#board.isOpen(key)) return
+    if (this.#reminders.mustEnd(key, this.#deps.clock.now()))
+      this.#deps.directory.send(key, { type: 'end', task: this.#task.id })
+  }
+
   #leave(peer: PeerId): void {
     this.#plan.remove(peer)
+    this.#reminders.forget(peer)
     this.#watch.forget(peer)
     this.#silent.delete(peer)
     this.#keys.delete(peer)
@@ -194,17 +226,20 @@ export class Relay {
 
   #end(key: string, outcome: PlaceOutcome & { places?: PlaceOutcome[] }): void {
     if (!this.#board.end(key, outcome)) return
-    if (outcome.code === RESULT.DONE) return
     for (const [peer, owner] of this.#keys) {
       if (owner !== key) continue
+      this.#reminders.forget(peer)
+      if (outcome.code === RESULT.DONE) continue
       this.#leave(peer)
-      this.#deps.directory.send(key, { type: 'end', task: this.#task.id })
+      this.#endAgain(key)
     }
   }
 
   #reported({ key, peer }: KnownAgent, report: TaskReport): void {
+    const now = this.#deps.clock.now()
     this.#board.progress(key, report.have)
-    this.#watch.report(peer, this.#deps.clock.now(), report.have, report.children)
+    this.#reminders.reported(peer, report.parent, now)
+    this.#watch.report(peer, now, report.have, report.children)
   }
 
   #done({ key }: KnownAgent, done: Extract<FromAgent, { type: 'done' }>): void {
@@ -339,12 +374,19 @@ export class Relay {
     const now = this.#deps.clock.now()
     for (const { id, parent } of this.#plan.changes()) {
       const agent = this.#agent(id)
-      const address = agent && this.#address(parent, agent)
-      if (!agent || !address) continue
+      const address = agent && this.#assign(agent, parent)
+      if (!address) continue
       this.#watch.reset(id, now)
-      const ticket = this.#ticket(address.id, id)
-      this.#deps.directory.send(agent.key, { type: 'assign', task: this.#task.id, parent: address, ticket })
+      this.#reminders.assigned(id, address.id, now)
     }
+  }
+
+  #assign(agent: KnownAgent, parent: string): PeerAddress | undefined {
+    const address = this.#address(parent, agent)
+    if (!address) return undefined
+    const ticket = this.#ticket(address.id, agent.peer)
+    this.#deps.directory.send(agent.key, { type: 'assign', task: this.#task.id, parent: address, ticket })
+    return address
   }
 
   #address(parent: string, child: KnownAgent): PeerAddress | undefined {
