@@ -9,7 +9,7 @@ const seed = Number(process.env.TEST_SEED ?? Date.now())
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/services.ts', 'test/support/built-console.ts'],
+    globalSetup: ['test/support/find-binary.ts', 'test/support/services.ts', 'test/support/built-console.ts'],
     setupFiles: ['test/support/no-unforeseen.ts'],
     // Longer than any wait within a test: those say what they waited for.
     testTimeout: 4 * LIMIT_MS,

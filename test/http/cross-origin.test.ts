@@ -7,7 +7,7 @@ import { requireBinary } from '../support/find-binary.ts'
 import { startHttp } from '../support/http.ts'
 import { LIMIT_MS } from '../support/until.ts'
 
-const CHROMIUM = requireBinary('chromium', ['chromium'])
+const CHROMIUM = requireBinary('chromium')
 const FLAGS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage']
 
 async function browse(...flags: string[]) {

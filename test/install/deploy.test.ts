@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 import { temporaryFolder } from '../support/wharf-process.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const NGINX = requireBinary('nginx', ['nginx-light'])
+const NGINX = requireBinary('nginx')
 const services = ['postgres', 'redis-server'].every(findBinary)
 
 test.runIf(NGINX)('nginx takes deploy/nginx.conf without a warning', () => {
@@ -63,7 +63,7 @@ test.runIf(NGINX && services)(
   },
 )
 
-const ANALYZE = requireBinary('systemd-analyze', ['systemd'])
+const ANALYZE = requireBinary('systemd-analyze')
 
 test.runIf(ANALYZE)('systemd takes the unit, finds little exposed, and waits for the drain', () => {
   const unit = join(ROOT, 'deploy/wharf.service')

@@ -18,7 +18,7 @@ import { systemClock } from '../../src/kernel/index.ts'
 import { GrpcServer, type GrpcServerOptions } from '../../src/processing/grpc/grpc-server.ts'
 import { loadTaskProto } from '../../src/processing/grpc/task-proto.ts'
 import { availableBackends, type BackendName, silentLog } from '../support/backends.ts'
-import { installDebianPackages, requireBinary } from '../support/find-binary.ts'
+import { requireBinary, requirePython } from '../support/find-binary.ts'
 import { openConnection } from '../support/raw-connection.ts'
 import { until } from '../support/until.ts'
 import { runWharf, temporaryFolder } from '../support/wharf-process.ts'
@@ -158,7 +158,7 @@ async function health(address: string): Promise<string> {
   }
 }
 
-const openssl = requireBinary('openssl', ['openssl'])
+const openssl = requireBinary('openssl')
 if (!openssl) console.error('!!! SKIPPED: gRPC over TLS. Debian: apt-get install openssl')
 
 test.runIf(openssl)('with a certificate it speaks TLS, and with a CA it asks clients for one', async () => {
@@ -239,17 +239,8 @@ test.runIf(python)(
 )
 
 function pythonWithGrpc(): string | undefined {
-  const path = '/usr/bin/python3'
-  const works = () => {
-    try {
-      execFileSync(path, ['-c', 'import grpc, google.protobuf'], { stdio: 'ignore' })
-      return requireBinary('protoc', ['protobuf-compiler']) !== undefined
-    } catch {
-      return false
-    }
-  }
-  if (works()) return path
-  return installDebianPackages(['python3-grpcio', 'protobuf-compiler']) && works() ? path : undefined
+  const protoc = requireBinary('protoc')
+  return protoc && requirePython('grpc, google.protobuf')
 }
 
 async function run(program: string, args: string[]): Promise<string> {

@@ -206,7 +206,7 @@ test.each([
   ['the progress=0.4', undefined],
 ])('%j says %s', (line, value) => expect(progressOf(line)).toBe(value))
 
-const ffmpeg = requireBinary('ffmpeg', ['ffmpeg'])
+const ffmpeg = requireBinary('ffmpeg')
 if (!ffmpeg) console.error('!!! SKIPPED: the ffmpeg example. Debian: apt-get install ffmpeg')
 
 test.runIf(ffmpeg)('the example of the documentation makes a real result.mp4', async () => {

@@ -8,7 +8,7 @@ import { never, plainRedis, setup } from './setup.ts'
 
 const NAME = 'postgres + redis'
 const available = availableBackends().includes(NAME)
-const redisCli = available ? requireBinary('redis-cli', ['redis-tools']) : undefined
+const redisCli = available ? requireBinary('redis-cli') : undefined
 if (available && !redisCli)
   console.error('!!! SKIPPED: redis-cli as a processor. Debian: apt-get install redis-tools')
 

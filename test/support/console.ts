@@ -7,7 +7,7 @@ import { ConsoleWharf } from './console-wharf.ts'
 import { requireBinary } from './find-binary.ts'
 import { LIMIT_MS } from './until.ts'
 
-const CHROMIUM = requireBinary('chromium', ['chromium'])
+const CHROMIUM = requireBinary('chromium')
 const FLAGS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage']
 const ARTIFACTS = fileURLToPath(new URL('../../artifacts/console/', import.meta.url))
 

@@ -9,10 +9,9 @@ import { unprivilegedUser } from './unprivileged-user.ts'
 
 /** Makes an empty MariaDB, and answers how to start a server on it; undefined where the machine has none and cannot get one. */
 export function prepareMariadb(): Launcher | undefined {
-  const packages = ['mariadb-server-core', 'mariadb-client-core']
-  const binary = requireBinary('mariadbd', packages)
-  const installer = requireBinary('mariadb-install-db', packages)
-  if (!binary || !installer || !requireBinary('my_print_defaults', packages)) return undefined
+  const binary = requireBinary('mariadbd')
+  const installer = requireBinary('mariadb-install-db')
+  if (!binary || !installer || !requireBinary('my_print_defaults')) return undefined
   const user = unprivilegedUser()
   const folder = boundFolder('wharf-mariadb-')
   if (user) chownSync(folder, user.uid, user.gid)

@@ -2,7 +2,7 @@ import { requireBinary } from './find-binary.ts'
 
 /** Debian's promtool; undefined where it cannot be had, and then a line says so. */
 export function findPromtool(): string | undefined {
-  const path = requireBinary('promtool', ['prometheus'])
+  const path = requireBinary('promtool')
   if (path === undefined) console.error('!!! SKIPPED: promtool cannot be installed here')
   return path
 }

@@ -8,7 +8,7 @@ import { until } from './until.ts'
 import { temporaryFolder } from './wharf-process.ts'
 
 /** undefined: this machine has none and cannot get one. */
-export const NGINX = requireBinary('nginx', ['nginx-light'])
+export const NGINX = requireBinary('nginx')
 if (!NGINX)
   console.error('\n!!! SKIPPED: checks with nginx. Install it (Debian: apt-get install nginx-light).\n')
 

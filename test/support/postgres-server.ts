@@ -24,7 +24,7 @@ export function preparePostgres({
   fsync = true,
   settings = {},
 }: PostgresServerOptions = {}): Launcher | undefined {
-  const binary = requireBinary('postgres', ['postgresql'])
+  const binary = requireBinary('postgres')
   if (!binary) return undefined
   const user = unprivilegedUser()
   const folder = boundFolder('wharf-postgres-')

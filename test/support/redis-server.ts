@@ -22,7 +22,7 @@ export async function startRedis(): Promise<RedisServer | undefined> {
 }
 
 export function prepareRedis(): Launcher | undefined {
-  const binary = requireBinary('redis-server', ['redis-server'])
+  const binary = requireBinary('redis-server')
   if (!binary) return undefined
   const folder = boundFolder('wharf-redis-')
   const start = async (port: number) => {

@@ -4,12 +4,12 @@ import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } fro
 import { basename, dirname, join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import { afterAll, test as base, beforeAll, expect } from 'vitest'
-import { installDebianPackages, requireBinary } from '../../support/find-binary.ts'
+import { requireBinary } from '../../support/find-binary.ts'
 import { setup } from '../xlsx/spool-fixture.ts'
 import { GOLDEN, goldenSheet } from './golden-books.ts'
 import { Office, SOFFICE } from './office.ts'
 
-const PDFTOPPM = requireBinary('pdftoppm', ['poppler-utils'])
+const PDFTOPPM = requireBinary('pdftoppm')
 const FOLDER = 'docs/images/workbooks'
 /** LibreOffice draws with these alone, whatever else the machine has: one for Latin letters, one for Chinese. */
 const FONTS = [
@@ -22,7 +22,9 @@ const MADE_WITH = join(FOLDER, 'made-with.txt')
 /** Pixels that may differ by more than a shade. */
 const TOLERANCE = 0.002
 
-const test = base.runIf(SOFFICE !== undefined && PDFTOPPM !== undefined && hasFonts())
+const test = base.runIf(
+  SOFFICE !== undefined && PDFTOPPM !== undefined && FONTS.every((font) => existsSync(font)),
+)
 const pictures = new Map<string, string>()
 const bench = setup()
 const office = new Office({ fonts: FONTS })
@@ -73,11 +75,6 @@ test.for(Object.keys(GOLDEN))('%s looks as it did', (name, { skip }) => {
   }
   expect(differing / was.pixels.length).toBeLessThan(TOLERANCE)
 })
-
-function hasFonts(): boolean {
-  const there = () => FONTS.every((font) => existsSync(font))
-  return there() || (installDebianPackages(['fonts-dejavu-core', 'fonts-droid-fallback']) && there())
-}
 
 function environment(): string {
   const version = execFileSync(SOFFICE!, ['--version'], { encoding: 'utf8' }).trim()

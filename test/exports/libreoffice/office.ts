@@ -18,7 +18,7 @@ import { LIMIT_MS } from '../../support/until.ts'
 const run = promisify(execFile)
 
 /** undefined: this machine has none and cannot get one. */
-export const SOFFICE = requireBinary('soffice', ['libreoffice-calc'])
+export const SOFFICE = requireBinary('soffice')
 if (!SOFFICE)
   console.error(
     '\n!!! SKIPPED: checks with LibreOffice. Install it (Debian: apt-get install libreoffice-calc).\n',

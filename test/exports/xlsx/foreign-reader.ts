@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { requirePython } from '../../support/find-binary.ts'
 
 export interface SeenCell {
   /** openpyxl's letter: n number, s text, b boolean, d date, f formula. */
@@ -90,11 +91,8 @@ function runArchive(path: string, what: 'sums' | 'texts'): Record<string, string
   return JSON.parse(stdout)
 }
 
-/** A Python of one's own often stands before the system's in PATH, and only the latter has Debian's openpyxl. */
 function findPython(): string {
-  const found = ['python3', '/usr/bin/python3'].find(
-    (candidate) => spawnSync(candidate, ['-c', 'import openpyxl']).status === 0,
-  )
+  const found = requirePython('openpyxl')
   if (!found) throw new Error('these tests need Python 3 with openpyxl (Debian: python3-openpyxl)')
   return found
 }

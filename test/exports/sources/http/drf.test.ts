@@ -1,20 +1,16 @@
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { spawnBound } from '../../../support/bound-process.ts'
-import { installDebianPackages } from '../../../support/find-binary.ts'
+import { requirePython } from '../../../support/find-binary.ts'
 import { columnOf, exportSource } from './export-source.ts'
 
-const PYTHON = '/usr/bin/python3'
-const hasDrf = () => spawnSync(PYTHON, ['-c', 'import django, rest_framework']).status === 0
-const installed =
-  hasDrf() || (installDebianPackages(['python3-django', 'python3-djangorestframework']) && hasDrf())
-if (!installed)
+const PYTHON = requirePython('django, rest_framework')
+if (!PYTHON)
   console.error('!!! SKIPPED: Django REST framework. Debian: apt-get install python3-djangorestframework')
 
 async function startDrf(): Promise<string> {
   const script = new URL('./drf-server.py', import.meta.url).pathname
-  const child = spawnBound(PYTHON, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawnBound(PYTHON ?? '', [script], { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   onTestFinished(async () => {
     child.kill('SIGKILL')
@@ -24,7 +20,7 @@ async function startDrf(): Promise<string> {
   return `http://127.0.0.1:${port.toString().trim()}`
 }
 
-describe.skipIf(!installed)('Django REST framework', () => {
+describe.skipIf(!PYTHON)('Django REST framework', () => {
   test('all of its paginations are read to the end, with the total where they have one', async () => {
     const origin = await startDrf()
     const ids = Array.from({ length: 230 }, (_, n) => String(n + 1))
