@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely'
 import { ERRORS, isAppError, messageOf } from '../kernel/index.ts'
+import { allowTime } from './allow-time.ts'
 import { commitWith } from './commit-with.ts'
+import { NO_ANSWER } from './outage.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -44,13 +46,15 @@ export interface Tx {
 }
 
 const DEADLOCK_OR_SERIALIZATION = new Set(['40P01', '40001'])
-const WAITED_TOO_LONG = new Set(['55P03', '57014'])
+const WAITED_TOO_LONG = new Set(['55P03', '57014', NO_ANSWER])
 /** Raised by `wharf_refuse`. */
 const REFUSED = 'WH001'
 const MAX_TRIES = 5
 /** A connection that breaks before the commit leaves nothing behind. Once more is enough: the next may be to a server that is away. */
 const MAX_CONNECTIONS = 2
 const MAINTENANCE_LIMIT_MS = 10 * 60_000
+/** Who asks whether the ledger is there has no use for a late answer. */
+const PING_MS = 5_000
 
 /** The only truth: every state, lease, retry time and event lives here, and a reader never sees half a change. */
 export class Ledger {
@@ -129,14 +133,12 @@ export class Ledger {
     })
   }
 
-  /** True if a statement goes through; the reason otherwise. */
+  /** True if a statement goes through soon; the reason otherwise. */
   async ping(): Promise<true | string> {
-    try {
-      await this.now()
-      return true
-    } catch (error) {
-      return messageOf(error)
-    }
+    const late = Promise.withResolvers<string>()
+    const timer = setTimeout(() => late.resolve('the ledger does not answer'), PING_MS)
+    const answer = this.now().then(() => true as const, messageOf)
+    return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer))
   }
 
   async close(): Promise<void> {
@@ -197,14 +199,6 @@ function refusal(error: unknown, closings: readonly Closings[]): unknown {
   if (codeOf(error) !== REFUSED) return error
   const { message, detail } = error as { message: string; detail?: string }
   return closings.find(([{ name }]) => name === detail)?.[0].refused?.(message) ?? error
-}
-
-/** For the rest of a transaction on PostgreSQL, in place of the limits of its session. */
-export async function allowTime(db: Kysely<Schema>, ms: number): Promise<void> {
-  await sql`select set_config(name, ${String(ms)}, true)
-    from unnest(array['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']) as name`.execute(
-    db,
-  )
 }
 
 /** How often a transaction that failed with this error may be tried; `atWork`: its commit was not sent yet. */

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
 import { AppError, ERRORS } from '../kernel/index.ts'
-import { allowTime, type Ledger } from './ledger.ts'
+import { allowTime } from './allow-time.ts'
+import type { Ledger } from './ledger.ts'
 import type { Schema } from './schema.ts'
 import { script } from './statements.ts'
 

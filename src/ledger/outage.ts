@@ -15,6 +15,8 @@ const OUTAGE_ERRNOS = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ])
+/** What the connection of a server that says nothing any more is ended with. */
+export const NO_ANSWER = 'WHARF_NO_ANSWER'
 const OUTAGE_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
 
@@ -25,6 +27,7 @@ function toLedgerError(error: unknown): unknown {
   const outage =
     OUTAGE_STATES.test(code) ||
     OUTAGE_ERRNOS.has(code) ||
+    code === NO_ANSWER ||
     OUTAGE_MESSAGES.test(error.message) ||
     inner.some((part) => OUTAGE_ERRNOS.has(part?.code))
   if (!outage) return error

@@ -9,7 +9,7 @@ import { gate } from '../support/engines.ts'
 import { until } from '../support/until.ts'
 
 const away = { code: 'LEDGER_UNAVAILABLE', retryAfter: expect.any(Number) }
-const PATIENT = { idleInTransactionMs: 600_000, lockMs: 600_000, statementMs: 600_000 }
+const PATIENT = { idleInTransactionMs: 600_000, lockMs: 600_000, statementMs: 600_000, answerMs: 600_000 }
 
 describe.runIf(inject('postgresUrl'))('what a session may keep others waiting for', () => {
   async function setup() {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chownSync } from 'node:fs'
+import { chownSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { boundFolder, end, removeFolder, spawnBound, untilPrinted } from './bound-process.ts'
 import { requireBinary } from './find-binary.ts'
@@ -13,10 +13,36 @@ export interface PostgresServerOptions {
   settings?: Record<string, string>
 }
 
+export interface PostgresServer extends Server {
+  /** Stops every process of it: it neither answers nor closes a connection. */
+  hang(): void
+  goOn(): void
+}
+
 /** A PostgreSQL of its own, or undefined where the machine has none and cannot get one. Its address outlives a stop. */
-export async function startPostgres(options: PostgresServerOptions = {}): Promise<Server | undefined> {
+export async function startPostgres(
+  options: PostgresServerOptions = {},
+): Promise<PostgresServer | undefined> {
   const launch = preparePostgres(options)
-  return launch && startBehindFront((port) => `postgres://wharf@127.0.0.1:${port}/postgres`, launch)
+  if (!launch) return undefined
+  const server = await startBehindFront((port) => `postgres://wharf@127.0.0.1:${port}/postgres`, launch)
+  const signal = (name: NodeJS.Signals) => {
+    const pid = server.child()?.pid
+    if (pid !== undefined) for (const process of [pid, ...childrenOf(pid)]) kill(process, name)
+  }
+  return { ...server, hang: () => signal('SIGSTOP'), goOn: () => signal('SIGCONT') }
+}
+
+function childrenOf(pid: number): number[] {
+  const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return pids.trim().split(' ').filter(Boolean).map(Number)
+}
+
+/** One that has just ended is as good as stopped. */
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {}
 }
 
 /** Makes an empty cluster of databases, and answers how to start a server on it. */

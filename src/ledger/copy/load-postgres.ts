@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { allowTime, type Ledger } from '../ledger.ts'
+import { allowTime } from '../allow-time.ts'
+import type { Ledger } from '../ledger.ts'
 import { applyMigrations, type Migration, readMigrations } from '../migrate.ts'
 import type { Schema } from '../schema.ts'
 import { columnsFor, inOrder, type LedgerCopy, type Row } from './ledger-copy.ts'

@@ -4,6 +4,7 @@ import { SESSION_LIMITS, sessionSettings } from './session-settings.ts'
 
 const WHARF_LOCK = 0x77_68_61_72
 const RETRY_MS = 1_000
+const ANSWER_MS = 5_000
 
 /**
  * Held by the one instance that may run without Redis, for as long as it lives. The lock belongs to a connection, so
@@ -26,7 +27,8 @@ export class OnlyInstanceLock {
     const client = new pg.Client({
       connectionString: this.#url,
       application_name: 'wharf-only-instance',
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: ANSWER_MS,
       ...sessionSettings(SESSION_LIMITS),
     })
     client.on('error', () => undefined)

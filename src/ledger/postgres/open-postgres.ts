@@ -4,9 +4,10 @@ import { AppError, ERRORS, type Log, ledgerPools } from '../../kernel/index.ts'
 import { Ledger } from '../ledger.ts'
 import type { Schema } from '../schema.ts'
 import { OnlyInstanceLock } from './only-instance-lock.ts'
-import { PostgresDriver } from './postgres-driver.ts'
+import { PostgresDriver, type Silence } from './postgres-driver.ts'
 import {
   EVENT_CONNECTIONS,
+  longestSilence,
   SESSION_LIMITS,
   type SessionLimits,
   sessionSettings,
@@ -37,12 +38,14 @@ export async function openPostgresLedger(
       'another Wharf already runs on this DATABASE_URL; to run several instances, set REDIS_URL on each of them',
     )
   }
-  const settings = { ...sessionSettings({ ...SESSION_LIMITS, ...limits }), connectionString: url }
+  const sessionLimits = { ...SESSION_LIMITS, ...limits }
+  const settings = { ...sessionSettings(sessionLimits), connectionString: url }
+  const silence = { longestMs: longestSilence(url, sessionLimits), answerMs: sessionLimits.answerMs }
   const watched: (() => void)[] = []
   const open = (max: number, use: PoolUse) => {
     const pool = openPool({ ...settings, max, application_name: APPLICATION[use] }, log)
     watched.push(ledgerPools.watch(() => stateOf(pool, use)))
-    return openDatabase(pool)
+    return openDatabase(pool, silence)
   }
   return new Ledger(
     open(connections, 'work'),
@@ -77,10 +80,10 @@ function stateOf({ totalCount, idleCount, waitingCount, options }: pg.Pool, use:
   return { pool: use, max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount }
 }
 
-function openDatabase(pool: pg.Pool): Kysely<Schema> {
+function openDatabase(pool: pg.Pool, silence: Silence): Kysely<Schema> {
   return new Kysely<Schema>({
     dialect: {
-      createDriver: () => new PostgresDriver(pool),
+      createDriver: () => new PostgresDriver(pool, silence),
       createQueryCompiler: () => new PostgresQueryCompiler(),
       createAdapter: () => new PostgresAdapter(),
       createIntrospector: (kysely) => new PostgresIntrospector(kysely),

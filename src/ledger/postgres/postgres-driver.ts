@@ -1,30 +1,55 @@
+import type { Socket } from 'node:net'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely'
 import type pg from 'pg'
 import { metrics } from '../../kernel/index.ts'
+import { allowedBy } from '../allow-time.ts'
 import { type Statement, statementsOf } from '../commit-with.ts'
-import { guarded } from '../outage.ts'
+import { guarded, NO_ANSWER } from '../outage.ts'
 import { tellStatement } from '../statements.ts'
 import { sendTogether } from './pipeline.ts'
 
 const CHANGES = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
 const COMMIT = { sql: 'commit', parameters: [] }
 const ROLLBACK = { sql: 'rollback', parameters: [] }
+const SECOND_LOOK_MS = 250
+
+/** How long a server may say nothing. */
+export interface Silence {
+  /** After a message; null: for ever. */
+  longestMs: number | null
+  /** On top of what a transaction was allowed. */
+  answerMs: number
+}
+
+type Socketed = pg.PoolClient & { connection: { stream: Socket } }
 
 /**
  * Kysely on a pool of `pg`, with as few messages as possible: `begin` goes with the first statement of a transaction,
  * and what locks rows that many wait for goes with `commit`, see `commitWith`. Says that the server is away in one way.
+ *
+ * A server that hangs is away as well. Whoever waited for it for the longest time gives up the connection, and with it
+ * those that are idle: the next caller connects anew and is told at once. Whether a commit was carried out that was not
+ * answered is not known, as when the connection breaks.
  */
 export class PostgresDriver implements Driver {
   readonly #pool: pg.Pool
+  readonly #silence: Silence
+  readonly #idle = new Set<pg.PoolClient>()
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, silence: Silence) {
     this.#pool = pool
+    this.#silence = silence
+    pool.on('remove', (client) => this.#idle.delete(client as pg.PoolClient))
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<PostgresConnection> {
-    return new PostgresConnection(await guarded(this.#pool.connect()))
+    const client = await guarded(this.#pool.connect())
+    this.#idle.delete(client)
+    return new PostgresConnection(client, this.#silence, () => {
+      for (const idle of this.#idle) cut(idle)
+    })
   }
 
   async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
@@ -40,6 +65,7 @@ export class PostgresDriver implements Driver {
   }
 
   async releaseConnection(connection: PostgresConnection): Promise<void> {
+    this.#idle.add(connection.client)
     connection.release()
   }
 
@@ -49,13 +75,19 @@ export class PostgresDriver implements Driver {
 }
 
 class PostgresConnection implements DatabaseConnection {
-  readonly #client: pg.PoolClient
+  readonly client: pg.PoolClient
+  readonly #silence: Silence
+  readonly #onHanging: () => void
+  #longestMs: number | null
   /** Not sent yet: it waits for the first statement. */
   #begin: Statement | undefined
   #open = false
 
-  constructor(client: pg.PoolClient) {
-    this.#client = client
+  constructor(client: pg.PoolClient, silence: Silence, onHanging: () => void) {
+    this.client = client
+    this.#silence = silence
+    this.#longestMs = silence.longestMs
+    this.#onHanging = onHanging
   }
 
   begin({ isolationLevel, accessMode }: TransactionSettings): void {
@@ -64,6 +96,8 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const allowed = allowedBy(query)
+    if (allowed !== undefined) this.#longestMs = allowed + this.#silence.answerMs
     const statements = statementsOf(query)
     if (!statements) return toResult((await this.#send([query])).at(-1) as pg.QueryResult)
     const alone = !this.#open && !this.#begin
@@ -93,7 +127,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   release(): void {
-    this.#client.release(this.#open)
+    this.client.release(this.#open)
   }
 
   // biome-ignore lint/correctness/useYield: nothing streams from the ledger; the port asks for a generator.
@@ -111,11 +145,27 @@ class PostgresConnection implements DatabaseConnection {
 
   async #send(given: readonly Statement[]): Promise<pg.QueryResult[]> {
     const answered = metrics.ledgerStatements.startTimer()
+    const stopWaiting = this.#longestMs === null ? () => undefined : this.#waitFor(this.#longestMs)
     try {
       return await this.#sendNow(given)
     } finally {
+      stopWaiting()
       answered()
     }
+  }
+
+  /**
+   * Gives the connection up after this time, and the query that waits fails with it. Not at once: where this process was
+   * stopped itself, the answer may be there and is read before the second look.
+   */
+  #waitFor(ms: number): () => void {
+    let timer = setTimeout(() => {
+      timer = setTimeout(() => {
+        cut(this.client)
+        this.#onHanging()
+      }, SECOND_LOOK_MS)
+    }, ms)
+    return () => clearTimeout(timer)
   }
 
   #sendNow(given: readonly Statement[]): Promise<pg.QueryResult[]> {
@@ -125,12 +175,17 @@ class PostgresConnection implements DatabaseConnection {
     if (begin) {
       this.#begin = undefined
       this.#open = true
-      return guarded(sendTogether(this.#client, [begin, ...statements]))
+      return guarded(sendTogether(this.client, [begin, ...statements]))
     }
     const [only, ...more] = statements
-    if (!only || more.length > 0) return guarded(sendTogether(this.#client, statements))
-    return guarded(this.#client.query(only.sql, [...only.parameters]).then((result) => [result]))
+    if (!only || more.length > 0) return guarded(sendTogether(this.client, statements))
+    return guarded(this.client.query(only.sql, [...only.parameters]).then((result) => [result]))
   }
+}
+
+function cut(client: pg.PoolClient): void {
+  const error = new Error('PostgreSQL does not answer; its connection was given up')
+  ;(client as Socketed).connection.stream.destroy(Object.assign(error, { code: NO_ANSWER }))
 }
 
 /** PostgreSQL takes no text with a NUL, and what a source, a feed or a processor says may have one. */

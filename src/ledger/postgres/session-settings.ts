@@ -5,12 +5,25 @@ export interface SessionLimits {
   /** Longer than the limit above, so that a transaction that waits for a stopped client gets its turn. */
   lockMs: number
   statementMs: number
+  /**
+   * How much longer than a statement may take this side waits for its answer. By then a server that is there has ended
+   * the statement by itself; one that hangs never answers.
+   */
+  answerMs: number
 }
 
 export const SESSION_LIMITS: SessionLimits = {
   idleInTransactionMs: 3_000,
   lockMs: 4_000,
   statementMs: 30_000,
+  answerMs: 5_000,
+}
+
+/** How long a connection may be silent after a message; null: for ever. What the address says goes before the limits. */
+export function longestSilence(url: string, { statementMs, answerMs }: SessionLimits): number | null {
+  const named = new URL(url).searchParams.get('statement_timeout')
+  const most = named === null ? statementMs : Number(named)
+  return most > 0 ? most + answerMs : null
 }
 
 /** For work. */
