@@ -51,7 +51,7 @@ async function redis({ redis: { url }, backend }: Cluster): Promise<string[]> {
   const { Redis } = await import('ioredis')
   const opened = new Redis(url)
   try {
-    const lists = ['task:pending', `${backend.env.WHARF_REDIS_PREFIX}:task-restoring`]
+    const lists = [String(backend.env.TASK_QUEUE_KEY), `${backend.env.WHARF_REDIS_PREFIX}:task-restoring`]
     const slots = await opened.keys(`${backend.env.WHARF_REDIS_PREFIX}:processor:*`)
     const lengths = () => Promise.all([...lists, ...slots].map((key) => opened.llen(key)))
     await until('no list holds a task', lengths, (all) => all.every((length) => length === 0))

@@ -45,7 +45,6 @@ async function setup(count: number, main: string | undefined) {
     WHARF_PORT: String(PORT),
     WHARF_DRAIN_SECONDS: '60',
     COLLECT_WINDOW_SECONDS: '1',
-    TASK_QUEUE_KEY: `rolling-${process.pid}`,
     LOCAL_STORAGE_PATH: videos,
     TEMP_STORAGE_PATH: temp,
     PROCESSOR_COMMAND: 'cp {input} {output}',

@@ -40,7 +40,6 @@ async function setup() {
     WHARF_LEASE_SECONDS: String(LEASE_MS / 1_000),
     WHARF_EXPORT_CONCURRENCY: '6',
     COLLECT_WINDOW_SECONDS: '1',
-    TASK_QUEUE_KEY: `stalled-${process.pid}`,
     LOCAL_STORAGE_PATH: videos,
     TEMP_STORAGE_PATH: temp,
     PROCESSOR_COMMAND: 'cp {input} {output}',

@@ -15,8 +15,7 @@ const ADMIN = 'admin-token-for-tests'
 async function serve(name: BackendName = 'embedded', env: Record<string, string> = {}) {
   const backend = await openBackend(name)
   onTestFinished(() => backend.remove())
-  const queue = `q${randomBytes(4).toString('hex')}`
-  const wharf = await start({ TASK_QUEUE_KEY: queue, ...backend.env, ...env })
+  const wharf = await start({ ...backend.env, ...env })
   const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' }
   const made = await fetch(`${wharf.address}/api/projects`, { method: 'POST', headers, body: '{"name":"p"}' })
   const { api_key: key } = (await made.json()) as { api_key: string }
@@ -25,7 +24,7 @@ async function serve(name: BackendName = 'embedded', env: Record<string, string>
       ...init,
       headers: { authorization: `Bearer ${init.key ?? key}`, ...(init.headers as Record<string, string>) },
     })
-  const again = () => start({ TASK_QUEUE_KEY: queue, ...backend.env, ...env })
+  const again = () => start({ ...backend.env, ...env })
   return { ...wharf, dataDir: backend.env.WHARF_DATA_DIR ?? '', key, ask, again }
 }
 

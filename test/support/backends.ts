@@ -76,6 +76,8 @@ export async function scaledOut(
       DATABASE_URL: database.url,
       REDIS_URL: redisUrl,
       WHARF_REDIS_PREFIX: prefix,
+      // The one name without the prefix: a processor of another test would take tasks of this one.
+      TASK_QUEUE_KEY: `${prefix}:pending`,
     },
     async openLedger() {
       const ledger = await openPostgresLedger(patient(database.url), silentLog)
