@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely'
-import { ERRORS, isAppError, messageOf } from '../kernel/index.ts'
+import { ERRORS, isAppError, messageOf, orAborted } from '../kernel/index.ts'
 import { allowTime } from './allow-time.ts'
 import { commitWith } from './commit-with.ts'
 import { NO_ANSWER } from './outage.ts'
@@ -135,10 +135,13 @@ export class Ledger {
 
   /** True if a statement goes through soon; the reason otherwise. */
   async ping(): Promise<true | string> {
-    const late = Promise.withResolvers<string>()
-    const timer = setTimeout(() => late.resolve('the ledger does not answer'), PING_MS)
-    const answer = this.now().then(() => true as const, messageOf)
-    return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer))
+    const late = AbortSignal.timeout(PING_MS)
+    try {
+      await orAborted(this.now(), late)
+      return true
+    } catch (error) {
+      return late.aborted ? 'the ledger does not answer' : messageOf(error)
+    }
   }
 
   async close(): Promise<void> {
