@@ -6,16 +6,7 @@ import { serveWharf, temporaryFolder } from '../support/wharf-process.ts'
 const PRELOAD = new URL('../support/loaded-packages.ts', import.meta.url).href
 
 /** What only some servers use, or only after somebody asked for it. */
-const ON_DEMAND = [
-  'pg',
-  'mysql2',
-  'bullmq',
-  'ioredis',
-  '@aws-sdk/client-s3',
-  'undici',
-  '@tus/server',
-  'cli-progress',
-]
+const ON_DEMAND = ['pg', 'mysql2', 'bullmq', 'ioredis', 'undici', '@tus/server', 'cli-progress']
 
 test('an embedded server with nothing to do has loaded no library that it does not need', async () => {
   const file = join(temporaryFolder(), 'packages.json')

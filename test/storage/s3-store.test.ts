@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
 import type { S3Options } from '../../src/storage/s3/index.ts'
 import { S3Store } from '../../src/storage/s3/s3-store.ts'
+import { encodePath, encodeQuery, signRequest } from '../../src/storage/s3/sign-request.ts'
 import { S3Server } from '../support/s3-server.ts'
 import { artifactStoreContract, chunks, codeOf, textOf } from './artifact-store.contract.ts'
 
@@ -196,4 +197,96 @@ test('browsers that come through the CDN are told the file name', async () => {
   expect(server.objects.get('a')?.disposition).toBe(
     `attachment; filename="__ _1_.csv"; filename*=UTF-8''%E6%8A%A5%E8%A1%A8%20%221%22.csv`,
   )
+})
+
+test('requests are signed as the examples of Amazon are', () => {
+  const credentials = {
+    accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+    secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+    region: 'us-east-1',
+  }
+  const host = 'examplebucket.s3.amazonaws.com'
+  const put = { date: 'Fri, 24 May 2013 00:00:00 GMT', 'x-amz-storage-class': 'REDUCED_REDUNDANCY' }
+  // https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+  const examples = [
+    [
+      'GET',
+      'test.txt',
+      {},
+      { range: 'bytes=0-9' },
+      '',
+      'f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41',
+    ],
+    [
+      'PUT',
+      'test$file.text',
+      {},
+      put,
+      'Welcome to Amazon S3.',
+      '98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd',
+    ],
+    [
+      'GET',
+      '',
+      { lifecycle: '' },
+      {},
+      '',
+      'fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543',
+    ],
+    [
+      'GET',
+      '',
+      { prefix: 'J', 'max-keys': '2' },
+      {},
+      '',
+      '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7',
+    ],
+  ] as const
+  for (const [method, key, query, headers, body, signature] of examples) {
+    const request = {
+      method,
+      path: `/${encodePath(key)}`,
+      query: encodeQuery(query),
+      headers: { ...headers, host },
+      body,
+    }
+    const { authorization } = signRequest(request, credentials, new Date('2013-05-24T00:00:00Z'))
+    expect(authorization).toContain(`Signature=${signature}`)
+  }
+})
+
+test('keys, prefixes and names with odd characters are signed as the store reads them', async () => {
+  const { server, store } = await setup()
+  const keys = ["a b+c~(d)'e!*.csv", '中/文 😀?&=#%25.xlsx', 'k=v&x=<y>"z;@$,']
+  for (const key of keys) await store.put(key, chunks(key), { ...CSV, fileName: key.replaceAll('/', '-') })
+  server.pageSize = 1
+  const found: string[] = []
+  for await (const { key } of store.list('')) found.push(key)
+  expect(found.sort()).toEqual([...keys].sort())
+  for (const key of keys) {
+    expect(await store.stat(key)).toMatchObject({ fileName: key.replaceAll('/', '-') })
+    expect(await textOf((await store.open(key, { range: { start: 1 } })).stream)).toBe(
+      Buffer.from(key).subarray(1).toString(),
+    )
+    await store.delete(key)
+  }
+  expect(server.objects.size).toBe(0)
+})
+
+test('a wrong secret is refused; a store whose clock is hours ahead is followed', async () => {
+  const { store } = await setup({ secretAccessKey: 'not-it' })
+  expect(await codeOf(store.put('a', chunks('x'), CSV))).toBe('STORAGE_DENIED')
+  const ahead = await setup()
+  ahead.server.clockAheadMs = 3 * 3_600_000
+  await ahead.store.put('a', chunks('x'), CSV)
+  await ahead.store.put('b', chunks('x'), CSV)
+  expect(ahead.server.seen).toEqual(['PutObject', 'PutObject', 'PutObject'])
+})
+
+test('an upload that the store fails to complete with status 200 is no success', async () => {
+  const { server, store } = await setup({ maxAttempts: 1 })
+  server.fault = (operation) =>
+    operation === 'CompleteUpload' ? { status: 200, code: 'InternalError' } : undefined
+  expect(await codeOf(store.put('a', megabytes(11), CSV))).toBe('STORAGE_UNAVAILABLE')
+  expect(server.uploads.size).toBe(0)
 })

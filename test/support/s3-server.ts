@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -54,6 +54,8 @@ export class S3Server {
   readonly seen: S3Operation[] = []
   /** Bytes of objects and parts that have arrived so far. */
   received = 0
+  /** What its clock is ahead of the machine's. */
+  clockAheadMs = 0
   /** How many keys one page of a listing holds. */
   pageSize = 1000
   fault: (operation: S3Operation, nth: number) => S3Fault | undefined = () => undefined
@@ -82,9 +84,9 @@ export class S3Server {
     const key = parts.join('/')
     const operation = operationOf(incoming.method ?? '', key, url.searchParams)
     this.seen.push(operation)
-    const signed = `^AWS4-HMAC-SHA256 Credential=${this.accessKeyId}/\\d{8}/${this.region}/s3/aws4_request, SignedHeaders=\\S+, Signature=[0-9a-f]{64}$`
-    if (!new RegExp(signed).test(incoming.headers.authorization ?? ''))
-      return fail(response, 403, 'InvalidAccessKeyId')
+    const refused = this.#refused(incoming, url)
+    const date = new Date(Date.now() + this.clockAheadMs).toUTCString()
+    if (refused) return fail(response, 403, refused, { date })
     if (bucket !== this.bucket) return fail(response, 404, 'NoSuchBucket')
     const fault = this.fault(operation, this.seen.filter((one) => one === operation).length)
     if (fault === 'cut') return void incoming.socket.destroy()
@@ -94,6 +96,30 @@ export class S3Server {
       return fail(response, fault.status, fault.code)
     }
     await this.#answer({ operation, key, query: url.searchParams, incoming, response }, fault !== undefined)
+  }
+
+  /** As S3 judges a request: by what came over the wire alone. */
+  #refused({ method, headers, url: raw = '' }: IncomingMessage, url: URL): string | undefined {
+    const [, id, day, region, names = '', signature] =
+      /^AWS4-HMAC-SHA256 Credential=(.+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(
+        headers.authorization ?? '',
+      ) ?? []
+    if (id !== this.accessKeyId || region !== this.region || day === undefined) return 'InvalidAccessKeyId'
+    const time = String(headers['x-amz-date'])
+    const at = Date.parse(time.replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5'))
+    if (!(Math.abs(at - Date.now() - this.clockAheadMs) < 15 * 60_000)) return 'RequestTimeTooSkewed'
+    const query = [...url.searchParams].map(([name, value]) => `${encoded(name)}=${encoded(value)}`).sort()
+    const path = (raw.split('?')[0] ?? '').split('/').map(decodeURIComponent).map(encoded).join('/')
+    const lines = names.split(';').map((name) => `${name}:${headers[name]}`)
+    const hash = String(headers['x-amz-content-sha256'])
+    const canonical = [method, path, query.join('&'), ...lines, '', names, hash].join('\n')
+    const scope = `${day}/${region}/s3/aws4_request`
+    const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(canonical).digest('hex')].join(
+      '\n',
+    )
+    const mac = (key: string | Buffer, part: string) => createHmac('sha256', key).update(part).digest()
+    const key = mac(mac(mac(mac(`AWS4${this.secretAccessKey}`, day), region), 's3'), 'aws4_request')
+    return mac(key, text).toString('hex') === signature ? undefined : 'SignatureDoesNotMatch'
   }
 
   async #answer(request: Request, cut: boolean): Promise<void> {
@@ -227,7 +253,9 @@ export class S3Server {
     } catch {
       return undefined
     }
-    return incoming.complete ? Buffer.concat(chunks) : undefined
+    const body = Buffer.concat(chunks)
+    const sent = createHash('sha256').update(body).digest('hex') === incoming.headers['x-amz-content-sha256']
+    return incoming.complete && sent ? body : undefined
   }
 }
 
@@ -251,6 +279,15 @@ function described({ headers }: IncomingMessage): Omit<S3Object, 'body' | 'etag'
   return { contentType, disposition: headers['content-disposition'], metadata, modifiedAt: new Date() }
 }
 
+function encoded(text: string): string {
+  const all = [...Buffer.from(text)].map((byte) => String.fromCharCode(byte))
+  return all
+    .map((sign) =>
+      /[\w.~-]/.test(sign) ? sign : `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    )
+    .join('')
+}
+
 function md5(bytes: Buffer): string {
   return createHash('md5').update(bytes).digest('hex')
 }
@@ -264,9 +301,9 @@ function sendXml(response: ServerResponse, root: string, inner: string): void {
   response.writeHead(200, { 'content-type': 'application/xml' }).end(text)
 }
 
-function fail(response: ServerResponse, status: number, code: string): void {
+function fail(response: ServerResponse, status: number, code: string, headers = {}): void {
   const text = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`
   response
-    .writeHead(status, { 'content-type': 'application/xml' })
+    .writeHead(status, { 'content-type': 'application/xml', ...headers })
     .end(response.req.method === 'HEAD' ? '' : text)
 }

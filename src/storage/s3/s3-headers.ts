@@ -1,13 +1,15 @@
-const FILE_NAME = 'file-name'
+import type { IncomingHttpHeaders } from 'node:http'
 
-/** User metadata travels as headers, which carry ASCII only. */
+const FILE_NAME = 'x-amz-meta-file-name'
+
+/** Headers carry ASCII only. */
 export function metadataFor(fileName: string | undefined): Record<string, string> {
   return fileName === undefined ? {} : { [FILE_NAME]: encodeURIComponent(fileName.toWellFormed()) }
 }
 
-export function fileNameFrom(metadata: Record<string, string> | undefined): string | null {
-  const stored = metadata?.[FILE_NAME]
-  if (stored === undefined) return null
+export function fileNameFrom(headers: IncomingHttpHeaders): string | null {
+  const stored = headers[FILE_NAME]
+  if (typeof stored !== 'string') return null
   try {
     return decodeURIComponent(stored)
   } catch {

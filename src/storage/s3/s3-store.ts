@@ -1,17 +1,7 @@
 import { rm, stat } from 'node:fs/promises'
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
-import {
-  AbortMultipartUploadCommand,
-  DeleteObjectCommand,
-  GetObjectCommand,
-  type GetObjectCommandOutput,
-  HeadBucketCommand,
-  HeadObjectCommand,
-  type HeadObjectCommandOutput,
-  paginateListObjectsV2,
-  S3Client,
-} from '@aws-sdk/client-s3'
-import { AppError, type Clock, ERRORS, messageOf, systemClock } from '../../kernel/index.ts'
+import { type Clock, messageOf, systemClock } from '../../kernel/index.ts'
 import { checkKey } from '../artifact-key.ts'
 import type {
   ArtifactSource,
@@ -27,6 +17,8 @@ import type {
 import { contentDisposition } from '../content-disposition.ts'
 import { Hashed } from '../hashed.ts'
 import { rangeHeader, readContentRange } from './content-range.ts'
+import { elementsOf, textOf } from './read-xml.ts'
+import { S3Client } from './s3-client.ts'
 import { isMissing, toStorageError } from './s3-error.ts'
 import { fileNameFrom, metadataFor } from './s3-headers.ts'
 import { unfinishedUploads } from './unfinished-uploads.ts'
@@ -51,9 +43,6 @@ export interface S3Options {
   answerTimeoutMs?: number
 }
 
-/** Every open download holds one; the SDK's own limit of 50 would let uploads wait for slow readers. */
-const MOST_SOCKETS = 256
-
 const SMALLEST_PART = 5 * 1024 * 1024
 /** What S3 takes of one object; so a part must grow with a file of more than 48 GiB. */
 const MOST_PARTS = 10_000
@@ -67,35 +56,11 @@ export class S3Store implements ArtifactStore {
   readonly #options: S3Options & { partsInFlight: number }
 
   constructor(deps: { clock?: Clock }, options: S3Options) {
-    const {
-      endpoint,
-      region,
-      accessKeyId,
-      secretAccessKey,
-      maxAttempts = 4,
-      idleTimeoutMs = 300_000,
-      answerTimeoutMs = 60_000,
-    } = options
+    const { maxAttempts = 4, idleTimeoutMs = 300_000, answerTimeoutMs = 60_000 } = options
     this.#clock = deps.clock ?? systemClock
     this.#options = { partsInFlight: 2, ...options }
-    const open = (socketTimeout: number) =>
-      new S3Client({
-        endpoint,
-        region,
-        credentials: { accessKeyId, secretAccessKey },
-        maxAttempts,
-        // Compatible stores know neither the bucket in the host name nor Amazon's newer default checksums.
-        forcePathStyle: true,
-        requestChecksumCalculation: 'WHEN_REQUIRED',
-        responseChecksumValidation: 'WHEN_REQUIRED',
-        // The SDK waits forever by default.
-        requestHandler: {
-          connectionTimeout: 10_000,
-          socketTimeout,
-          httpAgent: { keepAlive: true, maxSockets: MOST_SOCKETS },
-          httpsAgent: { keepAlive: true, maxSockets: MOST_SOCKETS },
-        },
-      })
+    const open = (silenceMs: number) =>
+      new S3Client({ clock: this.#clock }, { ...options, maxAttempts, silenceMs })
     this.#client = open(Math.min(answerTimeoutMs, idleTimeoutMs))
     this.#reader = open(idleTimeoutMs)
   }
@@ -105,16 +70,19 @@ export class S3Store implements ArtifactStore {
     const { signal, contentType, fileName } = options
     signal?.throwIfAborted()
     const hashed = new Hashed(source, signal)
-    const target = {
-      ...this.#at(key),
-      ContentType: contentType,
-      Metadata: metadataFor(fileName),
-      ...(fileName === undefined ? {} : { ContentDisposition: contentDisposition(fileName) }),
+    const headers = {
+      'content-type': contentType,
+      ...metadataFor(fileName),
+      ...(fileName === undefined ? {} : { 'content-disposition': contentDisposition(fileName) }),
     }
     try {
       const { partsInFlight } = this.#options
       const partSize = await this.#partSizeFor(source)
-      const etag = await uploadInParts(this.#client, target, hashed, { partSize, partsInFlight, signal })
+      const etag = await uploadInParts(this.#client, { key, headers }, hashed, {
+        partSize,
+        partsInFlight,
+        signal,
+      })
       if (options.move && 'path' in source) await rm(source.path, { force: true })
       return { size: hashed.size, sha256: hashed.sha256(), etag }
     } catch (error) {
@@ -123,19 +91,17 @@ export class S3Store implements ArtifactStore {
   }
 
   async open(key: string, { range, signal }: OpenOptions = {}): Promise<OpenedArtifact> {
-    const asked = range ? { Range: rangeHeader(range) } : {}
-    const command = new GetObjectCommand({ ...this.#at(key), ...asked })
+    checkKey(key)
+    const headers: Record<string, string> = range ? { range: rangeHeader(range) } : {}
     try {
-      const found = await this.#reader.send(command, signal ? { abortSignal: signal } : {})
-      if (!(found.Body instanceof Readable))
-        throw new AppError(ERRORS.STORAGE_UNAVAILABLE, `${key} came without a body`)
-      const sent = range ? readContentRange(found.ContentRange) : null
-      const stat = statOf(found)
+      const found = await this.#reader.open({ method: 'GET', key, headers, signal })
+      const sent = range ? contentRange(found) : null
+      const stat = statOf(found.headers)
       return {
         ...stat,
         size: sent?.size ?? stat.size,
         range: sent && { start: sent.start, end: sent.end },
-        stream: told(found.Body, key, signal),
+        stream: told(found.body, key, signal),
       }
     } catch (error) {
       throw toStorageError(error, `open ${key}`, signal)
@@ -145,7 +111,7 @@ export class S3Store implements ArtifactStore {
   async stat(key: string): Promise<ArtifactStat | null> {
     checkKey(key)
     try {
-      return statOf(await this.#client.send(new HeadObjectCommand(this.#at(key))))
+      return statOf((await this.#client.send({ method: 'HEAD', key })).headers)
     } catch (error) {
       if (isMissing(error)) return null
       throw toStorageError(error, `look up ${key}`)
@@ -155,7 +121,7 @@ export class S3Store implements ArtifactStore {
   async delete(key: string): Promise<void> {
     checkKey(key)
     try {
-      await this.#client.send(new DeleteObjectCommand(this.#at(key)))
+      await this.#client.send({ method: 'DELETE', key })
     } catch (error) {
       if (!isMissing(error)) throw toStorageError(error, `delete ${key}`)
     }
@@ -163,13 +129,18 @@ export class S3Store implements ArtifactStore {
 
   async *list(prefix: string): AsyncGenerator<ListedArtifact> {
     try {
-      const pages = paginateListObjectsV2(
-        { client: this.#client },
-        { Bucket: this.#options.bucket, Prefix: prefix },
-      )
-      for await (const page of pages)
-        for (const { Key = '', ETag = '', LastModified } of page.Contents ?? [])
-          yield { key: Key, etag: ETag, modifiedAt: LastModified?.getTime() ?? 0 }
+      let token: string | undefined
+      do {
+        const query = { 'list-type': '2', prefix, 'continuation-token': token }
+        const { text } = await this.#client.send({ method: 'GET', query })
+        for (const object of elementsOf(text, 'Contents'))
+          yield {
+            key: textOf(object, 'Key') ?? '',
+            etag: textOf(object, 'ETag') ?? '',
+            modifiedAt: Date.parse(textOf(object, 'LastModified') ?? '') || 0,
+          }
+        token = textOf(text, 'IsTruncated') === 'true' ? textOf(text, 'NextContinuationToken') : undefined
+      } while (token)
     } catch (error) {
       throw toStorageError(error, `list ${prefix}`)
     }
@@ -184,8 +155,7 @@ export class S3Store implements ArtifactStore {
 
   async healthy(signal?: AbortSignal): Promise<StoreHealth> {
     try {
-      const command = new HeadBucketCommand({ Bucket: this.#options.bucket })
-      await this.#client.send(command, signal ? { abortSignal: signal } : {})
+      await this.#client.send({ method: 'HEAD', signal })
       return { ok: true }
     } catch (error) {
       return {
@@ -201,14 +171,13 @@ export class S3Store implements ArtifactStore {
     signal?: AbortSignal,
     inUse: (key: string) => Promise<boolean> = async () => false,
   ): Promise<number> {
-    const Bucket = this.#options.bucket
     const before = this.#clock.now() - olderThanMs
     let swept = 0
     try {
-      for await (const { Key, UploadId, Initiated } of unfinishedUploads(this.#client, Bucket)) {
+      for await (const { key, uploadId, begunAt } of unfinishedUploads(this.#client)) {
         signal?.throwIfAborted()
-        if (!Key || !UploadId || !Initiated || Initiated.getTime() > before || (await inUse(Key))) continue
-        await this.#client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }))
+        if (begunAt > before || (await inUse(key))) continue
+        await this.#client.send({ method: 'DELETE', key, query: { uploadId } })
         swept++
       }
       return swept
@@ -218,8 +187,7 @@ export class S3Store implements ArtifactStore {
   }
 
   async close(): Promise<void> {
-    this.#client.destroy()
-    this.#reader.destroy()
+    await Promise.all([this.#client.close(), this.#reader.close()])
   }
 
   async #partSizeFor(source: ArtifactSource): Promise<number> {
@@ -227,19 +195,25 @@ export class S3Store implements ArtifactStore {
     if (!('path' in source)) return partSize ?? UNKNOWN_SIZE_PART
     return Math.max(partSize ?? SMALLEST_PART, Math.ceil((await stat(source.path)).size / MOST_PARTS))
   }
+}
 
-  #at(key: string): { Bucket: string; Key: string } {
-    return { Bucket: this.#options.bucket, Key: checkKey(key) }
+function statOf(headers: IncomingHttpHeaders): ArtifactStat {
+  return {
+    size: Number(headers['content-length'] ?? 0),
+    etag: headers.etag ?? '',
+    contentType: headers['content-type'] ?? 'application/octet-stream',
+    fileName: fileNameFrom(headers),
+    modifiedAt: Date.parse(headers['last-modified'] ?? '') || 0,
   }
 }
 
-function statOf(head: HeadObjectCommandOutput | GetObjectCommandOutput): ArtifactStat {
-  return {
-    size: head.ContentLength ?? 0,
-    etag: head.ETag ?? '',
-    contentType: head.ContentType ?? 'application/octet-stream',
-    fileName: fileNameFrom(head.Metadata),
-    modifiedAt: head.LastModified?.getTime() ?? 0,
+/** An answer that is not used would hold its connection. */
+function contentRange({ headers, body }: { headers: IncomingHttpHeaders; body: Readable }) {
+  try {
+    return readContentRange(headers['content-range'])
+  } catch (error) {
+    body.destroy()
+    throw error
   }
 }
 

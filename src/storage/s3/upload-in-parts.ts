@@ -1,13 +1,6 @@
-import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  PutObjectCommand,
-  type PutObjectCommandInput,
-  type S3Client,
-  UploadPartCommand,
-} from '@aws-sdk/client-s3'
 import { follow, orAborted } from '../../kernel/index.ts'
+import { escapeXml, textOf } from './read-xml.ts'
+import type { S3Client } from './s3-client.ts'
 
 export interface UploadOptions {
   /** At least 5 MiB, which is what S3 asks of every part but the last. */
@@ -19,12 +12,16 @@ export interface UploadOptions {
 const SMALLEST = 64 * 1024
 const GROWTH = 8
 
-type Target = Omit<PutObjectCommandInput, 'Body'>
+export interface UploadTarget {
+  key: string
+  /** Of the object: its type, name and metadata. */
+  headers: Readonly<Record<string, string>>
+}
 
 /** Stores bytes as one object, in parts if they are more than one part. Leaves nothing if it fails. Returns the entity tag. */
 export async function uploadInParts(
   client: S3Client,
-  target: Target,
+  target: UploadTarget,
   bytes: AsyncIterable<Buffer>,
   options: UploadOptions,
 ): Promise<string> {
@@ -48,18 +45,18 @@ export async function uploadInParts(
  */
 class PartsUpload {
   readonly #client: S3Client
-  readonly #target: Target
+  readonly #target: UploadTarget
   readonly #options: UploadOptions
   readonly #stop: AbortController
   readonly #free: Buffer[] = []
   readonly #inFlight = new Set<Promise<void>>()
-  readonly #arrived: { PartNumber: number; ETag: string }[] = []
+  readonly #arrived: { number: number; etag: string }[] = []
   #uploadId: string | undefined
   #part: Buffer | undefined
   #filled = 0
   #next = 1
 
-  constructor(client: S3Client, target: Target, options: UploadOptions, stop: AbortController) {
+  constructor(client: S3Client, target: UploadTarget, options: UploadOptions, stop: AbortController) {
     this.#client = client
     this.#target = target
     this.#options = options
@@ -77,18 +74,28 @@ class PartsUpload {
   }
 
   async end(): Promise<string> {
-    const sent = { abortSignal: this.#stop.signal }
+    const { signal } = this.#stop
     if (this.#uploadId === undefined) {
-      const put = new PutObjectCommand({ ...this.#target, Body: this.#rest() })
-      return (await this.#client.send(put, sent)).ETag ?? ''
+      const put = { ...this.#target, method: 'PUT', body: this.#rest(), signal } as const
+      return (await this.#client.send(put)).headers.etag ?? ''
     }
     await this.#send()
     await this.#settled(0)
-    const Parts = this.#arrived.sort((one, other) => one.PartNumber - other.PartNumber)
-    const { Bucket, Key } = this.#target
-    const UploadId = this.#uploadId
-    const complete = new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } })
-    return (await this.#client.send(complete, sent)).ETag ?? ''
+    const parts = this.#arrived
+      .sort((one, other) => one.number - other.number)
+      .map(
+        ({ number, etag }) =>
+          `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
+      )
+    const { text } = await this.#client.send({
+      method: 'POST',
+      key: this.#target.key,
+      query: { uploadId: this.#uploadId },
+      headers: { 'content-type': 'application/xml' },
+      body: `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
+      signal,
+    })
+    return textOf(text, 'ETag') ?? ''
   }
 
   /** Takes the parts back. What is under way ends first: a part that arrives after the abort would stay. */
@@ -96,8 +103,7 @@ class PartsUpload {
     this.#stop.abort(reason)
     await Promise.allSettled(this.#inFlight)
     if (this.#uploadId === undefined) return
-    const { Bucket, Key } = this.#target
-    const abort = new AbortMultipartUploadCommand({ Bucket, Key, UploadId: this.#uploadId })
+    const abort = { method: 'DELETE', key: this.#target.key, query: { uploadId: this.#uploadId } } as const
     // If the store is away, the sweep of unfinished uploads finds it later.
     await this.#client.send(abort).catch(() => undefined)
   }
@@ -115,16 +121,20 @@ class PartsUpload {
 
   async #send(): Promise<void> {
     this.#uploadId ??= await this.#create()
-    const UploadId = this.#uploadId
+    const uploadId = this.#uploadId
     await this.#settled(this.#options.partsInFlight - 1)
-    const PartNumber = this.#next++
+    const number = this.#next++
     const part = this.#part
-    const { Bucket, Key } = this.#target
-    const upload = new UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body: this.#rest() })
     const sending = this.#client
-      .send(upload, { abortSignal: this.#stop.signal })
-      .then(({ ETag = '' }) => {
-        this.#arrived.push({ PartNumber, ETag })
+      .send({
+        method: 'PUT',
+        key: this.#target.key,
+        query: { partNumber: String(number), uploadId },
+        body: this.#rest(),
+        signal: this.#stop.signal,
+      })
+      .then(({ headers: { etag = '' } }) => {
+        this.#arrived.push({ number, etag })
         if (part) this.#free.push(part)
       })
       // The waiting caller hears of it by the signal.
@@ -140,10 +150,15 @@ class PartsUpload {
   }
 
   async #create(): Promise<string> {
-    const create = new CreateMultipartUploadCommand(this.#target)
-    const { UploadId } = await this.#client.send(create, { abortSignal: this.#stop.signal })
-    if (!UploadId) throw new Error('the store began no upload')
-    return UploadId
+    const create = {
+      ...this.#target,
+      method: 'POST',
+      query: { uploads: '' },
+      signal: this.#stop.signal,
+    } as const
+    const uploadId = textOf((await this.#client.send(create)).text, 'UploadId')
+    if (!uploadId) throw new Error('the store began no upload')
+    return uploadId
   }
 
   #rest(): Buffer {
