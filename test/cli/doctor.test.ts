@@ -76,4 +76,18 @@ describe('wharf doctor', () => {
     const source: unknown = JSON.parse(output.out.slice(output.out.indexOf('{')))
     expect(source).toEqual({ kind: 'http', preset: 'drf', url: expect.stringMatching(/^http/) })
   })
+
+  test('a list of which only the first rows come is not taken for all', async () => {
+    const { out } = await examine(({ request }) => {
+      const { searchParams } = new URL(request.url ?? '', 'http://x')
+      const skip = Number(searchParams.get('offset') ?? 0)
+      return Array.from({ length: 45 }, (_, n) => row(n)).slice(skip, skip + 20)
+    })
+    expect(out).toMatch(/^✓ answer +a list; how to ask for more was tried out$/m)
+    expect(JSON.parse(out.slice(out.indexOf('\n{')))).toMatchObject({
+      rows: '',
+      total: null,
+      paging: { style: 'offset', page_param: 'offset', size_param: 'limit' },
+    })
+  })
 })

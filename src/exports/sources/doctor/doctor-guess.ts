@@ -23,19 +23,22 @@ const SIZE = 100
 export async function guessAndTry(access: HttpAccess, options: GuessOptions): Promise<Diagnosis | undefined> {
   const answer = await look(access, options).catch(() => undefined)
   options.signal.throwIfAborted()
-  const guess = answer && guessSource(answer)
-  if (!guess) return undefined
-  return diagnosisOf(access, guess, options)
+  const [first, ...others] = answer ? guessSource(answer) : []
+  return first && diagnosisOf(access, [first, ...others], options)
 }
 
-async function diagnosisOf(access: HttpAccess, guess: Guess, options: GuessOptions): Promise<Diagnosis> {
+async function diagnosisOf(
+  access: HttpAccess,
+  guesses: [Guess, ...Guess[]],
+  options: GuessOptions,
+): Promise<Diagnosis> {
   const failures: unknown[] = []
-  for (const source of guess.sources) {
+  for (const { reason, source } of guesses) {
     try {
       const findings = await tryOut(access, source, options)
       const { preset, ...rest } = source
       return {
-        findings: [{ level: 'ok', check: 'answer', message: guess.reason }, ...findings],
+        findings: [{ level: 'ok', check: 'answer', message: reason }, ...findings],
         recommendation: null,
         source: { kind: 'http', ...(preset && { preset }), ...rest },
       }
@@ -44,12 +47,12 @@ async function diagnosisOf(access: HttpAccess, guess: Guess, options: GuessOptio
       failures.push(error)
     }
   }
-  const message = `${guess.reason}, but: ${messageOf(failures[0])}`
-  const [source] = guess.sources
+  const [{ reason, source }] = guesses
+  const message = `${reason}, but: ${messageOf(failures[0])}`
   return {
     findings: [{ level: 'fail', check: 'answer', message }],
     recommendation: null,
-    source: { kind: 'http', ...source! },
+    source: { kind: 'http', ...source },
   }
 }
 
@@ -68,7 +71,8 @@ async function look(access: HttpAccess, { url, headers, signal }: GuessOptions):
     size += chunk.length
     if (size >= LOOK_BYTES) break
   }
-  return { url, headers: Object.fromEntries(answer.headers), text: Buffer.concat(chunks).toString('utf8') }
+  const text = Buffer.concat(chunks).toString('utf8')
+  return { url, headers: Object.fromEntries(answer.headers), text, isCut: size >= LOOK_BYTES }
 }
 
 /** Reads the first pages; throws if they are not what the source says. */

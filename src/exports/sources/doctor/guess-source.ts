@@ -6,43 +6,57 @@ export interface SeenAnswer {
   headers: Readonly<Record<string, string>>
   /** The answer, or as much of it as was read. */
   text: string
+  isCut?: boolean
 }
 
 export interface Guess {
   /** Why. */
   reason: string
-  /** To be tried in this order. */
-  sources: HttpSource[]
+  source: HttpSource
 }
 
 type Members = Record<string, unknown>
-type Rule = (members: Members, answer: SeenAnswer) => Guess | undefined
+type Rule = (members: Members, answer: SeenAnswer) => Guess[]
 
-/** How an unknown source might page, by the look of one answer; nothing if it looks like none. */
-export function guessSource(answer: SeenAnswer): Guess | undefined {
-  const { text, url } = answer
+const NONE: Guess[] = []
+
+/** How an unknown source might page, by the look of one answer, to be tried in this order; nothing if it looks like none. */
+export function guessSource(answer: SeenAnswer): Guess[] {
+  const { text, url, isCut } = answer
   const value = parsed(text)
-  if (Array.isArray(value)) return value.every(isObject) ? ofList(answer) : undefined
-  if (isObject(value)) {
-    for (const rule of RULES) {
-      const guess = rule(value, answer)
-      if (guess) return guess
-    }
-    return undefined
-  }
-  if (isLines(answer)) return { reason: 'each line is a JSON object', sources: [{ preset: 'ndjson', url }] }
-  return isCsv(answer) ? { reason: 'the answer is CSV', sources: [{ preset: 'csv', url }] } : undefined
+  if (Array.isArray(value)) return value.every(isObject) ? ofList(answer, value.length) : NONE
+  if (isCut && /^\s*\[\s*\{/.test(text)) return ofList(answer, Number.POSITIVE_INFINITY)
+  if (isObject(value)) return firstOf(RULES.map((rule) => rule(value, answer)))
+  if (isLines(answer)) return [{ reason: 'each line is a JSON object', source: { preset: 'ndjson', url } }]
+  return isCsv(answer) ? [{ reason: 'the answer is CSV', source: { preset: 'csv', url } }] : NONE
 }
 
-function ofList({ headers, url }: SeenAnswer): Guess {
+function firstOf(guesses: Guess[][]): Guess[] {
+  return guesses.find(({ length }) => length > 0) ?? NONE
+}
+
+function ofList({ headers, url }: SeenAnswer, length: number): Guess[] {
   if (nextLink(headers.link) !== undefined)
-    return { reason: 'a list, and the header Link has rel="next"', sources: [{ preset: 'links', url }] }
+    return [{ reason: 'a list, and the header Link has rel="next"', source: { preset: 'links', url } }]
   if (/^\d+-\d+\/(?:\d+|\*)$/.test(headers['content-range'] ?? ''))
-    return { reason: 'a list with a Content-Range', sources: [{ preset: 'postgrest', url }] }
-  return {
-    reason: 'a list, and nothing says that there is more',
-    sources: [{ url, rows: '', total: null, paging: { style: 'none' } }],
+    return [{ reason: 'a list with a Content-Range', source: { preset: 'postgrest', url } }]
+  return perhapsMore('a list', { url, rows: '', total: null }, length)
+}
+
+/** Nothing says that there is more: only asking shows whether the first rows are all. Of one row nothing can be told. */
+function perhapsMore(reason: string, shape: HttpSource, length: number): Guess[] {
+  const all: Guess = {
+    reason: `${reason}, and nothing says that there is more`,
+    source: { ...shape, paging: { style: 'none' } },
   }
+  return length > 1 ? [...triedOut(reason, shape), all] : [all]
+}
+
+function triedOut(reason: string, shape: HttpSource): Guess[] {
+  return USUAL.map((paging) => ({
+    reason: `${reason}; how to ask for more was tried out`,
+    source: { ...shape, paging },
+  }))
 }
 
 const RULES: Rule[] = [
@@ -51,55 +65,59 @@ const RULES: Rule[] = [
     (jsonapi !== undefined ||
       /vnd\.api\+json/.test(headers['content-type'] ?? '') ||
       (isObject(data[0]?.attributes) && data[0].type !== undefined))
-      ? { reason: 'resource objects of JSON:API', sources: [{ preset: 'jsonapi', url }] }
-      : undefined,
+      ? [{ reason: 'resource objects of JSON:API', source: { preset: 'jsonapi', url } }]
+      : NONE,
   (members, { url }) =>
     isRows(members.value) &&
     Object.keys(members).some((key) => /^@(?:odata\.)?(?:context|nextLink)$/.test(key))
-      ? { reason: 'value, and control information of OData', sources: [{ preset: 'odata', url }] }
-      : undefined,
+      ? [{ reason: 'value, and control information of OData', source: { preset: 'odata', url } }]
+      : NONE,
   ({ hits }, { url }) =>
     isObject(hits) && Array.isArray(hits.hits)
-      ? {
-          reason: 'hits of Elasticsearch; the sort must end in a unique field',
-          sources: [{ preset: 'elasticsearch', url, body: { sort: [{ _doc: 'asc' }] } }],
-        }
-      : undefined,
+      ? [
+          {
+            reason: 'hits of Elasticsearch; the sort must end in a unique field',
+            source: { preset: 'elasticsearch', url, body: { sort: [{ _doc: 'asc' }] } },
+          },
+        ]
+      : NONE,
   (members, { url }) =>
     isRows(members.results) && 'next' in members
-      ? { reason: 'results and next of Django REST framework', sources: [{ preset: 'drf', url }] }
-      : undefined,
+      ? [{ reason: 'results and next of Django REST framework', source: { preset: 'drf', url } }]
+      : NONE,
   ({ content, totalElements, page }, { url }) =>
     isRows(content) && (totalElements !== undefined || (isObject(page) && page.totalElements !== undefined))
-      ? { reason: 'content and totalElements of Spring Data', sources: [{ preset: 'spring', url }] }
-      : undefined,
+      ? [{ reason: 'content and totalElements of Spring Data', source: { preset: 'spring', url } }]
+      : NONE,
   ({ data, meta, current_page, next_cursor, per_page }, { url }) => {
     const more = isObject(meta) ? meta : { current_page, next_cursor, per_page }
-    if (!isRows(data) || more.per_page === undefined) return undefined
+    if (!isRows(data) || more.per_page === undefined) return NONE
     if (more.current_page !== undefined)
-      return { reason: 'data and current_page of Laravel', sources: [{ preset: 'laravel', url }] }
+      return [{ reason: 'data and current_page of Laravel', source: { preset: 'laravel', url } }]
     const cursor = meta ? 'meta.next_cursor' : 'next_cursor'
     return more.next_cursor === undefined
-      ? undefined
-      : {
-          reason: 'data and next_cursor of Laravel',
-          sources: [{ preset: 'laravel', url, paging: { style: 'cursor', cursor } }],
-        }
+      ? NONE
+      : [
+          {
+            reason: 'data and next_cursor of Laravel',
+            source: { preset: 'laravel', url, paging: { style: 'cursor', cursor } },
+          },
+        ]
   },
   byNames,
 ]
 
 const TOTAL =
-  /^(?:total|count|total_?(?:count|results?|items|elements|records|rows)|(?:record|item|row)_?count)$/i
+  /^(?:total|count|items|total_?(?:count|results?|items|elements|records|rows|hits)|(?:record|item|row)_?count)$/i
 const NEXT =
   /^(?:next|next_?(?:cursor|url|link|href|page_?token|token|page_?url)|continuation_?token|cursor|end_?cursor)$/i
 
 /** By the names that members usually have. */
-function byNames(members: Members, { url }: SeenAnswer): Guess | undefined {
+function byNames(members: Members, { url }: SeenAnswer): Guess[] {
   const found = placesOf(members)
   const list =
     found.find(({ value }) => isRows(value) && value.length > 0) ?? found.find(({ value }) => isRows(value))
-  if (!list) return undefined
+  if (!list) return NONE
   const rows = list.place
   const length = (list.value as unknown[]).length
   const counted = found.find(
@@ -113,17 +131,11 @@ function byNames(members: Members, { url }: SeenAnswer): Guess | undefined {
     const paging = isAddress
       ? ({ style: 'link', cursor: next.place } as const)
       : ({ style: 'cursor', cursor: next.place, cursor_param: parameterFor(next.key) } as const)
-    return { reason: `${reason}, and more by '${next.place}'`, sources: [{ ...shape, paging }] }
+    return [{ reason: `${reason}, and more by '${next.place}'`, source: { ...shape, paging } }]
   }
-  if (counted?.value === length || !counted)
-    return {
-      reason: `${reason}; nothing says that there is more`,
-      sources: [{ ...shape, paging: { style: 'none' } }],
-    }
-  return {
-    reason: `${reason}; how to ask for more was tried out`,
-    sources: USUAL.map((paging) => ({ ...shape, paging })),
-  }
+  if (!counted) return perhapsMore(reason, shape, length)
+  if (counted.value !== length) return triedOut(reason, shape)
+  return [{ reason: `${reason}, which are all`, source: { ...shape, paging: { style: 'none' } } }]
 }
 
 /** Ways of asking for a page that many sources have. */
@@ -134,6 +146,8 @@ const USUAL: NonNullable<HttpSource['paging']>[] = [
   { style: 'offset', page_param: 'offset', size_param: 'limit' },
   { style: 'offset', page_param: 'skip', size_param: 'limit' },
   { style: 'offset', page_param: 'start', size_param: 'limit' },
+  { style: 'page', page_param: '_page', size_param: '_limit', first: 1 },
+  { style: 'page', page_param: '_page', size_param: '_per_page', first: 1 },
 ]
 
 function parameterFor(key: string): string {

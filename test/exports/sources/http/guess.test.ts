@@ -3,8 +3,9 @@ import { guessSource } from '../../../../src/exports/sources/doctor/guess-source
 
 const url = 'http://x/'
 const row = { id: 1 }
-const guess = (body: unknown, headers: Record<string, string> = {}) =>
-  guessSource({ url, headers, text: typeof body === 'string' ? body : JSON.stringify(body) })?.sources[0]
+const guesses = (body: unknown, headers: Record<string, string> = {}) =>
+  guessSource({ url, headers, text: typeof body === 'string' ? body : JSON.stringify(body) })
+const guess = (body: unknown, headers?: Record<string, string>) => guesses(body, headers)[0]?.source
 
 test('presets are known by what their answers have', () => {
   const seen: [string, unknown, Record<string, string>?][] = [
@@ -49,6 +50,16 @@ test('others are described by the places of what they have', () => {
     total: 'total',
     paging: { style: 'page' },
   })
+})
+
+test('a list that says nothing of more is asked for more before it is taken for all', () => {
+  for (const body of [[row, row], { users: [row, row] }]) {
+    const tried = guesses(body).map(({ source }) => source.paging)
+    expect(tried.slice(0, -1)).toContainEqual({ style: 'offset', page_param: 'offset', size_param: 'limit' })
+    expect(tried.at(-1)).toEqual({ style: 'none' })
+  }
+  const cut = guessSource({ url, headers: {}, text: '[{"id":1},{"i', isCut: true })
+  expect(cut.at(-1)?.source).toEqual({ url, rows: '', total: null, paging: { style: 'none' } })
 })
 
 test('what has no rows is nothing', () => {
