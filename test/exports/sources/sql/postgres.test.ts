@@ -128,6 +128,14 @@ describe.skipIf(inject('postgresUrl') === null)('PostgreSQL', () => {
     const ledger = await borrowDatabase()
     onTestFinished(() => ledger.drop())
     await expect(ask(ledger.url)).rejects.toThrow(/ledger of Wharf/)
+    const other = new URL(ledger.url)
+    other.username = `elsewhere_${other.pathname.slice(1)}`
+    await runSql(
+      ledger.url,
+      `create role ${other.username} login; alter role ${other.username} set search_path = pg_temp`,
+    )
+    onTestFinished(() => runSql(ledger.url, `drop role ${other.username}`))
+    await expect(ask(other.href)).rejects.toThrow(/ledger of Wharf/)
     await expect(ask('postgres://u@localhost/x?host=/run/postgresql')).rejects.toThrow(/socket file/)
   })
 

@@ -22,14 +22,17 @@ const SESSION = `
   set local bytea_output = 'hex';
   set local extra_float_digits = 1`
 
-/** A role with one of these reaches beyond the database: the server's files and programs know no read-only transaction. */
+/**
+ * A role with one of these reaches beyond the database: the server's files and programs know no read-only transaction. A ledger is one in
+ * whichever schema it is, also where the role's `search_path` does not lead there.
+ */
 const POWERS = `
   select current_setting('is_superuser') = 'on'
     or pg_has_role('pg_read_server_files', 'member')
     or pg_has_role('pg_write_server_files', 'member')
     or pg_has_role('pg_execute_server_program', 'member') as powerful,
-    to_regclass('schema_versions') is not null and to_regclass('export_files') is not null
-    and to_regclass('lane_turns') is not null as ledger`
+    exists (select from pg_catalog.pg_class where relname in ('schema_versions', 'export_files', 'lane_turns') and relkind = 'r'
+      group by relnamespace having count(*) = 3) as ledger`
 
 /**
  * Runs a query in a read-only transaction that sees one snapshot, through a cursor. The query is declared as that cursor, which takes
