@@ -9,12 +9,14 @@ export const description = 'exports: pages to spool, workbooks beside other writ
 /** False if a bar was missed. */
 export async function run(args: readonly string[]): Promise<boolean> {
   const quick = args.includes('--quick')
+  if (args.includes('--only=extras')) return benchPipeline({ quick, only: 'extras' })
   const deflated = await part('deflate.ts')
   if (args.includes('--only=deflate')) return deflated
+  const keyed = await part('keys.ts', ...(quick ? ['5000000'] : []))
   const fetched = await part('fetch.ts')
   const written = await part('xlsx.ts', ...(quick ? ['200000'] : []))
   const piped = await benchPipeline({ quick })
-  return (await benchServed({ quick })) && piped && fetched && written && deflated
+  return (await benchServed({ quick })) && piped && fetched && written && keyed && deflated
 }
 
 /** In a process of its own: what one part leaves in memory must not weigh on the next. */

@@ -1,18 +1,18 @@
-// node warm-export.ts URL ROWS csv|excel FOLDER [KEY]: one small export to warm up, then the one that is measured. Prints
-// {seconds, cpu, megabytes} as JSON.
+// node warm-export.ts URL ROWS csv|excel FOLDER [WISHES]: small exports to warm up, then the one that is measured, with further
+// fields of the request as JSON. Prints {seconds, cpu, megabytes} as JSON.
 import { readFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exportToFolder } from '../../../src/app/export.ts'
 
-const [url = '', rows = '0', type = 'csv', folder = '', key] = process.argv.slice(2)
+const [url = '', rows = '0', type = 'csv', folder = '', wishes = '{}'] = process.argv.slice(2)
 
 async function run(count: number): Promise<void> {
   const directory = join(folder, 'part')
   await mkdir(directory, { recursive: true })
   await exportToFolder({
-    source: { url: `${url}?rows=${count}`, headers: {} },
-    wishes: { type: type as 'csv' | 'excel', page_size: 1_000, ...(key && { key: [key] }) },
+    source: { url: `${url}${url.includes('?') ? '&' : '?'}rows=${count}`, headers: {} },
+    wishes: { type: type as 'csv' | 'excel', page_size: 1_000, ...JSON.parse(wishes) },
     directory,
     excel: { maxRows: 1_048_000, maxBytes: 4e9 },
     signal: new AbortController().signal,
