@@ -22,7 +22,7 @@ import { AppError, createLog, ERRORS, systemClock } from '../kernel/index.ts'
 import { AddressGuard, HttpClient, NOTHING_PRIVATE, parseAllowHosts, signPull } from '../net/index.ts'
 import { VERSION } from '../version.ts'
 
-export { type HttpSource, parseHttpSource, verifyFiles } from '../exports/index.ts'
+export { type HttpSource, parseHttpSource, parseSheets, verifyFiles } from '../exports/index.ts'
 
 /** A source, and how to reach it. */
 export interface SourceAccess {
@@ -41,6 +41,9 @@ export type ExportWishes = Pick<
   | 'title'
   | 'summary'
   | 'template'
+  | 'header'
+  | 'footer'
+  | 'sheets'
   | 'page_size'
   | 'timezone'
   | 'theme'
@@ -62,7 +65,7 @@ export interface LocalQuery {
 }
 
 export interface LocalExport {
-  /** Where there is a query, its address is of no account. */
+  /** Where there is a query, or several sheets, its address is of no account. */
   source: SourceAccess
   sql?: LocalQuery | undefined
   /** An endpoint of another shape than the seed's; it has the address and the headers. */
@@ -70,9 +73,9 @@ export interface LocalExport {
   wishes: ExportWishes
   /** Whose name a watermark shows. */
   by?: string | undefined
-  /** Takes the spool and the file; what an earlier, broken-off call left there is taken up. */
   /** What is hidden besides what the template asks for, and the key of hashes. */
   masks?: { demanded: Record<string, string>; key: string | null }
+  /** Takes the spool and the file; what an earlier, broken-off call left there is taken up. */
   directory: string
   excel: { maxRows: number; maxBytes: number }
   signal: AbortSignal
@@ -102,10 +105,14 @@ export async function exportToFolder(options: LocalExport, clock = systemClock):
     onResumed,
     onWarning,
   } = options
-  const http = openClient(sql ? { ...source, url: sql.url } : source, tokenUrlOf(endpoint))
+  const sheetUrls = wishes.sheets?.map((sheet) => sheet.source_url) ?? []
+  const http = openClient(sql ? { ...source, url: sql.url } : source, [
+    ...tokenUrlsOf(endpoint),
+    ...sheetUrls,
+  ])
   const pool = new ThreadPool()
   try {
-    const body: ExportBody = { ...wishes, ...sourceOf(source, sql, endpoint) }
+    const body: ExportBody = { ...wishes, ...(!wishes.sheets && sourceOf(source, sql, endpoint)) }
     const checkUrl = (url: string, headers?: Record<string, string>) => http.check(url, headers)
     const asked = readRequest(body, { now: clock.now(), checkUrl })
     const mark = { by, at: new Date(clock.now()).toISOString(), id: randomUUID() }
@@ -190,7 +197,7 @@ export function excelLimits(config: Config): LocalExport['excel'] {
   return { maxRows: config.WHARF_EXCEL_MAX_ROWS, maxBytes: config.WHARF_EXCEL_MAX_BYTES }
 }
 
-/** JSON whose keys keep their order, because in a template the order means something. */
+/** JSON whose keys keep their order, because in a template or header the order means something. */
 export function readTemplate(text: string, name: string): unknown {
   try {
     return parseKeepingOrder(text)
@@ -202,8 +209,8 @@ export function readTemplate(text: string, name: string): unknown {
 /**
  * An address that a user types is allowed wherever it leads. A redirect is checked as on a server.
  */
-function openClient({ url, allowHosts }: SourceAccess, tokenUrl?: string): HttpClient {
-  const typed = [url, tokenUrl ?? ''].map((text) => URL.parse(text)?.hostname.replace(/^\[|\]$/g, '') ?? '')
+function openClient({ url, allowHosts }: SourceAccess, others: string[] = []): HttpClient {
+  const typed = [url, ...others].map((text) => URL.parse(text)?.hostname.replace(/^\[|\]$/g, '') ?? '')
   const lists = [...typed, allowHosts ?? ''].map((text) =>
     text === '' ? NOTHING_PRIVATE : parseAllowHosts(text),
   )
@@ -214,8 +221,8 @@ function openClient({ url, allowHosts }: SourceAccess, tokenUrl?: string): HttpC
   return new HttpClient({ guard: new AddressGuard(allowed) }, { userAgent: `wharf/${VERSION}` })
 }
 
-function tokenUrlOf(endpoint: HttpSource | undefined): string | undefined {
-  return endpoint?.auth?.kind === 'oauth2' ? endpoint.auth.token_url : undefined
+function tokenUrlsOf(endpoint: HttpSource | undefined): string[] {
+  return endpoint?.auth?.kind === 'oauth2' ? [endpoint.auth.token_url] : []
 }
 
 /** Tried out first: a secret that cannot sign must not look like a source that cannot be reached. */

@@ -26,6 +26,9 @@ interface ExportOptions extends SourceOptions {
   title?: string
   summary?: string
   template?: string
+  sheetHeader?: string
+  sheetFooter?: string
+  sheets?: string
   timezone?: string
   key?: string[]
   onDuplicates?: 'fail' | 'warn'
@@ -96,6 +99,12 @@ export function addExportCommand(program: Command): void {
     .option('--title <text>', 'Excel: a line above the table')
     .option('--summary <html>', 'Excel: a text below the title (b, i, u, br, font color)')
     .option('--template <file.json>', 'columns, row headers and styles; see docs/templates.md')
+    .option('--sheet-header <file.json>', 'Excel: labels and values above the table')
+    .option('--sheet-footer <file.json>', 'Excel: the same below it')
+    .option(
+      '--sheets <file.json>',
+      'Excel: several tables, [{name, source_url, title?, summary?, template?}], in place of a source',
+    )
     .addOption(
       new Option(
         '--template-from <whose>',
@@ -155,13 +164,14 @@ function collect(value: string, before: string[] = []): string[] {
 /** The query, if that is what was asked for; a source and a query are not one export. */
 function queryOf(
   url: string | undefined,
-  { sql, connection, param = [], source, preset }: ExportOptions,
+  { sql, connection, param = [], source, preset, sheets }: ExportOptions,
 ): LocalQuery | undefined {
   const isHttp = url !== undefined || source !== undefined
-  if ((sql === undefined) !== isHttp || (sql !== undefined && preset !== undefined))
+  const given = [isHttp, sql !== undefined, sheets !== undefined].filter(Boolean).length
+  if (given !== 1 || (!isHttp && preset !== undefined))
     throw new AppError(
       ERRORS.REQUEST_INVALID,
-      'give either the address of a source (or --source) or --sql with --connection',
+      'give either the address of a source (or --source), or --sql with --connection, or --sheets',
     )
   if ((sql === undefined) !== (connection === undefined))
     throw new AppError(ERRORS.REQUEST_INVALID, '--sql and --connection need one another')
@@ -182,16 +192,27 @@ function targetOf(connection: string): Pick<LocalQuery, 'driver' | 'url'> {
 
 async function runExport(asked: string | undefined, options: ExportOptions): Promise<void> {
   // Only now: `wharf --help` and `wharf serve` have no use for it.
-  const { excelLimits, exportToFolder, readTemplate } = await import('../app/export.ts')
+  const { excelLimits, exportToFolder, parseSheets, readTemplate } = await import('../app/export.ts')
   const { openProgress } = await import('./terminal/progress.ts')
   const file = resolve(options.output)
   const { type, compress } = typeOf(options)
-  const template = options.template && readTemplate(await templateText(options.template), options.template)
+  const read = async (path: string | undefined) => path && readTemplate(await jsonText(path), path)
+  const template = await read(options.template)
+  const header = await read(options.sheetHeader)
+  const footer = await read(options.sheetFooter)
+  const sheets = options.sheets === undefined ? undefined : parseSheets(await read(options.sheets))
   const sql = queryOf(asked, options)
   const http = await httpSourceOf(asked, options)
-  const url = http?.url ?? asked ?? ''
+  const url = http?.url ?? asked ?? sheets?.[0]?.source_url ?? ''
   const source = sourceAccess(url, options)
-  const same = { url, headers: source.headers, template, ...(sql && { sql }), ...(http && { http }) }
+  const same = {
+    url,
+    headers: source.headers,
+    template,
+    ...(sql && { sql }),
+    ...(http && { http }),
+    ...(sheets && { sheets }),
+  }
   const folder = await PartFolder.open(file, same)
   const progress = openProgress(process.stderr)
   const limits = excelLimits(loadConfig(process.env))
@@ -208,6 +229,9 @@ async function runExport(asked: string | undefined, options: ExportOptions): Pro
         type,
         ...(compress && { compress }),
         template,
+        ...(header !== undefined && { header }),
+        ...(footer !== undefined && { footer }),
+        ...(sheets !== undefined && { sheets }),
         csv: csvWishes(options),
         file_name: basename(file),
         ...(options.key !== undefined && { key: options.key }),
@@ -313,9 +337,9 @@ function targetFor(file: string, made: string): string {
   return made === '.zip' ? `${file}.zip` : file
 }
 
-async function templateText(file: string): Promise<string> {
+async function jsonText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new AppError(ERRORS.TEMPLATE_INVALID, `cannot read the template: ${messageOf(cause)}`, { cause })
+    throw new AppError(ERRORS.TEMPLATE_INVALID, `cannot read ${file}: ${messageOf(cause)}`, { cause })
   })
 }
 

@@ -6,7 +6,14 @@ export { type ExportsApi, openExports } from './open-exports.ts'
 export { type Produced, type ProduceOptions, produce } from './pipeline/index.ts'
 export { type Preview, TablePreview } from './preview/preview.ts'
 export { ExportReport, verifyFiles } from './report/index.ts'
-export { EXPORT_TYPES, type ExportBody, ExportFields, readRequest, Template } from './request/index.ts'
+export {
+  EXPORT_TYPES,
+  type ExportBody,
+  ExportFields,
+  parseSheets,
+  readRequest,
+  Template,
+} from './request/index.ts'
 export {
   Parameters,
   SavedExport,
@@ -17,13 +24,14 @@ export {
 } from './saved/index.ts'
 export { MASKS, type Mask } from './sheet/index.ts'
 export {
+  ConnectionView,
   type Diagnosis,
-  DRIVERS,
   type Driver,
   examineSource,
   guessAndTry,
   HttpPageSource,
   type HttpSource,
+  NewConnection,
   openSqlRows,
   PRESETS,
   parseHttpSource,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
+import { readWorkbooks } from '../exports/xlsx/foreign-reader.ts'
 import { pagesOf, type SourcePage, startSource } from '../support/source-server.ts'
 import { until } from '../support/until.ts'
 import { runWharf, temporaryFolder } from '../support/wharf-process.ts'
@@ -98,6 +99,35 @@ describe('wharf export', () => {
     expect(new Set(seen)).toEqual(new Set(['north']))
   })
 
+  test('writes several tables with an area above and below, out of files', async () => {
+    const { folder, url } = await setup(pagesOf(2, row))
+    const file = (name: string, value: unknown) => {
+      writeFileSync(join(folder, name), JSON.stringify(value))
+      return join(folder, name)
+    }
+    const sheets = [
+      { name: 'North', source_url: url },
+      { name: 'South', source_url: `${url}?south`, title: 'South', template: { id: 'No.' } },
+    ]
+    const run = (...args: string[]) => runWharf(['export', '-o', join(folder, 'two.xlsx'), ...args])
+    const { exited, output } = run(
+      '--sheets',
+      file('sheets.json', sheets),
+      '--sheet-header',
+      file('header.json', { Region: 'all' }),
+      '--sheet-footer',
+      file('footer.json', 'Thank you'),
+    )
+    expect({ ...(await exited), err: output.err }).toMatchObject({ code: 0 })
+    const [book = []] = readWorkbooks([join(folder, 'two.xlsx')])
+    expect(book.map(({ name }) => name)).toEqual(['North', 'South'])
+    const cells = Object.values(book[1]?.cells ?? {}).map(({ value }) => value)
+    for (const text of ['South', 'Region: all', 'No.', 'Thank you']) expect(cells).toContain(text)
+    const wrong = run('--sheets', file('sheets.json', [{ name: 'a', url }]))
+    expect(await wrong.exited).toMatchObject({ code: 1 })
+    expect(wrong.output.err).toContain('sheets.0.url is unknown; there are name, source_url')
+  })
+
   test('a run that was broken off goes on with the same command', async () => {
     const asked: number[] = []
     const reached = Promise.withResolvers<void>()
@@ -167,7 +197,7 @@ describe('wharf export', () => {
     ['orders', [], /does not say what to write.*--type.*\(REQUEST_INVALID\)/],
     ['missing/orders.csv', [], /there is no folder .*missing \(OUTPUT_UNUSABLE\)/],
     ['folder.csv', [], /folder\.csv is a folder \(OUTPUT_UNUSABLE\)/],
-    ['orders.csv', ['--template', 'missing.json'], /cannot read the template.*\(TEMPLATE_INVALID\)/],
+    ['orders.csv', ['--template', 'missing.json'], /cannot read missing.json.*\(TEMPLATE_INVALID\)/],
     ['orders.csv', ['--secret', 'whsec_?'], /the secret is none.*\(REQUEST_INVALID\)/],
     ['orders.csv', ['--timezone', 'Mars/Olympus'], /timezone.*Mars\/Olympus.*\(REQUEST_INVALID\)/],
   ])('a mistake gives one line with its code: %s %j', async (file, args, message) => {

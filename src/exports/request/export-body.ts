@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { ENCODINGS, LINE_ENDS, QUOTES } from '../csv/index.ts'
 import { COMPRESSIONS } from '../records/index.ts'
+import { byKind, checkShape, HttpSource, SqlSource } from '../sources/index.ts'
 import { EXPORT_TYPES } from './export-type.ts'
-import { byKind, HttpSource } from './http-source-schema.ts'
 
 /** Their domain checks them; the API document describes them. */
 export const Template = Type.Unknown({ title: 'Template' })
@@ -19,6 +19,11 @@ const Sheet = Type.Object(
   },
   { title: 'ExportSheet', additionalProperties: false },
 )
+
+/** The list of sheets as somebody has written it into a file. */
+export function parseSheets(value: unknown): NonNullable<ExportBody['sheets']> {
+  return checkShape(Type.Array(Sheet), value, 'sheets')
+}
 
 const Csv = Type.Object(
   {
@@ -37,29 +42,6 @@ const Csv = Type.Object(
     ),
   },
   { title: 'CsvOptions', additionalProperties: false },
-)
-
-const SqlSource = Type.Object(
-  {
-    kind: Type.Literal('sql'),
-    connection: Type.String({ minLength: 1, maxLength: 200 }),
-    query: Type.String({
-      minLength: 1,
-      maxLength: 100_000,
-      description: 'One SELECT; $1, $2 … (MySQL, SQLite: ?) stand for params',
-    }),
-    params: Type.Optional(
-      Type.Array(
-        Type.Union([Type.String({ maxLength: 100_000 }), Type.Number(), Type.Boolean(), Type.Null()]),
-        { maxItems: 1_000 },
-      ),
-    ),
-  },
-  {
-    title: 'SqlSource',
-    additionalProperties: false,
-    description: 'Rows of a database, in place of source_url',
-  },
 )
 
 const AuditSource = Type.Object(

@@ -1,24 +1,41 @@
+import { type Static, Type } from 'typebox'
+import { Time } from '../../jobs/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { type Ledger, now, type Tx } from '../../ledger/index.ts'
 import type { HttpClient } from '../../net/index.ts'
 import { AuditLog, type Sealer } from '../../tenancy/index.ts'
 import { AUDIT_CONNECTION, openAuditRows } from './audit-rows.ts'
 import { openSqlRows, targetFault, testTarget } from './sql/open-sql.ts'
-import type { Driver, SqlRows, SqlSource, SqlTarget } from './sql/sql-source.ts'
+import { DRIVERS, type Driver, type SqlRows, type SqlSource, type SqlTarget } from './sql/sql-source.ts'
 
 /** A connection as it is shown: never with its address. */
-export interface ConnectionView {
-  name: string
-  driver: Driver
-  projects: string[]
-  updated_at: string
-}
+export type ConnectionView = Static<typeof ConnectionView>
+export const ConnectionView = Type.Object(
+  {
+    name: Type.String(),
+    driver: Type.Enum([...DRIVERS]),
+    projects: Type.Array(Type.String()),
+    updated_at: Time,
+  },
+  { title: 'Connection' },
+)
 
-export interface NewConnection {
-  driver: Driver
-  url: string
-  projects: string[]
-}
+export type NewConnection = Static<typeof NewConnection>
+export const NewConnection = Type.Object(
+  {
+    driver: Type.Enum([...DRIVERS]),
+    url: Type.String({ minLength: 1, maxLength: 16_384, description: 'Sealed, and never shown again' }),
+    projects: Type.Array(Type.String({ maxLength: 200 }), {
+      maxItems: 10_000,
+      description: 'Ids of the projects that may use it',
+    }),
+  },
+  {
+    title: 'ConnectionRequest',
+    examples: [{ driver: 'postgres', url: 'postgres://reader:secret@db.example.com/erp', projects: ['erp'] }],
+    additionalProperties: false,
+  },
+)
 
 /** The databases that exports may read, each with the projects that may. */
 export class SqlConnections {

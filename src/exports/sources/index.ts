@@ -1,6 +1,8 @@
 export { parseRows, type StallOptions, samplePage, type Trouble } from './ask/index.ts'
 export { AUDIT_CONNECTION, auditQuery, requireAdminForAudit } from './audit-rows.ts'
-export { SqlConnections } from './connections.ts'
+export { byKind } from './by-kind.ts'
+export { checkShape } from './check-shape.ts'
+export { ConnectionView, NewConnection, SqlConnections } from './connections.ts'
 export { type Diagnosis, examineSource } from './doctor/doctor.ts'
 export { guessAndTry } from './doctor/doctor-guess.ts'
 export type { RowChecks } from './duplicates/duplicates.ts'
@@ -14,12 +16,10 @@ export {
 } from './fetch/index.ts'
 export {
   type HttpPlan,
-  type HttpSource,
+  HttpSource,
   isPlain,
-  MOST_ROWS_PER_PAGE,
   openCredentials,
   openHttpRows,
-  PAGING_STYLES,
   PRESETS,
   parseHttpSource,
   readHttpSource,
@@ -39,4 +39,4 @@ export { ROW_HEAD, valueByName } from './rows/index.ts'
 export { sampleOrders } from './sample-source.ts'
 export { alignSegments, joinSegments, type Spool, type SpoolSegment } from './spool/index.ts'
 export { openSqlRows } from './sql/open-sql.ts'
-export { DRIVERS, type Driver, type SqlRows, type SqlSource } from './sql/sql-source.ts'
+export { type Driver, type SqlRows, SqlSource } from './sql/sql-source.ts'

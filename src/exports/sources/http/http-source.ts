@@ -1,5 +1,11 @@
+import { type Static, Type } from 'typebox'
+import { byKind } from '../by-kind.ts'
+
+/** Rows that one request may ask for. */
+const MOST_ROWS_PER_PAGE = 10_000
+
 /** Ways of asking for more rows. */
-export const PAGING_STYLES = ['page', 'offset', 'cursor', 'link', 'none'] as const
+const PAGING_STYLES = ['page', 'offset', 'cursor', 'link', 'none'] as const
 export type PagingStyle = (typeof PAGING_STYLES)[number]
 
 export const PRESETS = [
@@ -17,36 +23,85 @@ export const PRESETS = [
 ] as const
 export type Preset = (typeof PRESETS)[number]
 
+const Place = (description: string) => Type.String({ maxLength: 1_000, description })
+const NAME = { minLength: 1, maxLength: 200 }
+const Parameter = Type.String(NAME)
+const Address = Type.String({ minLength: 1, maxLength: 16_384 })
+const Secret = Type.String({ maxLength: 16_384 })
+
+const Paging = Type.Object(
+  {
+    style: Type.Optional(Type.Enum([...PAGING_STYLES])),
+    page_param: Type.Optional(
+      Type.String({ ...NAME, description: 'Of the number of the page, or of the offset' }),
+    ),
+    size_param: Type.Optional(Parameter),
+    first: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000_000,
+        description: 'Number of the first page, or the first offset',
+      }),
+    ),
+    cursor_param: Type.Optional(Parameter),
+    cursor: Type.Optional(
+      Place(
+        'Where the next cursor is; with the style link the next address, which else is that of the Link header',
+      ),
+    ),
+    size: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MOST_ROWS_PER_PAGE, description: 'Rows per page' }),
+    ),
+  },
+  { title: 'SourcePaging', additionalProperties: false },
+)
+
+export type HttpAuth = Static<typeof Auth>
+const Auth = byKind([
+  Type.Object(
+    { kind: Type.Literal('basic'), username: Secret, password: Secret },
+    { title: 'BasicAuth', additionalProperties: false },
+  ),
+  Type.Object(
+    {
+      kind: Type.Literal('oauth2'),
+      token_url: Address,
+      client_id: Secret,
+      client_secret: Secret,
+      scope: Type.Optional(Type.String({ maxLength: 4_000 })),
+    },
+    {
+      title: 'OAuth2Auth',
+      additionalProperties: false,
+      description: 'Client credentials; the token is fetched anew when it ends',
+    },
+  ),
+])
+
 /** An endpoint of any common shape, as it is asked for over the wire. */
-export interface HttpSource {
-  url: string
-  method?: 'GET' | 'POST'
-  /** JSON; `{{page}}`, `{{page_size}}` and `{{cursor}}` in its texts are filled in. */
-  body?: unknown
-  headers?: Record<string, string>
-  auth?: HttpAuth
-  preset?: Preset
-  /** Place of the list of rows: keys joined by dots, empty for the answer itself. */
-  rows?: string
-  /** Place of the number of all rows, or `header:NAME`; null: it is not known. */
-  total?: string | null
-  paging?: HttpPaging
-}
-
-interface HttpPaging {
-  style?: PagingStyle
-  /** Parameter of the page's number, or of the offset. */
-  page_param?: string
-  size_param?: string
-  /** Number of the first page, or the first offset. */
-  first?: number
-  cursor_param?: string
-  /** Place of the next cursor; of the next address with the style `link`, which else is that of the Link header. */
-  cursor?: string
-  /** Rows per page. */
-  size?: number
-}
-
-export type HttpAuth =
-  | { kind: 'basic'; username: string; password: string }
-  | { kind: 'oauth2'; token_url: string; client_id: string; client_secret: string; scope?: string }
+export type HttpSource = Omit<Static<typeof HttpSource>, 'kind'>
+export const HttpSource = Type.Object(
+  {
+    kind: Type.Literal('http'),
+    url: Address,
+    method: Type.Optional(Type.Enum(['GET', 'POST'])),
+    body: Type.Optional(
+      Type.Unknown({ description: '{{page}}, {{page_size}} and {{cursor}} in its texts are filled in' }),
+    ),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Stored sealed' })),
+    auth: Type.Optional(Auth),
+    preset: Type.Optional(Type.Enum([...PRESETS])),
+    rows: Type.Optional(Place('Where the list of rows is: keys joined by dots; empty: the answer itself')),
+    total: Type.Optional(
+      Type.Union([Place('Where the number of all rows is, or header:NAME'), Type.Null()], {
+        description: 'null: it is not known',
+      }),
+    ),
+    paging: Type.Optional(Paging),
+  },
+  {
+    title: 'HttpSource',
+    additionalProperties: false,
+    description: 'An endpoint of any common shape, in place of source_url; see docs/sources.md',
+  },
+)

@@ -16,8 +16,6 @@ export interface HttpPlan extends SourceShape {
   size: number | null
 }
 
-export const MOST_ROWS_PER_PAGE = 10_000
-
 /** What a source leaves open is its preset's, or its style's where that is another one. */
 export function readHttpSource(source: HttpSource): HttpPlan {
   const { preset = 'wharf', paging = {}, headers = {}, auth = null } = source

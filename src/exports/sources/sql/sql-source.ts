@@ -1,12 +1,34 @@
+import { type Static, Type } from 'typebox'
 import type { OpenRows, TextPage } from '../pages/index.ts'
 
-/** Rows of a query. */
-export interface SqlSource {
-  /** Name of a connection that an admin has stored. */
-  connection: string
-  query: string
-  params?: readonly (string | number | boolean | null)[]
+const Parameter = Type.Union([
+  Type.String({ maxLength: 100_000 }),
+  Type.Number(),
+  Type.Boolean(),
+  Type.Null(),
+])
+
+/** Rows of a query, over a connection that an admin has stored. */
+export type SqlSource = Omit<Static<typeof SqlSource>, 'kind' | 'params'> & {
+  params?: readonly Static<typeof Parameter>[]
 }
+export const SqlSource = Type.Object(
+  {
+    kind: Type.Literal('sql'),
+    connection: Type.String({ minLength: 1, maxLength: 200 }),
+    query: Type.String({
+      minLength: 1,
+      maxLength: 100_000,
+      description: 'One SELECT; $1, $2 … (MySQL, SQLite: ?) stand for params',
+    }),
+    params: Type.Optional(Type.Array(Parameter, { maxItems: 1_000 })),
+  },
+  {
+    title: 'SqlSource',
+    additionalProperties: false,
+    description: 'Rows of a database, in place of source_url',
+  },
+)
 
 export const DRIVERS = ['postgres', 'mysql', 'sqlite'] as const
 export type Driver = (typeof DRIVERS)[number]

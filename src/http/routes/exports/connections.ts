@@ -1,39 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { DRIVERS, type ExportsApi } from '../../../exports/index.ts'
+import { ConnectionView, type ExportsApi, NewConnection } from '../../../exports/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
-import { Time } from '../schemas.ts'
 
 const config = { access: 'admin' } as const
 const tags = ['exports']
 
 const OneConnection = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) })
-
-const Connection = Type.Object(
-  {
-    name: Type.String(),
-    driver: Type.Enum([...DRIVERS]),
-    projects: Type.Array(Type.String()),
-    updated_at: Time,
-  },
-  { title: 'Connection' },
-)
-
-const NewConnection = Type.Object(
-  {
-    driver: Type.Enum([...DRIVERS]),
-    url: Type.String({ minLength: 1, maxLength: 16_384, description: 'Sealed, and never shown again' }),
-    projects: Type.Array(Type.String({ maxLength: 200 }), {
-      maxItems: 10_000,
-      description: 'Ids of the projects that may use it',
-    }),
-  },
-  {
-    title: 'ConnectionRequest',
-    examples: [{ driver: 'postgres', url: 'postgres://reader:secret@db.example.com/erp', projects: ['erp'] }],
-    additionalProperties: false,
-  },
-)
 
 /** Databases that exports may read. */
 export function connectionRoutes(
@@ -51,7 +24,7 @@ export function connectionRoutes(
           summary: 'Store a database that exports of some projects may read',
           params: OneConnection,
           body: NewConnection,
-          response: { 200: Connection },
+          response: { 200: ConnectionView },
         },
       },
       async (request) => {
@@ -70,7 +43,7 @@ export function connectionRoutes(
           operationId: 'getConnection',
           summary: 'A connection without its address',
           params: OneConnection,
-          response: { 200: Connection },
+          response: { 200: ConnectionView },
         },
       },
       (request) => connections.get(request.params.name),
