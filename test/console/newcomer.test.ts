@@ -32,7 +32,9 @@ describeConsole('a newcomer', (bench) => {
     const page = await bench.visit()
     await page.locator('input[type="password"]').fill('wharf_nonsense')
     await page.locator('button[type="submit"]').click()
-    await page.getByText('This key is not known', { exact: true }).waitFor()
+    await page
+      .getByText('This key is not valid, or your session has ended. Sign in with a valid key.')
+      .waitFor()
     await page.getByText('UNAUTHENTICATED').waitFor()
   })
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { ERRORS } from '../../src/kernel/index.ts'
 
 type Words = { [name: string]: string | Words }
 
@@ -40,6 +41,11 @@ describe('the words of the console', () => {
   test.each(files)('%s says the same things, with the same values, in both languages', (file) => {
     const sorted = (language: 'en' | 'zh') => Object.fromEntries([...keysOf(read(language, file))].sort())
     expect(sorted('zh')).toEqual(sorted('en'))
+  })
+
+  test('every code of the server has its sentence, and no sentence is without its code', () => {
+    for (const language of ['en', 'zh'] as const)
+      expect(Object.keys(read(language, 'errors.json')).sort()).toEqual(Object.keys(ERRORS).sort())
   })
 
   test.each(files)('nothing in %s is empty', (file) => {

@@ -1,12 +1,13 @@
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
+import type errors from './en/errors.json'
 import type en from './en/index.ts'
 
 export type Language = 'en' | 'zh'
 
 declare module 'i18next' {
   interface CustomTypeOptions {
-    resources: { translation: typeof en }
+    resources: { translation: typeof en; errors: typeof errors }
   }
 }
 
@@ -15,6 +16,12 @@ const KEPT_AS = 'wharf.language'
 const BUNDLES = {
   en: () => import('./en/index.ts'),
   zh: () => import('./zh/index.ts'),
+} satisfies Record<Language, () => Promise<{ default: object }>>
+
+/** Sentences for all codes of the server. Nothing is shown with them at first, so they come after the first view. */
+const ERRORS = {
+  en: () => import('./en/errors.json'),
+  zh: () => import('./zh/errors.json'),
 } satisfies Record<Language, () => Promise<{ default: object }>>
 
 function preferred(): Language {
@@ -29,9 +36,17 @@ async function load(language: Language): Promise<void> {
   i18next.addResourceBundle(language, 'translation', (await BUNDLES[language]()).default)
 }
 
+/** Where this fails, an error shows its code and the server's words; the next change of language tries again. */
+async function loadErrors(language: Language): Promise<void> {
+  if (i18next.hasResourceBundle(language, 'errors')) return
+  const found = await ERRORS[language]().catch(() => null)
+  if (found) i18next.addResourceBundle(language, 'errors', found.default)
+}
+
 async function use(language: Language): Promise<void> {
   await load(language)
   await i18next.changeLanguage(language)
+  void loadErrors(language)
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en'
 }
 
@@ -40,7 +55,7 @@ export async function startI18n(): Promise<void> {
     resources: {},
     fallbackLng: false,
     interpolation: { escapeValue: false },
-    react: { useSuspense: false },
+    react: { useSuspense: false, bindI18nStore: 'added' },
   })
   await use(preferred())
 }

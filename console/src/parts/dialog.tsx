@@ -4,6 +4,16 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import './dialog.css'
 
+const FIELDS = 'input, textarea, select, [contenteditable="true"]'
+
+/** The first field is what a dialog is for; without one, the first button below: the one that changes nothing. */
+function focusFirst(dialog: HTMLDialogElement): void {
+  const fields = [...dialog.querySelectorAll<HTMLInputElement>(`.dialog-body :is(${FIELDS})`)]
+  const field = fields.find((one) => !one.disabled && one.type !== 'hidden')
+  const target = field ?? dialog.querySelector<HTMLElement>('.dialog-foot button, .dialog-body')
+  target?.focus()
+}
+
 /**
  * The browser's own dialog: it keeps the focus inside, closes with Escape, and needs no style that the page's policy
  * would refuse, as antd's does when it stops the page behind it from scrolling.
@@ -16,7 +26,7 @@ export function Dialog({
 }: {
   title: string
   onClose(): void
-  footer: ReactNode
+  footer?: ReactNode
   children: ReactNode
 }) {
   const { t } = useTranslation()
@@ -25,6 +35,7 @@ export function Dialog({
   useEffect(() => {
     const opened = dialog.current
     opened?.showModal()
+    if (opened) focusFirst(opened)
     return () => opened?.close()
   }, [])
   return (
@@ -35,8 +46,10 @@ export function Dialog({
           <h2 id={id}>{title}</h2>
           <Button type="text" icon={<CloseOutlined />} aria-label={t('common.close')} onClick={onClose} />
         </div>
-        <div className="dialog-body">{children}</div>
-        <div className="dialog-foot">{footer}</div>
+        <div className="dialog-body" tabIndex={-1}>
+          {children}
+        </div>
+        {footer && <div className="dialog-foot">{footer}</div>}
       </ConfigProvider>
     </dialog>
   )

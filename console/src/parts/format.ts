@@ -15,7 +15,15 @@ export interface Format {
   clock(iso: string): string
   /** A moment to the second. */
   exact(iso: string): string
+  /** "5 min ago", "in 2 h"; a date when it is more than a week off, null when it is now. */
+  ago(iso: string, now: number): string | null
 }
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+/** The clocks of browser and server differ by this much without anybody noticing. */
+const NOW_MS = 10_000
 
 /** Numbers and times in the language of the page, in the reader's own time zone. */
 export function useFormat(): Format {
@@ -41,6 +49,8 @@ function formatFor(language: string): Format {
     timeStyle: 'medium',
     hourCycle: 'h23',
   })
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'always', style: 'short' })
+  const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
   const unit = (value: number, name: string, digits = 0) =>
     new Intl.NumberFormat(language, {
       style: 'unit',
@@ -69,5 +79,15 @@ function formatFor(language: string): Format {
     },
     clock: (iso) => clock.format(new Date(iso)),
     exact: (iso) => exact.format(new Date(iso)),
+    ago(iso, now) {
+      const ms = Date.parse(iso) - now
+      const away = Math.abs(ms)
+      if (away < NOW_MS) return null
+      if (away < MINUTE_MS) return relative.format(Math.trunc(ms / NOW_MS) * 10, 'second')
+      if (away < HOUR_MS) return relative.format(Math.trunc(ms / MINUTE_MS), 'minute')
+      if (away < DAY_MS) return relative.format(Math.trunc(ms / HOUR_MS), 'hour')
+      if (away < 7 * DAY_MS) return relative.format(Math.trunc(ms / DAY_MS), 'day')
+      return date.format(new Date(iso))
+    },
   }
 }

@@ -2,7 +2,7 @@ import { Alert, Button } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { useProblemText } from './problem-text.ts'
 
-/** An error in words, with the code to search for. */
+/** An error in words, below it what the server says of this case, and the code to search for. */
 export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { t } = useTranslation()
   const { title, detail, code } = useProblemText()(error)

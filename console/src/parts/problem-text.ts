@@ -1,17 +1,37 @@
 import { useTranslation } from 'react-i18next'
 import { Problem } from '../api/problem.ts'
 
-/** What to say of an error: in words, with the server's own detail and the code to search for. */
-export function useProblemText() {
+/** What a task or a run failed with, as the server says it. */
+interface Failure {
+  code: string
+  message: string
+}
+
+export interface ProblemText {
+  /** What happened and what to do, in the language of the page. */
+  title: string
+  /** The server's own words on this case, as they are. */
+  detail: string
+  code: string
+}
+
+/** What to say of an error, thrown or told. */
+export function useProblemText(): (error: unknown) => ProblemText {
   const { t, i18n } = useTranslation()
-  return (error: unknown): { title: string; detail: string; code: string } => {
-    if (!(error instanceof Problem)) {
+  return (error) => {
+    if (!isFailure(error))
       return { title: t('common.problem.unexpected'), detail: String(error), code: 'CONSOLE_ERROR' }
-    }
-    const key = `common.problem.codes.${error.code}`
-    const known = i18n.exists(key)
-      ? i18n.t(key as 'common.problem.codes.OFFLINE')
+    const { code, message } = error
+    if (code === 'OFFLINE') return { title: t('common.problem.offline'), detail: '', code }
+    const title = i18n.exists(code, { ns: 'errors' })
+      ? t(code as 'INTERNAL', { ns: 'errors' })
       : t('common.problem.refused')
-    return { title: known, detail: error.status === 0 ? '' : error.message, code: error.code }
+    return { title, detail: message, code }
   }
+}
+
+function isFailure(error: unknown): error is Failure {
+  if (error instanceof Problem) return true
+  if (typeof error !== 'object' || error === null || error instanceof Error) return false
+  return 'code' in error && 'message' in error
 }

@@ -1,6 +1,7 @@
 import { message } from 'antd'
 import { createContext, type ReactNode, use } from 'react'
 import { useProblemText } from './problem-text.ts'
+import './toasts.css'
 
 type Messages = ReturnType<typeof message.useMessage>[0]
 
@@ -22,9 +23,17 @@ export function useToasts() {
   const words = useProblemText()
   return {
     success: (text: string) => void messages?.success(text),
+    warning: (text: string) => void messages?.warning(text),
     problem(error: unknown) {
       const { title, detail, code } = words(error)
-      void messages?.error(`${title}${detail && `: ${detail}`} (${code})`)
+      void messages?.error(
+        <span className="toast-problem">
+          {title}
+          <small>
+            {detail} ({code})
+          </small>
+        </span>,
+      )
     },
   }
 }

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import type { Account } from '../../api/runs.ts'
 import { useFormat } from '../../parts/format.ts'
+import { useProblemText } from '../../parts/problem-text.ts'
 
 const NAMES = ['downloaded', 'skipped', 'filtered', 'failed'] as const
 
@@ -8,6 +9,7 @@ const NAMES = ['downloaded', 'skipped', 'filtered', 'failed'] as const
 export function Counters({ account: { progress, state, run_id, error } }: { account: Account }) {
   const { t } = useTranslation()
   const format = useFormat()
+  const problemText = useProblemText()
   if (run_id === null) return <span className="runs-sub">{t('runs.never')}</span>
   return (
     <div className="runs-counters">
@@ -26,7 +28,8 @@ export function Counters({ account: { progress, state, run_id, error } }: { acco
       </span>
       {error && (
         <span className="runs-error">
-          {error.message} <code>{error.code}</code>
+          {problemText(error).title} <span className="runs-sub">{error.message}</span>{' '}
+          <code>{error.code}</code>
         </span>
       )}
     </div>

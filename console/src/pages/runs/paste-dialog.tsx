@@ -43,7 +43,7 @@ export function PasteDialog({ onClose }: { onClose(): void }) {
         await putAccount(handle, url, known.get(handle) ?? {})
       } catch (error) {
         const { title, detail, code } = words(error)
-        failed.push({ ...account, text: `${handle} ${url}`, why: `${detail || title} (${code})` })
+        failed.push({ ...account, text: `${handle} ${url}`, why: `${title} ${detail} (${code})` })
       }
     }
     setBusy(false)

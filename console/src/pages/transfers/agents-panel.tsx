@@ -3,11 +3,13 @@ import { Input } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type ConnectedAgent, listAgents } from '../../api/transfers.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 
+const COMMAND = `wharf agent \\\n  --server ${window.location.origin} \\\n  --id HOST --enroll TOKEN \\\n  --state DIRECTORY \\\n  --root DIRECTORY \\\n  --allow-project PROJECT \\\n  --allow-user USER`
 /** Agents come and go without an event. */
 const AGAIN_MS = 5_000
 const MOST = 5
@@ -73,7 +75,8 @@ export function AgentsPanel() {
         <>
           <p className="quiet">{t('transfers.agents.empty')}</p>
           <pre className="transfers-command">
-            {`wharf agent \\\n  --server ${window.location.origin} \\\n  --id HOST --enroll TOKEN \\\n  --state DIRECTORY \\\n  --root DIRECTORY \\\n  --allow-project PROJECT \\\n  --allow-user USER`}
+            <CopyButton text={COMMAND} name="wharf agent" />
+            {COMMAND}
           </pre>
         </>
       )}

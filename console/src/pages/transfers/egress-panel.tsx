@@ -1,10 +1,11 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { TransferItem } from '../../api/transfers.ts'
+import { lazyPart } from '../../live/lazy-part.ts'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
 
-const EgressPlot = lazy(async () => ({ default: (await import('./egress-plot.tsx')).EgressPlot }))
+const EgressPlot = lazyPart(async () => (await import('./egress-plot.tsx')).EgressPlot)
 const MOST = 20
 
 /** Server egress against bytes delivered: what the peers carry for each other. */

@@ -1,11 +1,11 @@
-import { lazy } from 'react'
 import { Route, Switch, useSearch } from 'wouter'
+import { lazyPart } from '../../live/lazy-part.ts'
 import { NotFound } from '../../parts/not-found.tsx'
 import { jobIdInAddress } from './address.ts'
 import { TransferListPage } from './list-page.tsx'
 
-const NewPage = lazy(async () => ({ default: (await import('./new-page.tsx')).NewDeliveryPage }))
-const JobPage = lazy(async () => ({ default: (await import('./job-page.tsx')).TransferJobPage }))
+const NewPage = lazyPart(async () => (await import('./new-page.tsx')).NewDeliveryPage)
+const JobPage = lazyPart(async () => (await import('./job-page.tsx')).TransferJobPage)
 
 export function TransferRoutes() {
   return (

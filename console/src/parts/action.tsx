@@ -1,0 +1,64 @@
+import { Button, Popconfirm, Tooltip } from 'antd'
+import type { ReactNode } from 'react'
+import './action.css'
+
+export interface ActionProps {
+  icon: ReactNode
+  /** What it does, in a word or two. */
+  name: string
+  /** What it is done to, for those who only hear the button: "Stop: orders.xlsx". */
+  label?: string
+  /** With its name beside the icon, as on the page of one thing; else the icon alone, as in a row of a table. */
+  words?: boolean
+  /** The one thing that most people came for. */
+  main?: boolean
+  danger?: boolean
+  busy?: boolean
+  disabled?: boolean
+  /** Why it cannot be done now, or more than the name says. */
+  hint?: string | undefined
+  /** Asked before it is done. */
+  confirm?: { question: string; keep: string }
+  onClick(): void
+}
+
+/** Something that can be done, in the one look that all such buttons have. */
+export function Action(props: ActionProps) {
+  const { icon, name, label = name, words = false, main = false, hint, confirm, onClick } = props
+  const button = (
+    <Button
+      type={!words ? 'text' : main ? 'primary' : 'default'}
+      danger={props.danger ?? false}
+      icon={icon}
+      aria-label={label}
+      loading={props.busy ?? false}
+      disabled={props.disabled ?? false}
+      {...(!confirm && { onClick })}
+    >
+      {words && name}
+    </Button>
+  )
+  const named = words && !hint ? button : <Tooltip title={hint ?? name}>{button}</Tooltip>
+  if (!confirm) return named
+  return (
+    <Popconfirm
+      title={confirm.question}
+      okText={name}
+      cancelText={confirm.keep}
+      okButtonProps={{ danger: props.danger ?? false }}
+      disabled={props.disabled ?? false}
+      onConfirm={onClick}
+    >
+      {named}
+    </Popconfirm>
+  )
+}
+
+/** Actions side by side: what most people came for first, what destroys last. */
+export function Actions({ words = false, children }: { words?: boolean; children: ReactNode }) {
+  return (
+    <span className="actions" data-words={words}>
+      {children}
+    </span>
+  )
+}
