@@ -31,6 +31,8 @@ export default defineConfig({
     target: 'es2022',
     // Nothing in the page itself: the policy of the page knows files only.
     assetsInlineLimit: 0,
+    // One file of styles, there from the beginning: a page whose script is loaded later never comes without its own.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1_000,
   },

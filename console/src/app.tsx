@@ -1,6 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { session } from './api/session.ts'
+import { lazyPart } from './live/lazy-part.ts'
 import { LiveProvider } from './live/live.tsx'
 import { queryClient } from './live/query-client.ts'
 import { PATCHES } from './pages/patches.ts'
@@ -10,7 +11,7 @@ import { ToastProvider } from './parts/toasts.tsx'
 import { useStore } from './store.ts'
 import { ThemeProvider } from './theme/provider.tsx'
 
-const Frame = lazy(async () => ({ default: (await import('./frame/frame.tsx')).Frame }))
+const Frame = lazyPart(async () => (await import('./frame/frame.tsx')).Frame)
 
 export function App() {
   return (

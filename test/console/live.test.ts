@@ -36,6 +36,17 @@ describeConsole('what a page shows', (bench) => {
     await page.locator(`[data-row="${after}"]`).getByText('Done').waitFor()
   })
 
+  test('a page that was not loaded yet is waited for while the server is away, and comes by itself', async () => {
+    const page = await bench.visit({ key: bench.wharf.demoKey })
+    await bench.wharf.kill()
+    await page.locator('[data-link="offline"]').waitFor()
+    await page.getByRole('link', { name: 'Transfers' }).click()
+    await page.locator('main .page-loading').waitFor()
+    await bench.wharf.start()
+    await page.getByRole('heading', { name: 'Transfers' }).waitFor()
+    await page.getByText('No deliveries yet').waitFor()
+  })
+
   test('a key that is no longer good leads back to signing in, with the reason', async () => {
     const admin = (method: string, path: string, body?: object) =>
       fetch(`${bench.wharf.address}${path}`, {
@@ -52,7 +63,7 @@ describeConsole('what a page shows', (bench) => {
     }
     const page = await bench.visit({ key: made.api_key })
     expect((await admin('DELETE', `/api/projects/${made.project_id}`)).status).toBe(204)
-    await page.getByText('You are no longer signed in. Sign in again.').waitFor()
+    await page.getByText('Your session has ended. Sign in again.').waitFor()
     await signIn(page, bench.wharf.demoKey)
   })
 })

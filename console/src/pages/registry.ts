@@ -5,8 +5,9 @@ import {
   ShareAltOutlined,
   ThunderboltOutlined,
 } from '@ant-design/icons'
-import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+import type { ComponentType, LazyExoticComponent } from 'react'
 import type { Session } from '../api/session.ts'
+import { lazyPart } from '../live/lazy-part.ts'
 
 export interface Place {
   path: string
@@ -17,6 +18,8 @@ export interface Place {
   roles: readonly Session['role'][]
   /** Shows the admin the whole installation: there is no project to choose. */
   wide?: true
+  /** The letter that leads here after `g`. */
+  shortcut?: string
   /** Draws `path` and whatever is below it. */
   page: LazyExoticComponent<ComponentType>
 }
@@ -26,40 +29,45 @@ export const PLACES: readonly Place[] = [
   {
     path: '/overview',
     name: 'overview',
+    shortcut: 'o',
     icon: AppstoreOutlined,
     roles: ['admin'],
     wide: true,
-    page: lazy(async () => ({ default: (await import('./overview/page.tsx')).OverviewPage })),
+    page: lazyPart(async () => (await import('./overview/page.tsx')).OverviewPage),
   },
   {
     path: '/exports',
     name: 'exports',
+    shortcut: 'e',
     icon: ExportOutlined,
     roles: ['admin', 'project'],
-    page: lazy(async () => ({ default: (await import('./exports/routes.tsx')).ExportRoutes })),
+    page: lazyPart(async () => (await import('./exports/routes.tsx')).ExportRoutes),
   },
   {
     path: '/runs',
     name: 'runs',
+    shortcut: 'r',
     icon: CloudSyncOutlined,
     roles: ['admin'],
     wide: true,
-    page: lazy(async () => ({ default: (await import('./runs/page.tsx')).RunsPage })),
+    page: lazyPart(async () => (await import('./runs/page.tsx')).RunsPage),
   },
   {
     path: '/transfers',
     name: 'transfers',
+    shortcut: 't',
     icon: ShareAltOutlined,
     roles: ['admin', 'project'],
     wide: true,
-    page: lazy(async () => ({ default: (await import('./transfers/routes.tsx')).TransferRoutes })),
+    page: lazyPart(async () => (await import('./transfers/routes.tsx')).TransferRoutes),
   },
   {
     path: '/processing',
     name: 'processing',
+    shortcut: 'p',
     icon: ThunderboltOutlined,
     roles: ['admin', 'project'],
     wide: true,
-    page: lazy(async () => ({ default: (await import('./processing/page.tsx')).ProcessingPage })),
+    page: lazyPart(async () => (await import('./processing/page.tsx')).ProcessingPage),
   },
 ]

@@ -1,10 +1,10 @@
-import { lazy } from 'react'
 import { Route, Switch } from 'wouter'
+import { lazyPart } from '../../live/lazy-part.ts'
 import { NotFound } from '../../parts/not-found.tsx'
 import { ExportListPage } from './list-page.tsx'
 
-const NewPage = lazy(async () => ({ default: (await import('./new-page.tsx')).NewExportPage }))
-const DetailPage = lazy(async () => ({ default: (await import('./detail-page.tsx')).ExportDetailPage }))
+const NewPage = lazyPart(async () => (await import('./new-page.tsx')).NewExportPage)
+const DetailPage = lazyPart(async () => (await import('./detail-page.tsx')).ExportDetailPage)
 
 export function ExportRoutes() {
   return (

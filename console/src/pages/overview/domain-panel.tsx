@@ -1,10 +1,11 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Domain, DomainFigures } from '../../api/overview.ts'
+import { lazyPart } from '../../live/lazy-part.ts'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
 
-const ThroughputPlot = lazy(async () => ({ default: (await import('./throughput-plot.tsx')).ThroughputPlot }))
+const ThroughputPlot = lazyPart(async () => (await import('./throughput-plot.tsx')).ThroughputPlot)
 
 /** What one domain has done in the last hour and has before it. */
 export function DomainPanel({ domain, figures }: { domain: Domain; figures: DomainFigures }) {
