@@ -30,6 +30,22 @@ describeConsole('for everyone', (bench) => {
     { name: 'nowhere', path: '/nowhere', ready: (page) => page.locator('.empty-state').waitFor() },
   ]
 
+  /** What opens above a page. */
+  const overlays: { name: string; path: string; open(page: Page): Promise<void> }[] = [
+    { name: 'palette', path: '/exports', open: (page) => page.keyboard.press('Control+k') },
+    { name: 'shortcuts', path: '/exports', open: (page) => page.keyboard.press('?') },
+    {
+      name: 'paste-accounts',
+      path: '/runs',
+      open: (page) => page.locator('.page-head-actions button').first().click(),
+    },
+    {
+      name: 'add-account',
+      path: '/runs',
+      open: (page) => page.locator('.page-head-actions button').last().click(),
+    },
+  ]
+
   async function makeExports(): Promise<void> {
     const source_url = `${bench.wharf.address}/samples/orders?rows=50`
     finished = await bench.wharf.startExport({
@@ -77,6 +93,45 @@ describeConsole('for everyone', (bench) => {
         .poll(() => page.locator('main').textContent(), { message: `${name} has keys in place of words` })
         .not.toMatch(/\b(common|exports|overview)\.\w+/)
     }
+    for (const { name, path, open } of overlays) {
+      await page.goto(`${bench.wharf.address}${path}`)
+      await page.locator('[data-link="live"]').waitFor()
+      await page.locator('main h1').waitFor()
+      await open(page)
+      const dialog = page.locator('dialog[open]')
+      await dialog.waitFor()
+      // Something to fill in or to leave by, and never the button that only closes.
+      const focused =
+        'document.activeElement.closest("dialog") && !document.activeElement.closest(".dialog-head")'
+      await expect.poll(() => page.evaluate(focused), { message: `focus in ${name}` }).toBeTruthy()
+      expect(await seriousFaults(page), name).toEqual([])
+      await bench.shoot(page, `${name}-${given.colorScheme}`)
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    }
+  })
+
+  test('tasks, accounts and pages are a few keys away', async () => {
+    finished ?? (await makeExports())
+    const page = await bench.visit({ key: bench.wharf.adminToken })
+    await page.keyboard.press('g')
+    await page.keyboard.press('r')
+    await page.getByRole('heading', { name: 'Runs' }).waitFor()
+    await page.keyboard.press('n')
+    await page.locator('#source_url:focus').waitFor()
+    // A letter that is typed is a letter.
+    await page.keyboard.type('n?')
+    await expect.poll(() => page.locator('#source_url').inputValue()).toBe('n?')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('orders')
+    await page
+      .getByRole('option', { name: /^orders\.xlsx/ })
+      .first()
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await page.locator('.detail-history').waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
   })
 
   test('every page fits a phone', async () => {
@@ -94,8 +149,8 @@ describeConsole('for everyone', (bench) => {
     const page = await bench.visit({ key: bench.wharf.demoKey })
     await page.getByRole('button', { name: '中文' }).click()
     await page.getByRole('heading', { name: '导出' }).waitFor()
-    await page.getByRole('button', { name: '配色跟随系统' }).click()
-    await page.getByRole('button', { name: '浅色' }).click()
+    await page.getByRole('button', { name: '主题：跟随系统' }).click()
+    await page.getByRole('button', { name: '主题：浅色' }).click()
     await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark')
     await page.reload()
     await page.getByRole('heading', { name: '导出' }).waitFor()

@@ -1,5 +1,6 @@
 import type { ExportTask, Preview, TablePreview } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
+import { rememberExport } from './own-exports.ts'
 
 /** What a person fills in; the template is the text they typed. */
 export interface ExportDraft {
@@ -14,6 +15,7 @@ export interface ExportDraft {
   callback?: string | undefined
   watermark?: boolean | undefined
   template?: string | undefined
+  template_from?: 'request' | 'source' | undefined
 }
 
 /** The template goes in as it was typed: to parse and write it again would sort keys and round long numbers. */
@@ -50,7 +52,14 @@ export function curlOf(draft: ExportDraft, origin: string): string {
 }
 
 /** The same `attempt` makes no second export, however often it is sent. */
-export function createExport(projectId: string, draft: ExportDraft, attempt: string): Promise<ExportTask> {
+export async function createExport(
+  projectId: string,
+  draft: ExportDraft,
+  attempt: string,
+): Promise<ExportTask> {
   const json = bodyOf(projectId, draft)
-  return ask('/api/exports', { method: 'POST', json, headers: { 'idempotency-key': attempt } })
+  const headers = { 'idempotency-key': attempt }
+  const task = await ask<ExportTask>('/api/exports', { method: 'POST', json, headers })
+  rememberExport(task)
+  return task
 }

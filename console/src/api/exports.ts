@@ -8,6 +8,7 @@ import type {
   ExportTask,
 } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
+import { rememberExport } from './own-exports.ts'
 
 export type { ExportDelivery, ExportDownload, ExportPage, ExportReport, ExportTask }
 export type ExportStatus = ExportTask['status']
@@ -38,11 +39,21 @@ export const cancelExport = (taskId: string): Promise<ExportTask> => ask(pathOf(
 export const deleteFile = (taskId: string): Promise<null> =>
   ask(`${pathOf(taskId)}/file`, { method: 'DELETE' })
 
-export const retryExport = (taskId: string): Promise<ExportTask> =>
-  ask(`${pathOf(taskId)}/retry`, { method: 'POST' })
+export async function retryExport(taskId: string): Promise<ExportTask> {
+  const task = await ask<ExportTask>(`${pathOf(taskId)}/retry`, { method: 'POST' })
+  rememberExport(task)
+  return task
+}
 
 export type ExportHistoryItem = Pick<EventMessage, 'seq' | 'type' | 'at'> &
-  Partial<Pick<ExportTask, 'status' | 'stage' | 'progress' | 'error'>>
+  Partial<Pick<ExportTask, 'status' | 'stage' | 'progress' | 'error'>> & {
+    /** Of an attempt that failed only what, code and message. */
+    waiting_for?: Pick<WaitingFor, 'what' | 'code' | 'message'> & Partial<WaitingFor>
+    /** Of `export.notified`. */
+    delivered?: boolean
+  }
+
+type WaitingFor = NonNullable<ExportTask['waiting_for']>
 
 const items = async <T>(taskId: string, what: string, signal: AbortSignal): Promise<T[]> =>
   (await ask<{ items: T[] }>(`${pathOf(taskId)}/${what}`, { signal })).items
@@ -52,7 +63,7 @@ export const getPosition = (taskId: string, signal: AbortSignal): Promise<Export
 export const getReport = (taskId: string, signal: AbortSignal): Promise<ExportReport> =>
   ask(`${pathOf(taskId)}/report`, { signal })
 export const listHistory = (taskId: string, signal: AbortSignal) =>
-  items<ExportHistoryItem>(taskId, 'events', signal)
+  items<ExportHistoryItem>(taskId, 'events?progress=stages', signal)
 export const listDeliveries = (taskId: string, signal: AbortSignal) =>
   items<ExportDelivery>(taskId, 'deliveries', signal)
 export const listDownloads = (taskId: string, signal: AbortSignal) =>

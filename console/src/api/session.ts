@@ -1,5 +1,6 @@
 import type { Session as Who } from '../../../src/http/wire.ts'
 import { Store } from '../store.ts'
+import { forgetOwnExports } from './own-exports.ts'
 
 /** Who is signed in. What proves it is a cookie that no script can read; nothing of it is kept here. */
 export interface Session {
@@ -32,6 +33,7 @@ export function signIn(who: Who): void {
 
 export function signOut(because: 'expired' | null = null): void {
   sessionStorage.clear()
+  forgetOwnExports()
   signedOutBecause.set(because)
   session.set(null)
 }

@@ -1,17 +1,24 @@
-import { Suspense } from 'react'
+import { SearchOutlined } from '@ant-design/icons'
+import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import { session } from '../api/session.ts'
+import { lazyPart } from '../live/lazy-part.ts'
 import { PLACES, type Place } from '../pages/registry.ts'
 import { useStore } from '../store.ts'
 import './frame.css'
 import { Mark } from '../parts/mark.tsx'
 import { NotFound } from '../parts/not-found.tsx'
 import { PageLoading } from '../parts/page-loading.tsx'
+import { ExportNotices } from './export-notices.tsx'
 import { LinkBanner } from './link-banner.tsx'
 import { PageBoundary } from './page-boundary.tsx'
 import { ProjectChoice } from './project-choice.tsx'
 import { SessionMenu } from './session-menu.tsx'
+import { CTRL, type Overlay, useShortcuts } from './shortcuts.ts'
+
+const Palette = lazyPart(async () => (await import('./palette/palette.tsx')).Palette)
+const ShortcutSheet = lazyPart(async () => (await import('./shortcut-sheet.tsx')).ShortcutSheet)
 
 /** What stands around every page: where one is, where one may go, whether it is live, and who is signed in. */
 export function Frame() {
@@ -19,6 +26,9 @@ export function Frame() {
   const role = useStore(session)?.role
   const places = PLACES.filter(({ roles }) => role !== undefined && roles.includes(role))
   const [location] = useLocation()
+  const [overlay, setOverlay] = useState<Overlay | null>(null)
+  const close = () => setOverlay(null)
+  useShortcuts(setOverlay)
   const here = places.find(({ path }) => location.startsWith(path))
   return (
     <div className="frame">
@@ -40,6 +50,11 @@ export function Frame() {
       </div>
       <header className="frame-top">
         {(here?.wide !== true || role !== 'admin') && <ProjectChoice />}
+        <button type="button" className="frame-search" onClick={() => setOverlay('palette')}>
+          <SearchOutlined />
+          <span>{t('common.palette.open')}</span>
+          <kbd>{CTRL} K</kbd>
+        </button>
         <SessionMenu />
       </header>
       <main id="content" tabIndex={-1}>
@@ -62,6 +77,11 @@ export function Frame() {
           </Suspense>
         </PageBoundary>
       </main>
+      <ExportNotices />
+      <Suspense>
+        {overlay === 'palette' && <Palette onClose={close} />}
+        {overlay === 'sheet' && <ShortcutSheet onClose={close} />}
+      </Suspense>
     </div>
   )
 }

@@ -7,6 +7,7 @@ import { Preferences } from '../parts/preferences.tsx'
 import { useToasts } from '../parts/toasts.tsx'
 import { useStore } from '../store.ts'
 import { LinkState } from './link-state.tsx'
+import { NoticeSwitch } from './notice-switch.tsx'
 
 export function SessionMenu() {
   const { t } = useTranslation()
@@ -16,6 +17,7 @@ export function SessionMenu() {
     <div className="session-menu">
       {person !== null && <span className="session-menu-person">{person}</span>}
       <LinkState />
+      <NoticeSwitch />
       <Preferences />
       <Tooltip title={t('common.sign_out')}>
         <Button

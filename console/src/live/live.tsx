@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { createContext, type ReactNode, use, useEffect, useState } from 'react'
+import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react'
+import type { LiveEvent } from '../api/events.ts'
 import { session } from '../api/session.ts'
 import { useStore } from '../store.ts'
 import { LiveConnection } from './connection.ts'
@@ -7,6 +8,8 @@ import type { Patch } from './patch.ts'
 import { Refresher } from './refresher.ts'
 
 const Live = createContext<LiveConnection | null>(null)
+
+const listeners = new Set<(event: LiveEvent) => void>()
 
 interface LiveProps {
   /** A constant: another list opens another connection. */
@@ -26,6 +29,7 @@ export function LiveProvider({ patches, children }: LiveProps) {
       onSnapshotNeeded: () => void client.invalidateQueries(),
       onEvent: (event) => {
         for (const patch of patches) patch(event, client, refresher)
+        for (const listener of listeners) listener(event)
       },
     })
     setConnection(opened)
@@ -40,4 +44,15 @@ export function LiveProvider({ patches, children }: LiveProps) {
 
 export function useLive(): LiveConnection | null {
   return use(Live)
+}
+
+/** Hears every event while it is drawn, after what was read has been changed by it. */
+export function useLiveEvents(listener: (event: LiveEvent) => void): void {
+  const latest = useRef(listener)
+  latest.current = listener
+  useEffect(() => {
+    const hear = (event: LiveEvent) => latest.current(event)
+    listeners.add(hear)
+    return () => void listeners.delete(hear)
+  }, [])
 }

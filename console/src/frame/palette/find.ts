@@ -1,0 +1,83 @@
+import { listExports } from '../../api/exports.ts'
+import { getState } from '../../api/runs.ts'
+import type { Session } from '../../api/session.ts'
+import { listTasks } from '../../api/tasks.ts'
+import { listFiles } from '../../api/transfers.ts'
+
+export interface Found {
+  kind: 'exports' | 'accounts' | 'files' | 'tasks'
+  id: string
+  title: string
+  /** What tells it from another of the same name. */
+  about: string
+  path: string
+}
+
+const MOST_OF_A_KIND = 6
+
+interface Asked {
+  text: string
+  role: Session['role']
+  projectId: string | undefined
+  signal: AbortSignal
+}
+
+/** Tasks, accounts and files whose names have the text. What one kind cannot tell leaves the others alone. */
+export async function find({ text, role, projectId, signal }: Asked): Promise<Found[]> {
+  const has = (name: string) => name.toLowerCase().includes(text.toLowerCase())
+  const lists = await Promise.allSettled([
+    projectId === undefined ? [] : findExports(projectId, text, signal),
+    role === 'admin' ? findAccounts(has, signal) : [],
+    role === 'project' ? findFiles(text, signal) : [],
+    findTasks(has, signal),
+  ])
+  return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value.slice(0, MOST_OF_A_KIND) : []))
+}
+
+async function findExports(projectId: string, search: string, signal: AbortSignal): Promise<Found[]> {
+  const { items } = await listExports(projectId, { search }, { cursor: null, signal })
+  return items.map(({ task_id, file, file_name, operator_id, created_at }) => ({
+    kind: 'exports',
+    id: task_id,
+    title: file?.name ?? file_name,
+    about: [operator_id, created_at.slice(0, 10)].filter(Boolean).join(' · '),
+    path: `/exports/${encodeURIComponent(task_id)}`,
+  }))
+}
+
+async function findAccounts(has: (name: string) => boolean, signal: AbortSignal): Promise<Found[]> {
+  const { accounts } = await getState(signal)
+  return accounts
+    .filter(({ handle, url }) => has(`${handle} ${url}`))
+    .map(({ handle, url }) => ({
+      kind: 'accounts',
+      id: handle,
+      title: handle,
+      about: url,
+      path: `/runs?${new URLSearchParams({ search: handle })}`,
+    }))
+}
+
+async function findFiles(prefix: string, signal: AbortSignal): Promise<Found[]> {
+  const { items } = await listFiles(prefix, signal)
+  return items.map(({ path, put_at }) => ({
+    kind: 'files',
+    id: path,
+    title: path,
+    about: put_at.slice(0, 10),
+    path: `/transfers/new?${new URLSearchParams({ file: path })}`,
+  }))
+}
+
+async function findTasks(has: (name: string) => boolean, signal: AbortSignal): Promise<Found[]> {
+  const { items } = await listTasks(undefined, { cursor: null, signal })
+  return items
+    .filter(({ task_id, file_name }) => has(`${file_name} ${task_id}`))
+    .map(({ task_id, file_name, created_at }) => ({
+      kind: 'tasks',
+      id: task_id,
+      title: file_name,
+      about: created_at.slice(0, 10),
+      path: '/processing',
+    }))
+}

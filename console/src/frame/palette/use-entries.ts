@@ -1,0 +1,54 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useDeferredValue } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useLocation } from 'wouter'
+import { session } from '../../api/session.ts'
+import { commands } from '../../live/commands.ts'
+import { useProject } from '../../live/project.ts'
+import { PLACES } from '../../pages/registry.ts'
+import { useStore } from '../../store.ts'
+import { type Found, find } from './find.ts'
+
+export interface Entry {
+  group: 'actions' | 'pages' | Found['kind']
+  id: string
+  title: string
+  about?: string
+  run(): void
+}
+
+const SHORTEST = 2
+
+/** What the palette offers for the text: actions and pages at once, tasks, accounts and files as the server finds them. */
+export function useEntries(typed: string): { entries: Entry[]; searching: boolean } {
+  const { t } = useTranslation()
+  const [, go] = useLocation()
+  const role = useStore(session)?.role
+  const offered = useStore(commands)
+  const project = useProject()
+  const text = useDeferredValue(typed.trim())
+  const asks = text.length >= SHORTEST && role !== undefined
+  const { data = [], isFetching } = useQuery({
+    queryKey: ['palette', text, project?.project_id],
+    queryFn: ({ signal }) => find({ text, role: role ?? 'project', projectId: project?.project_id, signal }),
+    enabled: asks,
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+    gcTime: 0,
+  })
+  const pages: Entry[] = PLACES.filter(({ roles }) => role !== undefined && roles.includes(role)).map(
+    ({ path, name }) => ({ group: 'pages', id: path, title: t(`common.nav.${name}`), run: () => go(path) }),
+  )
+  const actions: Entry[] = [
+    { id: 'new-export', title: t('exports.new_export'), run: () => go('/exports/new') },
+    ...(role === 'project'
+      ? [{ id: 'new-delivery', title: t('transfers.new.title'), run: () => go('/transfers/new') }]
+      : []),
+    ...offered.flat(),
+  ].map((action) => ({ group: 'actions' as const, ...action }))
+  const named = [...actions, ...pages].filter(({ title }) => title.toLowerCase().includes(text.toLowerCase()))
+  const found = asks
+    ? data.map(({ kind, path, ...rest }) => ({ group: kind, ...rest, run: () => go(path) }))
+    : []
+  return { entries: [...named, ...found], searching: asks && isFetching }
+}
