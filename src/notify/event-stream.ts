@@ -1,4 +1,4 @@
-import type { Engine, EventFilter } from '../jobs/index.ts'
+import type { Engine, Event, EventFilter } from '../jobs/index.ts'
 import { EventBatch, type EventMessage, toMessages } from './event-batch.ts'
 
 export interface EventStream {
@@ -29,11 +29,43 @@ export async function openEventStream(
   return { after: feed.after, end: feed.end, batches: batches() }
 }
 
-/** Everything that the log still has of one task, oldest first. */
+const HISTORY_PAGE = 1_000
+/** Seven hours of progress; what is older than that of one task is shown by its end. */
+const MOST_PAGES = 50
+
+/**
+ * What the log still has of one task, oldest first. `stages`: all of it, but of the progress within a stage only the
+ * first and the last; else its first thousand events.
+ */
 export async function eventHistory(
   engine: Engine,
   filter: EventFilter,
-  limit = 1_000,
+  { progress = 'all' }: { progress?: 'all' | 'stages' } = {},
 ): Promise<EventMessage[]> {
-  return toMessages(await engine.events.read(0, filter, limit), 0)
+  if (progress === 'all') return toMessages(await engine.events.read(0, filter, HISTORY_PAGE), 0)
+  const kept: Event[] = []
+  for (let page = 0, after = 0; page < MOST_PAGES; page++) {
+    const events = await engine.events.read(after, filter, HISTORY_PAGE)
+    for (const event of events) keepStages(kept, event)
+    after = events.at(-1)?.seq ?? after
+    if (events.length < HISTORY_PAGE) break
+  }
+  return toMessages(kept, 0)
+}
+
+/** Of consecutive progress in one stage, with the same trouble, the one in the middle makes room for the newest. */
+function keepStages(kept: Event[], event: Event): void {
+  const [before, last] = [kept.at(-2), kept.at(-1)]
+  if (before && last && isSameStage(before, last) && isSameStage(last, event)) kept.pop()
+  kept.push(event)
+}
+
+function isSameStage(a: Event, b: Event): boolean {
+  const codeOf = ({ data }: Event) => (data.waiting_for as { code?: string } | undefined)?.code
+  return (
+    a.type.endsWith('.progress') &&
+    a.type === b.type &&
+    a.data.stage === b.data.stage &&
+    codeOf(a) === codeOf(b)
+  )
 }

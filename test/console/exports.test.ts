@@ -41,7 +41,7 @@ describeConsole(
       await bench.shoot(page, 'exports')
 
       await row(page, second).getByRole('link').click()
-      await page.getByText('Place 1 in the queue: 1 exports run, and 1 may run at once.').waitFor()
+      await page.getByText('No. 1 in the queue. 1 of 1 exports are running.').waitFor()
       await bench.shoot(page, 'waits')
       await page.getByRole('link', { name: 'Exports' }).last().click()
 
@@ -50,7 +50,7 @@ describeConsole(
       await row(page, first).getByText('Cancelled').waitFor()
       await row(page, second).getByText('Done').waitFor()
       source.release()
-      await row(page, first).getByRole('button', { name: 'Try again' }).click()
+      await row(page, first).getByRole('button', { name: 'Retry' }).click()
       await row(page, first).getByText('Done').waitFor()
     })
 
@@ -65,6 +65,84 @@ describeConsole(
       await row(page, task).getByText('TEMPLATE_INVALID').waitFor()
       await row(page, task).getByRole('link').click()
       await page.getByRole('alert').getByText('found "colour"').waitFor()
+    })
+
+    test('the history has each stage with its length, and what the source answers while it fails', async () => {
+      let fails = true
+      const answer = pagesOf(1_000, (n) => ({ id: n }))
+      const url = await startSource((asked) => {
+        if (asked.page === 0 || !fails) return answer(asked)
+        return void asked.response.writeHead(500).end('out of order')
+      })
+      const task = await bench.wharf.startExport({ source_url: `${url}/rows`, file_name: 'stumbles' })
+      const page = await bench.visit({ key: bench.wharf.demoKey, path: `/exports/${task}` })
+      await page.getByText('The source failed. It is asked again by itself.').waitFor()
+      const history = page.getByRole('region', { name: 'History' })
+      await history.getByText(/^The source fails since/).waitFor()
+      await history.getByText('The source answered with an error.').waitFor()
+      await history.getByText('SOURCE_STATUS').waitFor()
+      await bench.shoot(page, 'stumbles')
+      fails = false
+      await history.getByText('Done').waitFor()
+      expect(
+        await history
+          .locator('li')
+          .evaluateAll('(items) => items.map((item) => item.firstElementChild.nextSibling.textContent)'),
+      ).toEqual(['Requested', 'Fetching rows', 'Building the file', 'Storing the file', 'Done'])
+      expect(await history.locator('.detail-history-length').count()).toBe(4)
+    })
+
+    test('what was filled in stays while one looks elsewhere; a wrong field that is folded away is shown', async () => {
+      const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports/new?sample' })
+      await page.getByText('More settings').click()
+      await page.getByLabel('Rows per request').fill('7')
+      await page.getByText('More settings').click()
+      await page.getByRole('button', { name: 'Preview' }).click()
+      await page.getByLabel('Rows per request').and(page.locator(':focus')).waitFor()
+      await page.getByText('Between 100 and 1000').waitFor()
+      await page.getByLabel('Rows per request').fill('500')
+      await page.getByRole('button', { name: 'Preview' }).click()
+      await page.locator('.sheet').waitFor()
+      await page.getByLabel('File name').fill('kept')
+      await page.getByRole('link', { name: 'Processing' }).click()
+      await page.getByRole('heading', { name: 'Processing' }).waitFor()
+      await page.goBack()
+      await page.goto(`${bench.wharf.address}/exports/new`)
+      await expect.poll(() => page.getByLabel('File name').inputValue()).toBe('kept')
+      await page.getByRole('button', { name: 'Preview' }).click()
+      await page.locator('.sheet').waitFor()
+      await page.getByLabel('Source address').fill('https://elsewhere.example/rows')
+      await page.locator('.sheet').waitFor({ state: 'detached' })
+    })
+
+    test("where the source brings a template the page says so, and one's own can be used", async () => {
+      const url = await startSource(
+        pagesOf(3, (n) => ({ a: n }), { template: [{ name: 'a', title: 'Theirs' }] }),
+      )
+      const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports/new' })
+      await page.getByLabel('Source address').fill(`${url}/rows`)
+      await page.getByRole('textbox', { name: 'Template (JSON)' }).click()
+      await page.keyboard.insertText('[{"name": "a", "title": "Mine"}]')
+      await page.getByRole('button', { name: 'Preview' }).click()
+      await page.getByRole('cell', { name: 'Theirs' }).waitFor()
+      await page.getByRole('button', { name: 'Use mine' }).click()
+      await page.getByRole('cell', { name: 'Mine' }).waitFor()
+    })
+
+    test('who asked for an export is told of its end, by the browser when nobody looks', async () => {
+      const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports/new?sample' })
+      await page.evaluate(`{
+        window.told = []
+        window.Notification = class {
+          static requestPermission = async () => 'granted'
+          constructor(title) { window.told.push(title) }
+          close() {}
+        }
+        document.hasFocus = () => false
+      }`)
+      await page.getByRole('button', { name: 'Notify me when my exports finish' }).click()
+      await page.getByRole('button', { name: 'Start export' }).click()
+      await expect.poll(() => page.evaluate('window.told')).toEqual(['orders is ready'])
     })
 
     test('an error of the template is marked at its place, by the form and by the server', async () => {

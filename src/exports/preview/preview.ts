@@ -4,7 +4,7 @@ import { reportOf, type TableReport } from '../report/index.ts'
 import type { ExportRequest } from '../request/index.ts'
 import { type CellStyle, type FixedArea, type Masking, maskValue } from '../sheet/index.ts'
 import { parseRows, ROW_HEAD, valueByName } from '../sources/index.ts'
-import { type MaskRules, maskingOf } from '../template/index.ts'
+import { type MaskRules, maskingOf, templateOverruled } from '../template/index.ts'
 import { type FileTable, readFileTables } from './preview-file.ts'
 import { type SampleOptions, sampleTable } from './preview-sample.ts'
 
@@ -18,6 +18,9 @@ export const TablePreview = Type.Object({
   name: Type.String(),
   total: Type.Union([Type.Integer(), Type.Null()], { description: 'Of all rows; null: not known' }),
   columns: Type.Array(PreviewColumn),
+  template_overruled: Type.Boolean({
+    description: 'The source sent a template, which is used in place of the one in the request',
+  }),
   rows: Type.Array(Type.Array(Type.Unknown()), {
     description: 'Values of the source in the order of `columns`; masked ones as they are shown',
   }),
@@ -80,11 +83,13 @@ export async function previewExport(deps: ProduceDeps, options: PreviewOptions):
   })
   const read = await readFileTables(file, shown)
   const { tables } = reportOf(file, { size: 0, sha256: '' })
-  const previews = [...samples.values()].map((sample, index): TablePreview => {
+  const previews = [...samples].map(([table, sample], index): TablePreview => {
     const report = tables[index]!
-    const { template, total } = sample
+    const { template, total, probe = {} } = sample
     const columns = template.leaves.map(({ title, name, type }) => ({ title, name, type }))
-    return { name: report.name, total, columns, rows: valuesOf(sample, masks), ...read[index]!, report }
+    const template_overruled = templateOverruled(table, probe, request.templateFrom)
+    const rows = valuesOf(sample, masks)
+    return { name: report.name, total, columns, template_overruled, rows, ...read[index]!, report }
   })
   return { tables: previews, warnings: file.warnings }
 }

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { type ExportDelivery, type ExportTask, listDeliveries } from '../../api/exports.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { Pill } from '../../parts/pill.tsx'
+import { RelativeTime } from '../../parts/relative-time.tsx'
 
 /** An attempt makes no event; they come while the callback has not been heard. */
 const AGAIN_MS = 3_000
@@ -12,7 +12,6 @@ const AGAIN_MS = 3_000
 /** Attempts to call back. Shown when there was one, or will be. */
 export function DeliveriesPanel({ task }: { task: ExportTask }) {
   const { t } = useTranslation()
-  const format = useFormat()
   const { data = [] } = useQuery({
     queryKey: ['export', task.task_id, 'deliveries'],
     queryFn: ({ signal }) => listDeliveries(task.task_id, signal),
@@ -20,7 +19,7 @@ export function DeliveriesPanel({ task }: { task: ExportTask }) {
   })
   if (data.length === 0) return null
   const columns: Column<ExportDelivery>[] = [
-    { key: 'at', title: t('exports.detail.at'), draw: ({ at }) => format.exact(at) },
+    { key: 'at', title: t('exports.detail.at'), draw: ({ at }) => <RelativeTime at={at} /> },
     {
       key: 'url',
       title: t('exports.detail.address'),

@@ -16,6 +16,7 @@ import { ExportHistory } from './history.tsx'
 import { ExportProgress } from './progress.tsx'
 import { ReportPanel } from './report-panel.tsx'
 import { StatusPill } from './status-pill.tsx'
+import { useExportCommands } from './use-export-commands.ts'
 import { WhyItWaits } from './why-it-waits.tsx'
 
 /** One export: how it stands, why it waits, what happened to it, who was told and who fetched it. */
@@ -41,6 +42,7 @@ export function ExportDetailPage({ taskId }: { taskId: string }) {
 
 function Detail({ task }: { task: ExportTask }) {
   const { t } = useTranslation()
+  useExportCommands(task)
   return (
     <>
       <PageHead title={task.file?.name ?? task.file_name}>
@@ -49,16 +51,9 @@ function Detail({ task }: { task: ExportTask }) {
       <div className="detail">
         <div>
           <Panel title={t('exports.column.status')} extra={<StatusPill task={task} />}>
-            {task.status === 'pending' && <WhyItWaits task={task} />}
+            {(task.status === 'pending' || task.waiting_for) && <WhyItWaits task={task} />}
             {task.status !== 'pending' && task.status !== 'failed' && <ExportProgress task={task} />}
-            {task.error && (
-              <Alert
-                type="error"
-                showIcon
-                title={task.error.message}
-                description={<code>{task.error.code}</code>}
-              />
-            )}
+            {task.error && <ProblemNote error={task.error} />}
             {task.warnings.map((warning) => (
               <Alert key={warning} className="detail-warning" type="warning" showIcon title={warning} />
             ))}

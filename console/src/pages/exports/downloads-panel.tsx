@@ -4,6 +4,8 @@ import { type ExportDownload, type ExportTask, listDownloads } from '../../api/e
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
+import { RelativeTime } from '../../parts/relative-time.tsx'
+import { whoText } from './who-text.ts'
 
 /** A download makes no event. */
 const AGAIN_MS = 3_000
@@ -20,8 +22,8 @@ export function DownloadsPanel({ task }: { task: ExportTask }) {
   })
   if (!data) return null
   const columns: Column<ExportDownload>[] = [
-    { key: 'at', title: t('exports.detail.at'), draw: ({ at }) => format.exact(at) },
-    { key: 'who', title: t('exports.detail.who'), draw: ({ who }) => who.replace(/^person /, '') },
+    { key: 'at', title: t('exports.detail.at'), draw: ({ at }) => <RelativeTime at={at} /> },
+    { key: 'who', title: t('exports.detail.who'), draw: ({ who }) => whoText(who, t) },
     { key: 'address', title: t('exports.detail.address'), draw: ({ address }) => <code>{address}</code> },
     {
       key: 'bytes',

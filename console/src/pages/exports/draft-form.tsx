@@ -1,27 +1,37 @@
 import { Button, Form, Input, Segmented } from 'antd'
-import { lazy, Suspense } from 'react'
+import { Suspense, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { curlOf, type ExportDraft } from '../../api/export-drafts.ts'
 import { copyText } from '../../parts/copy-text.ts'
 import { ProblemNote } from '../../parts/problem-note.tsx'
+import { showFirstWrong } from '../../parts/show-first-wrong.ts'
 import { useToasts } from '../../parts/toasts.tsx'
 import './draft-form.css'
+import { lazyPart } from '../../live/lazy-part.ts'
+import { keepDraft } from './kept-draft.ts'
 import { MoreFields } from './more-fields.tsx'
 import type { Draft } from './use-draft.ts'
 
-const TemplateEditor = lazy(async () => ({ default: (await import('./template-editor.tsx')).TemplateEditor }))
+const TemplateEditor = lazyPart(async () => (await import('./template-editor.tsx')).TemplateEditor)
 
 export function DraftForm({ draft }: { draft: Draft }) {
   const { t } = useTranslation()
   const toasts = useToasts()
   const [form] = Form.useForm<ExportDraft>()
-  const { first, template, setTemplate, shown, sent, refused, ready } = draft
-  const filled = (): ExportDraft => ({ ...form.getFieldsValue(), template })
-  const preview = () =>
-    form.validateFields().then(
-      () => shown.mutate(filled()),
-      () => undefined,
-    )
+  const { first, template, setTemplate, templateFrom, shown, sent, refused, ready } = draft
+  const filled = (): ExportDraft => ({ ...form.getFieldsValue(), template, template_from: templateFrom })
+  const preview = () => form.validateFields().then(() => shown.mutate(filled()), showFirstWrong)
+  // What was typed last is kept too: the template is no field of the form.
+  useEffect(
+    () => keepDraft({ ...form.getFieldsValue(), template, template_from: templateFrom }),
+    [form, template, templateFrom],
+  )
+  const onChange = (changed: Partial<ExportDraft>) => {
+    sent.reset()
+    // Rows of another address are no preview of this one.
+    if (changed.source_url !== undefined) shown.reset()
+    keepDraft(filled())
+  }
   const copyCurl = () =>
     void copyText(curlOf(filled(), window.location.origin)).then(
       () => toasts.success(t('exports.form.curl_copied')),
@@ -35,7 +45,8 @@ export function DraftForm({ draft }: { draft: Draft }) {
       initialValues={first}
       requiredMark={false}
       onFinish={() => sent.mutate(filled())}
-      onValuesChange={() => sent.reset()}
+      onFinishFailed={showFirstWrong}
+      onValuesChange={onChange}
     >
       <div className="draft-form">
         <div>

@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import type { ExportTask } from '../../api/exports.ts'
+import { Copyable } from '../../parts/copy-button.tsx'
 import { useFormat } from '../../parts/format.ts'
 
 /** What is known of an export, the empty left out. */
@@ -22,8 +23,8 @@ export function ExportFacts({ task }: { task: ExportTask }) {
     took: took === null ? null : format.duration(took),
     attempts: task.attempts > 1 ? format.number(task.attempts) : null,
     kept_until: when(task.expires_at),
-    id: <code>{task.task_id}</code>,
-    sha256: file && <code>{file.sha256}</code>,
+    id: <Copyable text={task.task_id} name={t('exports.fact.id')} />,
+    sha256: file && <Copyable text={file.sha256} name={t('exports.fact.sha256')} />,
   }
   return (
     <dl className="detail-facts">

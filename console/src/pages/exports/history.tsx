@@ -1,58 +1,82 @@
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { type ExportHistoryItem, listHistory } from '../../api/exports.ts'
-import { useFormat } from '../../parts/format.ts'
+import { listHistory } from '../../api/exports.ts'
+import { type Format, useFormat } from '../../parts/format.ts'
 import type { Tone } from '../../parts/pill.tsx'
+import { useProblemText } from '../../parts/problem-text.ts'
+import { type HistoryEntry, historyEntries } from './history-entries.ts'
 
-const TONES: Record<string, Tone> = {
-  'export.succeeded': 'ok',
-  'export.failed': 'bad',
-  'export.processing': 'busy',
+const TONES: Partial<Record<HistoryEntry['what'], Tone>> = {
+  succeeded: 'ok',
+  told: 'ok',
+  failed: 'bad',
+  untold: 'warn',
+  waits: 'warn',
+  interrupted: 'warn',
+  fetching: 'busy',
+  building: 'busy',
+  uploading: 'busy',
 }
 
-/** What happened to it, oldest first; of many words of progress in one stage only the last is kept. */
+/** What happened to it, oldest first: stages with begin and length, attempts with their errors, waits with their reasons. */
 export function ExportHistory({ taskId }: { taskId: string }) {
-  const { t, i18n } = useTranslation()
-  const format = useFormat()
   const { data = [] } = useQuery({
     queryKey: ['export', taskId, 'events'],
     queryFn: ({ signal }) => listHistory(taskId, signal),
   })
-  const nameOf = ({ type, stage }: ExportHistoryItem) => {
-    if (type === 'export.progress' && stage) return t(`exports.stage.${stage}`)
-    const key = `exports.event.${type.replace('export.', '')}`
-    return i18n.exists(key) ? i18n.t(key as 'exports.event.pending') : type
-  }
   return (
     <ol className="detail-history">
-      {shortened(data).map((item) => (
-        <li key={item.seq} data-tone={TONES[item.type]}>
-          <time dateTime={item.at} title={format.exact(item.at)}>
-            {format.clock(item.at)}
-          </time>
-          {nameOf(item)}
-          {item.progress?.total && item.progress.fetched > 0 && (
-            <p>
-              {t('exports.rows_of', {
-                fetched: format.number(item.progress.fetched),
-                total: format.number(item.progress.total),
-              })}
-            </p>
-          )}
-          {item.error && (
-            <p>
-              {item.error.message} <code>{item.error.code}</code>
-            </p>
-          )}
-        </li>
+      {historyEntries(data).map((entry) => (
+        <Entry key={entry.seq} entry={entry} />
       ))}
     </ol>
   )
 }
 
-function shortened(items: readonly ExportHistoryItem[]): ExportHistoryItem[] {
-  return items.filter((item, index) => {
-    const next = items[index + 1]
-    return !(item.type === 'export.progress' && next?.type === item.type && next.stage === item.stage)
-  })
+function Entry({ entry }: { entry: HistoryEntry }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { at, what, ms, progress, failure, waitsFor, troubles = [] } = entry
+  return (
+    <li data-tone={TONES[what]}>
+      <time dateTime={at} title={format.exact(at)}>
+        {format.clock(at)}
+      </time>
+      {t(`exports.history.${what}`)}
+      {ms !== undefined && ms !== null && (
+        <span className="detail-history-length">{format.duration(ms)}</span>
+      )}
+      {progress && <p>{rowsOf(progress, t, format)}</p>}
+      {waitsFor && <p>{t(`exports.waits_for.${waitsFor}`)}</p>}
+      {failure && <Why {...failure} />}
+      {troubles.map((trouble) => (
+        <div key={trouble.at} className="detail-history-trouble">
+          <p>
+            {t('exports.history.trouble', { time: format.clock(trouble.at) })}
+            {trouble.ms !== null && ` · ${format.duration(trouble.ms)}`}
+          </p>
+          <Why code={trouble.code} message={trouble.message} />
+        </div>
+      ))}
+    </li>
+  )
+}
+
+function rowsOf(
+  { fetched, total }: NonNullable<HistoryEntry['progress']>,
+  t: ReturnType<typeof useTranslation>['t'],
+  format: Format,
+): string {
+  const rows = format.number(fetched)
+  if (total === null) return t('exports.rows', { count: fetched, rows })
+  return t('exports.rows_of', { fetched: rows, total: format.number(total) })
+}
+
+function Why({ code, message }: { code: string; message: string }) {
+  const { title } = useProblemText()({ code, message })
+  return (
+    <p>
+      {title} <span className="detail-history-words">{message}</span> <code>{code}</code>
+    </p>
+  )
 }

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import type { ExportTask } from '../../api/exports.ts'
 import { useFormat } from '../../parts/format.ts'
+import { useProblemText } from '../../parts/problem-text.ts'
 import { ProgressBar } from '../../parts/progress-bar.tsx'
 import { exportRates } from './patch.ts'
 
@@ -8,11 +9,12 @@ import { exportRates } from './patch.ts'
 export function ExportProgress({ task }: { task: ExportTask }) {
   const { t } = useTranslation()
   const format = useFormat()
+  const problemText = useProblemText()
   const { progress, status, file, error } = task
-  if (status === 'failed')
+  if (status === 'failed' && error)
     return (
-      <span className="exports-sub exports-error" title={error?.message}>
-        <code>{error?.code}</code> {error?.message}
+      <span className="exports-sub exports-error" title={error.message}>
+        <code>{error.code}</code> {problemText(error).title}
       </span>
     )
   if (file)
@@ -23,7 +25,12 @@ export function ExportProgress({ task }: { task: ExportTask }) {
       </span>
     )
   if (status === 'cancelled') return <span className="exports-sub">{t('exports.no_file')}</span>
-  if (status === 'pending') return <span className="exports-sub">{t('exports.waits')}</span>
+  if (status === 'pending')
+    return (
+      <span className="exports-sub">
+        {task.waiting_for ? t(`exports.waits_for.${task.waiting_for.what}`) : t('exports.waits')}
+      </span>
+    )
   const { fetched, total } = progress
   const perSecond = task.stage === 'fetching' ? exportRates.perSecond(task.task_id) : null
   const left =
@@ -42,6 +49,9 @@ export function ExportProgress({ task }: { task: ExportTask }) {
           {left !== null && ` · ${t('exports.left', { time: format.duration(left) })}`}
         </span>
       </small>
+      {task.waiting_for && (
+        <small className="exports-waits">{t(`exports.waits_for.${task.waiting_for.what}`)}</small>
+      )}
     </div>
   )
 }

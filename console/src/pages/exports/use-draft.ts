@@ -5,6 +5,7 @@ import { createExport, type ExportDraft, previewExport } from '../../api/export-
 import { Problem } from '../../api/problem.ts'
 import { useProject } from '../../live/project.ts'
 import { randomKey } from '../../parts/random-key.ts'
+import { forgetDraft, keptDraft } from './kept-draft.ts'
 
 /** A new export as it is being filled in: its look beforehand, and its sending. */
 export function useDraft() {
@@ -13,7 +14,8 @@ export function useDraft() {
   const projectId = project?.project_id
   const sample = new URLSearchParams(useSearch()).has('sample')
   const [first] = useState(() => firstDraft(sample))
-  const [template, setTemplate] = useState('')
+  const [template, setTemplate] = useState(first.template ?? '')
+  const [templateFrom, setTemplateFrom] = useState(first.template_from)
   const attempt = useRef({ key: randomKey(), body: '' })
   const shown = useMutation({
     mutationFn: (draft: ExportDraft) => previewExport(projectId as string, draft),
@@ -25,22 +27,41 @@ export function useDraft() {
       if (attempt.current.body !== body) attempt.current = { key: randomKey(), body }
       return createExport(projectId as string, draft, attempt.current.key)
     },
-    onSuccess: ({ task_id }) => go(`/exports/${task_id}`),
+    onSuccess: ({ task_id }) => {
+      forgetDraft()
+      go(`/exports/${task_id}`)
+    },
   })
   const problem = [sent.error, shown.error].find((error) => error instanceof Problem)
   const text = (sent.error ? sent.variables : shown.variables)?.template
   const refused = problem && text !== undefined ? { problem, text } : null
+  /** Asked for where the source brings a template, which would be used otherwise. */
+  const takeOwnTemplate = () => {
+    setTemplateFrom('request')
+    if (shown.variables) shown.mutate({ ...shown.variables, template_from: 'request' })
+  }
   const clear = () => {
     sent.reset()
     shown.reset()
   }
-  return { first, template, setTemplate, shown, sent, refused, clear, ready: projectId !== undefined }
+  return {
+    first,
+    template,
+    setTemplate,
+    templateFrom,
+    takeOwnTemplate,
+    shown,
+    sent,
+    refused,
+    clear,
+    ready: projectId !== undefined,
+  }
 }
 
 export type Draft = ReturnType<typeof useDraft>
 
 function firstDraft(sample: boolean): ExportDraft {
-  if (!sample) return { source_url: '', type: 'excel' }
+  if (!sample) return keptDraft() ?? { source_url: '', type: 'excel' }
   return {
     source_url: `${window.location.origin}/samples/orders?rows=1000`,
     type: 'excel',

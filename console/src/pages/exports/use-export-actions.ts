@@ -13,7 +13,14 @@ export function useExportActions({ task_id: taskId }: ExportTask) {
   const onError = toasts.problem
   const onSuccess = (answer: ExportTask) => patchTask(client, taskId, () => answer)
   const cancel = useMutation({ mutationFn: () => cancelExport(taskId), onSuccess, onError })
-  const retry = useMutation({ mutationFn: () => retryExport(taskId), onSuccess, onError })
+  const retry = useMutation({
+    mutationFn: () => retryExport(taskId),
+    onSuccess: (answer) => {
+      onSuccess(answer)
+      toasts.success(t('exports.retried'))
+    },
+    onError,
+  })
   const remove = useMutation({
     mutationFn: () => deleteFile(taskId),
     onSuccess: () => patchTask(client, taskId, (task) => ({ ...task, download_url: null })),

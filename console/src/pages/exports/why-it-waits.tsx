@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Alert } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { type ExportTask, getPosition } from '../../api/exports.ts'
+import { useProblemText } from '../../parts/problem-text.ts'
+import { RelativeTime } from '../../parts/relative-time.tsx'
 
 /** The queue moves with other exports' ends, which this page is not told of. */
 const AGAIN_MS = 2_000
@@ -9,14 +11,29 @@ const AGAIN_MS = 2_000
 /** What is away that it cannot go on without, or else its place in the queue and the limit that holds it there. */
 export function WhyItWaits({ task }: { task: ExportTask }) {
   const { t } = useTranslation()
+  const problemText = useProblemText()
   const away = task.waiting_for
   if (!away) return <Place taskId={task.task_id} />
+  const { title, detail, code } = problemText(away)
   return (
     <Alert
       type="warning"
       showIcon
+      className="detail-waits-for"
       title={t(`exports.waits_for.${away.what}`)}
-      description={<code>{away.message}</code>}
+      description={
+        <>
+          <div>{title}</div>
+          <div>
+            {detail} <code>{code}</code>
+          </div>
+          {away.next_try_at && (
+            <div>
+              {t('exports.next_try')} <RelativeTime at={away.next_try_at} />
+            </div>
+          )}
+        </>
+      }
     />
   )
 }

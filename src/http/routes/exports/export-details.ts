@@ -37,12 +37,20 @@ export function exportDetailRoutes(
           operationId: 'listExportEvents',
           summary: 'Everything that happened to it',
           params: OneTask,
+          querystring: Type.Object({
+            progress: Type.Optional(
+              Type.Enum(['all', 'stages'], {
+                description:
+                  'stages: of the progress within a stage only the first and the last, and the whole history however long; all (default): its first thousand events',
+              }),
+            ),
+          }),
           response: { 200: Type.Object({ items: Type.Array(Type.Unknown({ title: 'EventMessage' })) }) },
         },
       },
       async (request) => {
         const { task_id } = await find(request)
-        return { items: await eventHistory(engine, { taskId: task_id }) }
+        return { items: await eventHistory(engine, { taskId: task_id }, request.query) }
       },
     )
 
