@@ -123,6 +123,7 @@ describeConsole('for everyone', (bench) => {
     await page.keyboard.type('n?')
     await expect.poll(() => page.locator('#source_url').inputValue()).toBe('n?')
     await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Command palette' }).and(page.locator(':focus')).waitFor()
     await page.keyboard.type('orders')
     await page
       .getByRole('option', { name: /^orders\.xlsx/ })

@@ -36,11 +36,11 @@ export function Frame() {
         {t('common.skip')}
       </a>
       <div className="frame-side">
-        <Link href="/" className="frame-brand" aria-label={t('common.home')}>
-          <Mark />
-          <span>Wharf</span>
-        </Link>
         <nav aria-label={t('common.navigation')}>
+          <Link href="/" className="frame-brand" aria-label={t('common.home')}>
+            <Mark />
+            <span>Wharf</span>
+          </Link>
           <ul>
             {places.map((place) => (
               <NavItem key={place.path} place={place} current={place === here} />

@@ -5,7 +5,7 @@ import { EmptyState } from './empty-state.tsx'
 export function NotFound() {
   const { t } = useTranslation()
   return (
-    <EmptyState title={t('common.not_found.title')} text={t('common.not_found.text')}>
+    <EmptyState alone title={t('common.not_found.title')} text={t('common.not_found.text')}>
       <Link href="/">{t('common.not_found.back')}</Link>
     </EmptyState>
   )

@@ -52,7 +52,9 @@ function Detail({ task }: { task: ExportTask }) {
         <div>
           <Panel title={t('exports.column.status')} extra={<StatusPill task={task} />}>
             {(task.status === 'pending' || task.waiting_for) && <WhyItWaits task={task} />}
-            {task.status !== 'pending' && task.status !== 'failed' && <ExportProgress task={task} />}
+            {task.status !== 'pending' && task.status !== 'failed' && (
+              <ExportProgress task={task} waits={false} />
+            )}
             {task.error && <ProblemNote error={task.error} />}
             {task.warnings.map((warning) => (
               <Alert key={warning} className="detail-warning" type="warning" showIcon title={warning} />

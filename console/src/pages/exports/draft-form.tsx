@@ -18,19 +18,19 @@ export function DraftForm({ draft }: { draft: Draft }) {
   const { t } = useTranslation()
   const toasts = useToasts()
   const [form] = Form.useForm<ExportDraft>()
-  const { first, template, setTemplate, templateFrom, shown, sent, refused, ready } = draft
+  const { of, first, template, setTemplate, templateFrom, shown, sent, refused, ready } = draft
   const filled = (): ExportDraft => ({ ...form.getFieldsValue(), template, template_from: templateFrom })
   const preview = () => form.validateFields().then(() => shown.mutate(filled()), showFirstWrong)
   // What was typed last is kept too: the template is no field of the form.
   useEffect(
-    () => keepDraft({ ...form.getFieldsValue(), template, template_from: templateFrom }),
-    [form, template, templateFrom],
+    () => keepDraft(of, { ...form.getFieldsValue(), template, template_from: templateFrom }),
+    [of, form, template, templateFrom],
   )
   const onChange = (changed: Partial<ExportDraft>) => {
     sent.reset()
     // Rows of another address are no preview of this one.
     if (changed.source_url !== undefined) shown.reset()
-    keepDraft(filled())
+    keepDraft(of, filled())
   }
   const copyCurl = () =>
     void copyText(curlOf(filled(), window.location.origin)).then(

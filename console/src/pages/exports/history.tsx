@@ -42,7 +42,7 @@ function Entry({ entry }: { entry: HistoryEntry }) {
       <time dateTime={at} title={format.exact(at)}>
         {format.clock(at)}
       </time>
-      {t(`exports.history.${what}`)}
+      <span className="detail-history-what">{t(`exports.history.${what}`)}</span>
       {ms !== undefined && ms !== null && (
         <span className="detail-history-length">{format.duration(ms)}</span>
       )}

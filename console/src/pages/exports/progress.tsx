@@ -6,7 +6,7 @@ import { ProgressBar } from '../../parts/progress-bar.tsx'
 import { exportRates } from './patch.ts'
 
 /** Rows of total, how fast, and how long it will take; at the end what has become of it. */
-export function ExportProgress({ task }: { task: ExportTask }) {
+export function ExportProgress({ task, waits = true }: { task: ExportTask; waits?: boolean }) {
   const { t } = useTranslation()
   const format = useFormat()
   const problemText = useProblemText()
@@ -49,7 +49,7 @@ export function ExportProgress({ task }: { task: ExportTask }) {
           {left !== null && ` · ${t('exports.left', { time: format.duration(left) })}`}
         </span>
       </small>
-      {task.waiting_for && (
+      {waits && task.waiting_for && (
         <small className="exports-waits">{t(`exports.waits_for.${task.waiting_for.what}`)}</small>
       )}
     </div>

@@ -12,8 +12,8 @@ export function useDraft() {
   const [, go] = useLocation()
   const project = useProject()
   const projectId = project?.project_id
-  const sample = new URLSearchParams(useSearch()).has('sample')
-  const [first] = useState(() => firstDraft(sample))
+  const of = new URLSearchParams(useSearch()).has('sample') ? 'sample' : 'own'
+  const [first] = useState(() => keptDraft(of) ?? firstDraft(of))
   const [template, setTemplate] = useState(first.template ?? '')
   const [templateFrom, setTemplateFrom] = useState(first.template_from)
   const attempt = useRef({ key: randomKey(), body: '' })
@@ -28,7 +28,7 @@ export function useDraft() {
       return createExport(projectId as string, draft, attempt.current.key)
     },
     onSuccess: ({ task_id }) => {
-      forgetDraft()
+      forgetDraft(of)
       go(`/exports/${task_id}`)
     },
   })
@@ -45,6 +45,7 @@ export function useDraft() {
     shown.reset()
   }
   return {
+    of,
     first,
     template,
     setTemplate,
@@ -60,8 +61,8 @@ export function useDraft() {
 
 export type Draft = ReturnType<typeof useDraft>
 
-function firstDraft(sample: boolean): ExportDraft {
-  if (!sample) return keptDraft() ?? { source_url: '', type: 'excel' }
+function firstDraft(of: 'own' | 'sample'): ExportDraft {
+  if (of === 'own') return { source_url: '', type: 'excel' }
   return {
     source_url: `${window.location.origin}/samples/orders?rows=1000`,
     type: 'excel',
