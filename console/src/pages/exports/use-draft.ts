@@ -12,7 +12,7 @@ export function useDraft() {
   const [, go] = useLocation()
   const project = useProject()
   const projectId = project?.project_id
-  const of = new URLSearchParams(useSearch()).has('sample') ? 'sample' : 'own'
+  const of: 'own' | 'sample' = new URLSearchParams(useSearch()).has('sample') ? 'sample' : 'own'
   const [first] = useState(() => keptDraft(of) ?? firstDraft(of))
   const [template, setTemplate] = useState(first.template ?? '')
   const [templateFrom, setTemplateFrom] = useState(first.template_from)
