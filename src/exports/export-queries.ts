@@ -1,20 +1,10 @@
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { activeIn, WAITING_COLUMNS } from '../jobs/index.ts'
 import { AppError, ERRORS, newId } from '../kernel/index.ts'
-import { type Ledger, now, readCursor, type Schema, type Tx, writeCursor } from '../ledger/index.ts'
+import { type Ledger, now, type Schema, type Tx } from '../ledger/index.ts'
 import { EXPORT_KIND, type ExportPayload } from './export-job.ts'
-import type { ExportRow, ExportStatus } from './export-view.ts'
+import type { ExportRow } from './export-view.ts'
 import type { ExportType } from './request/index.ts'
-
-export interface ListOptions {
-  projectId: string
-  status?: ExportStatus
-  operatorId?: string
-  /** Part of the file's name, the operator or the id. */
-  search?: string
-  limit: number
-  cursor?: string
-}
 
 export interface Download {
   at: string
@@ -44,25 +34,12 @@ export class ExportQueries {
     return JSON.parse((await query.executeTakeFirstOrThrow()).payload) as ExportPayload
   }
 
-  /** Newest first. The cursor names the last row of the page before, so that rows which come meanwhile shift nothing. */
-  async list(options: ListOptions): Promise<{ rows: ExportRow[]; nextCursor: string | null }> {
-    const { status } = options
-    const open = status === 'pending' || status === 'processing'
-    let query = (open ? this.#openRows(options.projectId) : this.#rowsOf(options.projectId))
-      .orderBy('tasks.created_at', 'desc')
-      .orderBy('tasks.id', 'desc')
-      .limit(options.limit + 1)
-    if (options.operatorId !== undefined) query = query.where('tasks.label', '=', options.operatorId)
-    if (status !== undefined) query = query.where(hasStatus(status))
-    if (options.search !== undefined) query = query.where(this.#holds(options.search))
-    if (options.cursor !== undefined) {
-      const { at, id } = readCursor(options.cursor)
-      query = query.where(sql<boolean>`(tasks.created_at, tasks.id) < (${at}, ${id})`)
-    }
-    const rows = await query.execute()
-    const page = rows.slice(0, options.limit)
-    const last = page.at(-1)
-    return { rows: page, nextCursor: rows.length > options.limit && last ? cursorOf(last) : null }
+  /** In the order of the ids; one that has gone meanwhile is left out. */
+  async some(taskIds: readonly string[]): Promise<ExportRow[]> {
+    if (taskIds.length === 0) return []
+    const found = new Map<string, ExportRow>()
+    for (const row of await this.#rows().where('tasks.id', 'in', taskIds).execute()) found.set(row.id, row)
+    return taskIds.flatMap((id) => found.get(id) ?? [])
   }
 
   /**
@@ -165,83 +142,40 @@ export class ExportQueries {
       : sql<T>`jobs.payload::json #>> ${sql.lit(`{request,${member}}`)}`
   }
 
-  #holds(search: string) {
-    const pattern = `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
-    const like = (text: unknown) => sql`lower(${text}) like ${pattern} escape '\\'`
-    return sql<boolean>`(${like(this.#asked('fileName'))} or ${like(sql.ref('tasks.label'))} or ${like(sql.ref('tasks.id'))})`
-  }
-
   #rows(db: Kysely<Schema> = this.#ledger.db) {
-    return this.#view(db.selectFrom('tasks').innerJoin('jobs', 'jobs.id', 'tasks.job_id')).where(
-      'tasks.kind',
-      '=',
-      EXPORT_KIND,
-    )
-  }
-
-  #rowsOf(projectId: string) {
-    return this.#rows().where('tasks.project_id', '=', projectId)
-  }
-
-  /**
-   * Begins with the project's unfinished jobs, which a cross join tells SQLite, and goes on to their tasks. Those are the
-   * project's own exports; a condition that says so again would lead SQLite to read all of the project's tasks per job.
-   */
-  #openRows(projectId: string) {
-    return this.#view(
-      this.#ledger.db.selectFrom('jobs').crossJoin('tasks').whereRef('tasks.job_id', '=', 'jobs.id'),
-    )
-      .where('jobs.owner', '=', projectId)
-      .where('jobs.kind', '=', EXPORT_KIND)
-      .where(activeIn())
-  }
-
-  #view<O>(tasks: SelectQueryBuilder<Schema, 'tasks' | 'jobs', O>) {
-    return tasks.leftJoin('export_files', 'export_files.job_id', 'jobs.id').select([
-      'tasks.id',
-      'tasks.project_id',
-      'tasks.label',
-      'tasks.callback',
-      'tasks.created_at as task_created_at',
-      'tasks.cancelled_at',
-      'jobs.id as job_id',
-      'jobs.state',
-      'jobs.progress',
-      'jobs.result',
-      ...WAITING_COLUMNS,
-      'jobs.attempts',
-      'jobs.started_at',
-      'jobs.finished_at',
-      'export_files.expires_at',
-      'export_files.removed_at',
-      'export_files.artifact_key',
-      this.#asked('fileName').as('file_name'),
-      this.#asked<ExportType>('type').as('type'),
-      this.#asked<string | null>('templates').as('templates'),
-      // 1: told. 2: given up. Nothing while it is still to be told.
-      sql<
-        number | null
-      >`(select min(delivered) from deliveries where deliveries.task_id = tasks.id and channel = 'callback' and delivered > 0
+    return db
+      .selectFrom('tasks')
+      .innerJoin('jobs', 'jobs.id', 'tasks.job_id')
+      .leftJoin('export_files', 'export_files.job_id', 'jobs.id')
+      .where('tasks.kind', '=', EXPORT_KIND)
+      .select([
+        'tasks.id',
+        'tasks.project_id',
+        'tasks.label',
+        'tasks.callback',
+        'tasks.created_at as task_created_at',
+        'tasks.cancelled_at',
+        'jobs.id as job_id',
+        'jobs.state',
+        'jobs.progress',
+        'jobs.result',
+        ...WAITING_COLUMNS,
+        'jobs.attempts',
+        'jobs.started_at',
+        'jobs.finished_at',
+        'export_files.expires_at',
+        'export_files.removed_at',
+        'export_files.artifact_key',
+        this.#asked('fileName').as('file_name'),
+        this.#asked<ExportType>('type').as('type'),
+        this.#asked<string | null>('templates').as('templates'),
+        // 1: told. 2: given up. Nothing while it is still to be told.
+        sql<
+          number | null
+        >`(select min(delivered) from deliveries where deliveries.task_id = tasks.id and channel = 'callback' and delivered > 0
           and deliveries.at >= coalesce(tasks.cancelled_at, jobs.finished_at))`.as('told'),
-    ])
+      ])
   }
-}
-
-function hasStatus(status: ExportStatus) {
-  switch (status) {
-    case 'cancelled':
-      return sql<boolean>`(tasks.cancelled_at is not null or jobs.state = 'cancelled')`
-    case 'pending':
-      return sql<boolean>`(tasks.cancelled_at is null and jobs.state in ('waiting', 'pending'))`
-    case 'processing':
-      return sql<boolean>`(tasks.cancelled_at is null and jobs.state = 'running')`
-    default:
-      return sql<boolean>`(tasks.cancelled_at is null and jobs.state = ${status})`
-  }
-}
-
-function cursorOf({ task_created_at, id }: ExportRow): string {
-  return writeCursor({ at: task_created_at, id })
 }
 
 /** Also for those whose export it is not. */

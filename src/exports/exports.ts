@@ -17,9 +17,11 @@ import {
   sealUrl,
   type Tickets,
 } from '../tenancy/index.ts'
+import { type BulkAction, withinReach } from './bulk.ts'
 import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from './export-job.ts'
+import { type ExportFilter, ExportList, type ListOptions, type Total } from './export-list.ts'
 import { countRead } from './export-meter.ts'
-import { type Download, ExportQueries, type ListOptions } from './export-queries.ts'
+import { type Download, ExportQueries } from './export-queries.ts'
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
 import { requireFile } from './finished-file.ts'
 import { KeptRowsStore, type Produced, produce, sealTable } from './pipeline/index.ts'
@@ -110,6 +112,7 @@ export class Exports {
   readonly #deps: ExportsDeps
   readonly #options: ExportsOptions
   readonly #queries: ExportQueries
+  readonly #list: ExportList
   readonly #reports: ExportReports
   readonly #kept: KeptRowsStore
 
@@ -117,6 +120,7 @@ export class Exports {
     this.#deps = deps
     this.#options = options
     this.#queries = new ExportQueries(deps.ledger)
+    this.#list = new ExportList(deps.ledger)
     this.#reports = new ExportReports(deps)
     this.#kept = new KeptRowsStore(deps)
   }
@@ -215,8 +219,27 @@ export class Exports {
     options: ListOptions,
     issuer: LinkIssuer = {},
   ): Promise<{ items: ExportView[]; next_cursor: string | null }> {
-    const { rows, nextCursor } = await this.#queries.list(options)
+    const { taskIds, nextCursor } = await this.#list.page(options)
+    const rows = await this.#queries.some(taskIds)
     return { items: rows.map((row) => this.#view(row, issuer)), next_cursor: nextCursor }
+  }
+
+  /** The ids of those that an action can change, page by page. */
+  reach(action: BulkAction, options: ListOptions): Promise<{ taskIds: string[]; nextCursor: string | null }> {
+    return this.#list.page({ ...options, ...withinReach(action, options) })
+  }
+
+  /** Whose it is; throws if there is none. */
+  async projectOf(taskId: string): Promise<string> {
+    return (await this.#queries.find(taskId)).project_id ?? ''
+  }
+
+  total(filter: ExportFilter): Promise<Total> {
+    return this.#list.total(filter)
+  }
+
+  operators(projectId: string, prefix?: string): Promise<string[]> {
+    return this.#list.operators(projectId, prefix)
   }
 
   async cancel(taskId: string): Promise<void> {

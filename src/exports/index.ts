@@ -1,4 +1,6 @@
+export { BULK_ACTIONS } from './bulk.ts'
 export { EXPORT_LANE } from './export-job.ts'
+export { EXPORT_SORTS, type ExportFilter } from './export-list.ts'
 export { noExport } from './export-queries.ts'
 export { ExportState, ExportTask, type ExportView } from './export-view.ts'
 export { findExportFile } from './finished-file.ts'

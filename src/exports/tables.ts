@@ -2,6 +2,7 @@ import type { Generated } from 'kysely'
 
 declare module '../ledger/schema.ts' {
   interface Schema {
+    export_list: ExportListTable
     export_files: ExportFilesTable
     export_reports: ExportReportsTable
     export_downloads: ExportDownloadsTable
@@ -13,6 +14,19 @@ declare module '../ledger/schema.ts' {
     saved_exports: SavedExportsTable
     saved_export_runs: SavedExportRunsTable
   }
+}
+
+/** What lists are sorted and filtered by; kept by triggers, and only read here. */
+interface ExportListTable {
+  task_id: string
+  project_id: string
+  created_at: number
+  outcome: 'open' | 'succeeded' | 'failed' | 'cancelled'
+  ended_at: number
+  type: string
+  operator: string | null
+  name: string
+  size: number
 }
 
 interface ExportFilesTable {

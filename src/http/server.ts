@@ -59,6 +59,7 @@ import { registerOpenApi } from './openapi/openapi.ts'
 import { traceRequests } from './request-trace.ts'
 import { sampleRoutes } from './routes/exports/index.ts'
 import { consoleRoutes } from './routes/installation/console.ts'
+import { deliveryRoutes } from './routes/installation/deliveries.ts'
 import { healthRoutes } from './routes/installation/health.ts'
 import { overviewRoutes } from './routes/installation/overview.ts'
 import { auditRoutes, projectRoutes, sessionRoutes, signInRoutes } from './routes/tenancy/index.ts'
@@ -266,6 +267,7 @@ export class HttpServer implements Part {
     await app.register(eventRoutes(this.#deps))
     new EventSockets({ ...this.#deps, limiter: this.#limiter }).attach(app.server)
     await app.register(overviewRoutes(this.#deps))
+    await app.register(deliveryRoutes(this.#deps))
     await app.register(auditRoutes(this.#deps))
     await app.ready()
     return this.#app

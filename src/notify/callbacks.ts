@@ -1,13 +1,12 @@
-import { type Static, Type } from 'typebox'
 import type { TaskViews } from '../domain/index.ts'
 import {
   Completed,
   type Ended,
   type Engine,
+  isActive,
+  type Job,
   type JobContext,
   type JobKind,
-  nullable,
-  Time,
 } from '../jobs/index.ts'
 import {
   AppError,
@@ -21,7 +20,7 @@ import {
 } from '../kernel/index.ts'
 import { type Ledger, now, type Tx } from '../ledger/index.ts'
 import { type HttpClient, signCallback } from '../net/index.ts'
-import { maskUrl, openUrl, type ProjectStore, type Sealer } from '../tenancy/index.ts'
+import { openUrl, type ProjectStore, type Sealer } from '../tenancy/index.ts'
 
 export interface CallbackDeps {
   engine: Engine
@@ -43,18 +42,18 @@ interface CallbackPayload {
   webhookId: string
 }
 
-export type Delivery = Static<typeof Delivery>
-export const Delivery = Type.Object({
-  attempt: Type.Integer(),
-  at: Time,
-  url: Type.String(),
-  type: Type.String(),
-  status: nullable(Type.Integer()),
-  error: nullable(Type.String()),
-  delivered: Type.Boolean(),
-  channel: Type.String({ description: 'callback, email, or the kind of a chat' }),
-})
+interface EndedTask {
+  kind: string
+  status: string
+}
 
+interface CallbackBody {
+  type: string
+  timestamp: string
+  data: object
+}
+
+const ENDS: readonly string[] = ['succeeded', 'failed', 'cancelled']
 const KIND = 'callback'
 /** 5 s, 15 s, 45 s … up to six hours apart: about two days of trying. */
 const BACKOFF = { base: 5_000, factor: 3, max: 6 * 3_600_000, jitter: 0.1 }
@@ -107,31 +106,57 @@ export class Callbacks {
     }
   }
 
-  /** Every attempt at telling of this task, oldest first. */
-  async deliveries(taskId: string): Promise<Delivery[]> {
-    const rows = await this.#deps.ledger.db
+  /** What would be sent now. */
+  async body(taskId: string, { kind, status }: EndedTask): Promise<CallbackBody> {
+    requireEnd(taskId, status)
+    return this.#bodyOf(`${kind}.${status}`, (await this.#deps.views[kind]?.callback?.(taskId)) ?? {})
+  }
+
+  /** Tells of the end of a task once more, at once, whatever came of it before. */
+  async resend(tx: Tx, taskId: string, { kind, status }: EndedTask): Promise<void> {
+    requireEnd(taskId, status)
+    const { project_id, callback } = await tx.db
+      .selectFrom('tasks')
+      .select(['project_id', 'callback'])
+      .where('id', '=', taskId)
+      .executeTakeFirstOrThrow()
+    if (callback === null)
+      throw new AppError(ERRORS.REQUEST_INVALID, `task ${taskId} was asked for without a callback`)
+    const before = await this.#lastJob(tx, taskId)
+    const type = `${kind}.${status}`
+    // The receiver knows a repetition by its id.
+    const same = before && before.payload.type === type ? before.payload.webhookId : undefined
+    if (before && isActive(before.state)) await this.#deps.engine.cancelJob(tx, before.id)
+    const webhookId = same ?? `msg_${newId()}`
+    const payload: CallbackPayload = {
+      taskId,
+      projectId: project_id ?? '',
+      kind,
+      type,
+      url: callback,
+      webhookId,
+    }
+    await this.#deps.engine.enqueue(tx, { kind: KIND, payload })
+  }
+
+  async #lastJob(tx: Tx, taskId: string) {
+    const row = await tx.db
       .selectFrom('deliveries')
-      .selectAll()
-      .where('task_id', '=', taskId)
-      .orderBy('at')
-      .orderBy('id')
-      .execute()
-    return rows.map((row) => ({
-      attempt: row.attempt,
-      at: new Date(row.at).toISOString(),
-      url: row.channel === 'email' ? row.url : maskUrl(row.url),
-      type: row.event_type,
-      status: row.status,
-      error: row.error,
-      delivered: row.delivered === 1,
-      channel: row.channel,
-    }))
+      .innerJoin('jobs', 'jobs.id', 'deliveries.job_id')
+      .select(['jobs.id', 'jobs.state', 'jobs.payload'])
+      .where('deliveries.task_id', '=', taskId)
+      .where('deliveries.channel', '=', 'callback')
+      .orderBy('deliveries.at', 'desc')
+      .orderBy('deliveries.id', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    return row && { ...row, payload: JSON.parse(row.payload) as CallbackPayload }
   }
 
   /** The task itself has nothing left to do: its stage moves from `notifying` to `done`, and watchers are notified. */
   async #ended(tx: Tx, { jobId, change }: Ended): Promise<void> {
-    // An end that another one has overtaken is not told, and no task waits for it.
-    if (change.error?.code === ERRORS.TASK_NOT_FINISHED.code) return
+    // An end that another one has overtaken, or that is told again by hand: no task waits for it.
+    if (change.what === 'cancelled' || change.error?.code === ERRORS.TASK_NOT_FINISHED.code) return
     const { payload } = await tx.db
       .selectFrom('jobs')
       .select('payload')
@@ -187,25 +212,24 @@ export class Callbacks {
   }
 
   async #deliver({ job, signal }: JobContext<CallbackPayload>): Promise<Completed<null>> {
-    const { payload, attempts } = job
     try {
-      const status = await this.#post(payload, signal)
+      const status = await this.#post(job.payload, signal)
       const delivered = status >= 200 && status < 300
       const told = { status, error: null, delivered }
       // With the end of the job: an outage of the ledger between the two would tell the receiver twice.
       if (delivered)
         return new Completed(null, async (tx) => {
-          await this.#record(tx, payload, attempts, told)
+          await this.#record(tx, job, told)
           tx.afterCommit(() => metrics.callbacks.inc({ outcome: 'delivered' }))
         })
-      await this.#record(this.#deps.ledger, payload, attempts, told)
+      await this.#record(this.#deps.ledger, job, told)
       metrics.callbacks.inc({ outcome: 'refused' })
       throw new AppError(ERRORS.CALLBACK_REFUSED, `the callback answered with status ${status}`)
     } catch (error) {
       if (!isAppError(error, ERRORS.CALLBACK_REFUSED) && !outageOf(error) && !signal.aborted) {
         metrics.callbacks.inc({ outcome: 'unreachable' })
         const failed = { status: null, error: messageOf(error), delivered: false }
-        await this.#record(this.#deps.ledger, payload, attempts, failed)
+        await this.#record(this.#deps.ledger, job, failed)
       }
       throw error
     }
@@ -222,7 +246,7 @@ export class Callbacks {
       throw new AppError(ERRORS.TASK_NOT_FINISHED, message, { retryable: false })
     }
     const at = this.#deps.clock.now()
-    const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data: view })
+    const body = JSON.stringify(this.#bodyOf(type, view, at))
     const secrets = await this.#deps.projects.webhookSecrets(projectId)
     const response = await this.#deps.http.request({
       url: openUrl(this.#deps.sealer, url),
@@ -240,10 +264,13 @@ export class Callbacks {
     return response.status
   }
 
+  #bodyOf(type: string, data: object, at = this.#deps.clock.now()): CallbackBody {
+    return { type, timestamp: new Date(at).toISOString(), data }
+  }
+
   async #record(
     { db }: Pick<Tx, 'db'> | Ledger,
-    payload: CallbackPayload,
-    attempt: number,
+    { id: jobId, payload, attempts }: Job<CallbackPayload>,
     outcome: { status: number | null; error: string | null; delivered: boolean },
   ): Promise<void> {
     await db
@@ -253,12 +280,18 @@ export class Callbacks {
         task_id: payload.taskId,
         event_type: payload.type,
         url: payload.url,
-        attempt,
+        attempt: attempts,
         at: now,
         status: outcome.status,
         error: outcome.error,
         delivered: outcome.delivered ? 1 : 0,
+        job_id: jobId,
       })
       .execute()
   }
+}
+
+function requireEnd(taskId: string, status: string): void {
+  if (ENDS.includes(status)) return
+  throw new AppError(ERRORS.TASK_NOT_FINISHED, `task ${taskId} is ${status}, so there is nothing to tell`)
 }

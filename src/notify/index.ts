@@ -1,4 +1,5 @@
-export { type Callbacks, Delivery } from './callbacks.ts'
+export type { Callbacks } from './callbacks.ts'
+export { Delivery, DeliveryLog, DeliveryPage } from './delivery-log.ts'
 export { type EventBatch, EventMessage } from './event-batch.ts'
 export { type EventStream, eventHistory, openEventStream } from './event-stream.ts'
 export { Mailer } from './mailer.ts'

@@ -19,4 +19,6 @@ interface DeliveriesTable {
   delivered: number
   /** `callback`, `email` or the kind of a chat. */
   channel: Generated<string>
+  /** Null: a notice, or made before jobs were noted. */
+  job_id: Generated<string | null>
 }

@@ -1,6 +1,6 @@
 export { openRuns } from './open-runs.ts'
 export {
-  type Account,
+  Account,
   NewAccount,
   OneAccount,
   OneRun,

@@ -29,7 +29,9 @@ export interface AuditEntry {
 }
 
 export interface AuditFilter {
-  after: number
+  after?: number
+  /** Newest first, below this one. */
+  before?: number | undefined
   limit: number
   actor?: string | undefined
   action?: string | undefined
@@ -70,13 +72,12 @@ export class AuditLog {
     await this.#ledger.transaction(async (tx) => this.record(tx, deed))
   }
 
-  async read({ after, limit, actor, action }: AuditFilter): Promise<AuditEntry[]> {
-    let query = this.#ledger.db
-      .selectFrom('audit')
-      .selectAll()
-      .where('seq', '>', after)
-      .orderBy('seq')
-      .limit(limit)
+  async read({ after = 0, before, limit, actor, action }: AuditFilter): Promise<AuditEntry[]> {
+    const entries = this.#ledger.db.selectFrom('audit').selectAll().limit(limit)
+    let query =
+      before === undefined
+        ? entries.where('seq', '>', after).orderBy('seq')
+        : entries.where('seq', '<', before).orderBy('seq', 'desc')
     if (actor !== undefined) query = query.where('actor', '=', actor)
     if (action !== undefined) query = query.where('action', '=', action)
     const rows = await query.execute()

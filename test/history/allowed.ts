@@ -4,12 +4,12 @@ const ASKED_BY_PEOPLE =
 /** Statements that may read more than they answer, each with its reason. Keep this list short. */
 export const ALLOWED: { statement: RegExp; reason: string }[] = [
   {
-    statement: /from "tasks" .*(jobs\.state = \?|jobs\.state = 'cancelled').* limit \?$/,
-    reason: `exports by how they ended: ${ASKED_BY_PEOPLE}`,
+    statement: /from "export_list" .* like \? escape .* limit \?$/,
+    reason: `a search in the names of exports: ${ASKED_BY_PEOPLE}`,
   },
   {
-    statement: /from "tasks" .* like \? escape .* limit \?$/,
-    reason: `a search in the names of exports: ${ASKED_BY_PEOPLE}`,
+    statement: /^select count\(\*\) as "count" from \(select .* from "export_list".* limit \?\) as "some"$/,
+    reason: 'a total: it is asked by people, and counts 10,000 entries of an index at most',
   },
   {
     statement: /from "transfer_windows" where (?!.*'Pending').*"status" = \? .*limit \?$/,

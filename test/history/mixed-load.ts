@@ -155,8 +155,19 @@ export class MixedLoad {
       'operator_id=anna',
       'operator_id=nobody',
       'search=nothing-like-it',
+      'type=csv',
+      'status=failed&type=csv',
+      ...['created', 'finished', 'name', 'size'].flatMap((sort) => [`sort=${sort}`, `sort=-${sort}`]),
+      `from=2026-01-01T00:00:00Z&to=${new Date().toISOString()}`,
+      'total=true',
+      'total=true&status=failed',
     ])
       await this.#pages(`${list}?limit=20&${filter}`)
+    for (const filter of ['', ...statuses, 'sort=created', 'total=true'])
+      await this.#pages(`/api/exports?limit=20&${filter}`, ADMIN_TOKEN)
+    for (const prefix of ['', 'operator-1'])
+      await this.#json('GET', `/api/projects/${this.#project.id}/operators?prefix=${prefix}`)
+    await this.#bulk(id)
     for (const of of [`task_id=${id}`, `project_id=${this.#project.id}`]) {
       await this.#firstEvent(`/api/events?after=0&${of}`, this.#project.key)
       await this.#firstEvent(`/api/events?${of}&after=${Number.MAX_SAFE_INTEGER}`, this.#project.key).catch(
@@ -168,6 +179,22 @@ export class MixedLoad {
     const audit = { project_id: this.#project.id, source: { kind: 'audit', action: 'project.created' } }
     const file = await this.#ask('POST', '/api/exports?mode=sync', { key: ADMIN_TOKEN, body: audit })
     await file.arrayBuffer()
+  }
+
+  /** The same for many, by id and by filter. */
+  async #bulk(id: string): Promise<void> {
+    const bulk = (body: object) => this.#json('POST', '/api/exports/bulk', { body })
+    for (const action of ['retry', 'cancel', 'delete_file']) await bulk({ action, ids: [id] })
+    await bulk({ action: 'cancel', filter: { status: 'pending' } })
+    // What the history holds cannot be tried again: it was never asked for.
+    await bulk({ action: 'retry', filter: { operator_id: 'anna' } })
+    const files = { action: 'delete_file', filter: { operator_id: 'operator-2' } }
+    const { next_cursor: cursor } = await bulk(files)
+    await bulk({ ...files, cursor })
+    await this.#json('POST', `/api/exports/${id}/deliveries/resend`)
+    await this.#json('GET', `/api/exports/${id}/callback`)
+    for (const filter of ['', 'failed=true'])
+      await this.#pages(`/api/deliveries?limit=20&${filter}`, ADMIN_TOKEN)
   }
 
   /** What is kept under a name, and asked for by it. */
@@ -264,6 +291,7 @@ export class MixedLoad {
     const { run_id } = await start('held', 'start')
     await this.#until(`/api/runs/${run_id}`, ({ state }) => state === 'Running', ADMIN_TOKEN)
     await this.#json('GET', '/api/state', admin)
+    await this.#json('POST', '/api/runs/bulk', { ...admin, body: { action: 'start', handles: ['held'] } })
     await this.#ask('POST', `/api/runs/${run_id}/cancel`, { ...admin, body: { files: 'delete' } })
     await this.#until(`/api/runs/${run_id}`, ({ state }) => state !== 'Running', ADMIN_TOKEN)
     await this.#ask('PUT', '/api/settings/max_concurrent', { ...admin, body: { value: 4 } })
@@ -384,6 +412,7 @@ export class MixedLoad {
     const admin = { key: ADMIN_TOKEN }
     const body = { driver: 'sqlite', url, projects: [this.#project.id] }
     await this.#ask('PUT', '/api/connections/shop', { ...admin, body })
+    await this.#json('GET', '/api/connections', admin)
     await this.#json('GET', '/api/connections/shop', admin)
     await this.#json('POST', '/api/connections/shop/test', admin)
     const source = { kind: 'sql', connection: 'shop', query: 'select id from orders' }
@@ -432,6 +461,8 @@ export class MixedLoad {
       '/api/sign-in',
       '/api/overview',
       '/api/audit?after=0',
+      `/api/audit?before=${Number.MAX_SAFE_INTEGER}`,
+      `/api/audit?before=${Number.MAX_SAFE_INTEGER}&actor=nobody`,
       '/api/audit?actor=admin',
       '/api/audit?action=key.created',
       '/livez',

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import type { Delivery } from '../../src/notify/callbacks.ts'
+import type { Delivery } from '../../src/notify/delivery-log.ts'
 import { problemOf, startExports } from '../support/export-client.ts'
 import { FastClock } from '../support/fast-clock.ts'
 import { ADMIN_TOKEN } from '../support/http.ts'

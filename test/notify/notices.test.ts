@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Delivery } from '../../src/notify/callbacks.ts'
+import type { Delivery } from '../../src/notify/delivery-log.ts'
 import { availableBackends } from '../support/backends.ts'
 import { problemOf, startExports } from '../support/export-client.ts'
 import { FastClock } from '../support/fast-clock.ts'

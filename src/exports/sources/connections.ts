@@ -1,7 +1,8 @@
+import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { Time } from '../../jobs/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { type Ledger, now, type Tx } from '../../ledger/index.ts'
+import { type Ledger, now, type Schema, type Tx } from '../../ledger/index.ts'
 import type { HttpClient } from '../../net/index.ts'
 import { AuditLog, type Sealer } from '../../tenancy/index.ts'
 import { AUDIT_CONNECTION, openAuditRows } from './audit-rows.ts'
@@ -63,12 +64,13 @@ export class SqlConnections {
   async get(name: string): Promise<ConnectionView> {
     const row = await this.#find(name)
     if (!row) throw notFound(name)
-    return {
-      name,
-      driver: row.driver as Driver,
-      projects: JSON.parse(row.projects) as string[],
-      updated_at: new Date(row.updated_at).toISOString(),
-    }
+    return toView(row)
+  }
+
+  /** All, by name. */
+  async list(): Promise<ConnectionView[]> {
+    const rows = await this.#deps.ledger.db.selectFrom('connections').selectAll().orderBy('name').execute()
+    return rows.map(toView)
   }
 
   async delete(tx: Tx, name: string): Promise<void> {
@@ -115,6 +117,15 @@ export class SqlConnections {
 
   #access(signal: AbortSignal) {
     return { signal, addressOf: (host: string, port: number) => this.#deps.http.addressOf(host, port) }
+  }
+}
+
+function toView(row: Selectable<Schema['connections']>): ConnectionView {
+  return {
+    name: row.name,
+    driver: row.driver as Driver,
+    projects: JSON.parse(row.projects) as string[],
+    updated_at: new Date(row.updated_at).toISOString(),
   }
 }
 

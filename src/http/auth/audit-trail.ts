@@ -25,8 +25,10 @@ const ACTIONS: Record<string, string> = {
   'PUT /api/accounts/:handle': 'account.changed',
   'DELETE /api/accounts/:handle': 'account.deleted',
   'POST /api/runs': 'run.started',
+  'POST /api/runs/bulk': 'run.bulk',
   'POST /api/runs/:run_id/cancel': 'run.cancelled',
   'DELETE /api/exports/:task_id': 'export.cancelled',
+  'POST /api/exports/bulk': 'export.bulk',
   'GET /api/exports/:task_id/file': 'export.downloaded',
   'DELETE /api/exports/:task_id/file': 'export.file_deleted',
   'POST /api/transfers': 'transfer.requested',
@@ -52,6 +54,8 @@ const ACTIONS: Record<string, string> = {
 
 /** Fields of bodies that say what was changed and hold no secret. */
 const SHOWN = [
+  'action',
+  'filter',
   'name',
   'scopes',
   'expires_at',
@@ -115,6 +119,12 @@ export class AuditTrail {
       const [oldest] = this.#recorded
       if (this.#recorded.size > MOST_REMEMBERED && oldest !== undefined) this.#recorded.delete(oldest)
     })
+  }
+
+  /** After a deed that was many transactions, with the ids of what it was done to; without any, nothing was done. */
+  async recordMany(request: FastifyRequest, targets: readonly string[]): Promise<void> {
+    request.audited = true
+    if (targets.length > 0) await this.prepare(request, { target: targets.join(' ') })()
   }
 
   /** After the deed, whose answer is about to be sent. */

@@ -10,6 +10,7 @@ type Needed = Domain | 'read' | 'any'
 const ROUTES: readonly [path: string, needed: Needed][] = [
   ['/api/exports', 'exports'],
   ['/api/projects/:project_id/exports', 'exports'],
+  ['/api/projects/:project_id/operators', 'exports'],
   ['/api/templates', 'exports'],
   ['/api/saved-exports', 'exports'],
   ['/api/transfers', 'transfers'],

@@ -69,6 +69,7 @@ test('the operations that take an Idempotency-Key say so', async () => {
     'createTransfer',
     'createUpload',
     'renderExport',
+    'resendCallback',
     'retryExport',
     'rotateSecret',
     'runSavedExport',

@@ -131,6 +131,7 @@ export async function furnish(server: RudeServer) {
     (one) => one.task_id,
   )
   const kept = await client.run({ ...small, keep_rows_hours: 1 })
+  const told = await client.run({ ...small, callback: `${address}/samples/orders` })
   const processed = await task('x')
   const { run_id } = await ask<{ run_id: string }>('POST', '/api/runs', {
     body: { handle: await account(), kind: 'start' },
@@ -170,11 +171,14 @@ export async function furnish(server: RudeServer) {
   const fresh: Record<string, Record<string, () => unknown>> = {
     'DELETE /api/accounts/{handle}': { handle: account },
     'POST /api/runs': { handle: account },
+    'POST /api/runs/bulk': { handles: async () => [await account()] },
     'DELETE /api/agents/{agent_id}': { agent_id: () => agent('') },
     'DELETE /api/agents/{agent_id}/{container_id}': {
       agent_id: () => agent('rude'),
       container_id: () => 'rude',
     },
+    'POST /api/exports/bulk': { ids: () => [tasks.exports] },
+    'POST /api/exports/{task_id}/deliveries/resend': { task_id: () => told.task_id },
     'DELETE /api/exports/{task_id}': { task_id: exported },
     'DELETE /api/exports/{task_id}/file': { task_id: () => files.pop() ?? tasks.exports },
     'POST /api/exports/{task_id}/retry': { task_id: cancelled },

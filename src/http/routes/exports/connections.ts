@@ -14,6 +14,20 @@ export function connectionRoutes(
   { connections }: ExportsApi,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
+    app.get(
+      '/api/connections',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'listConnections',
+          summary: 'All connections, without their addresses',
+          response: { 200: Type.Object({ items: Type.Array(ConnectionView) }, { title: 'ConnectionList' }) },
+        },
+      },
+      async () => ({ items: await connections.list() }),
+    )
+
     app.put(
       '/api/connections/:name',
       {

@@ -3,13 +3,13 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ExportReport, type ExportsApi, ExportTask, type ExportView } from '../../../exports/index.ts'
 import { background } from '../../../kernel/index.ts'
-import { eventHistory } from '../../../notify/index.ts'
+import { DeliveryLog, eventHistory } from '../../../notify/index.ts'
 import type { ProjectStore } from '../../../tenancy/index.ts'
 import { sendFile } from '../../answers/index.ts'
 import { actorOf, issuerOf, linkIssuerOf, type Principal } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { EXPORT_FILE } from '../../openapi/file-answers.ts'
-import { nullable, OneTask, Ticket } from '../schemas.ts'
+import { nullable, OneTask, Ticket, Time } from '../schemas.ts'
 import { Deliveries, Downloads, Manifest, Place, RenderBody } from './export-schemas.ts'
 
 const tags = ['exports']
@@ -19,6 +19,7 @@ export function exportDetailRoutes(
   {
     exports,
     callbacks,
+    ledger,
     engine,
     projects,
     trail,
@@ -27,6 +28,7 @@ export function exportDetailRoutes(
   }: HttpDeps & Pick<ExportsApi, 'exports'>,
   find: (request: FastifyRequest) => Promise<ExportView>,
 ): FastifyPluginAsyncTypebox {
+  const deliveries = new DeliveryLog(ledger)
   return async (app) => {
     app.get(
       '/api/exports/:task_id/events',
@@ -65,7 +67,54 @@ export function exportDetailRoutes(
           response: { 200: Deliveries },
         },
       },
-      async (request) => ({ items: await callbacks.deliveries((await find(request)).task_id) }),
+      async (request) => ({ items: await deliveries.ofTask((await find(request)).task_id) }),
+    )
+
+    app.get(
+      '/api/exports/:task_id/callback',
+      {
+        schema: {
+          tags,
+          operationId: 'getExportCallback',
+          summary: 'The body of its callback, as it would be sent now',
+          params: OneTask,
+          response: {
+            200: Type.Object(
+              {
+                type: Type.String(),
+                timestamp: Time,
+                data: Type.Unknown({ description: 'the task with its report' }),
+              },
+              { title: 'ExportCallbackBody' },
+            ),
+          },
+        },
+      },
+      async (request) => {
+        const { task_id, status } = await find(request)
+        return callbacks.body(task_id, { kind: 'export', status })
+      },
+    )
+
+    app.post(
+      '/api/exports/:task_id/deliveries/resend',
+      {
+        config: { idempotent: true },
+        schema: {
+          tags,
+          operationId: 'resendCallback',
+          summary: 'Call back once more, at once, whatever came of it before',
+          params: OneTask,
+          response: { 202: ExportTask },
+        },
+      },
+      async (request, reply) => {
+        const view = await find(request)
+        await idempotency.answer(request, reply, async (tx) => {
+          await callbacks.resend(tx, view.task_id, { kind: 'export', status: view.status })
+          return { status: 202, body: view }
+        })
+      },
     )
 
     app.get(

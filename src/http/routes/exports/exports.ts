@@ -5,7 +5,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import {
   type ExportBody,
-  ExportState,
   type ExportsApi,
   ExportTask,
   type ExportView,
@@ -19,10 +18,11 @@ import { linkIssuerOf, type Principal, personOf, requireProject, requireTask } f
 import type { HttpDeps } from '../../http-deps.ts'
 import { SYNC_FILE } from '../../openapi/file-answers.ts'
 import { keepKeyOrder } from '../keep-key-order.ts'
-import { paging, wanted } from '../paging.ts'
-import { OneProject, OneTask } from '../schemas.ts'
+import { OneTask } from '../schemas.ts'
+import { exportBulkRoutes } from './export-bulk.ts'
 import { exportDetailRoutes } from './export-details.ts'
-import { ExportPage, ExportRequestBody, KeySet, Preview } from './export-schemas.ts'
+import { exportListRoutes } from './export-lists.ts'
+import { ExportRequestBody, KeySet, Preview } from './export-schemas.ts'
 
 const tags = ['exports']
 const POLL_AFTER_SECONDS = '2'
@@ -112,47 +112,6 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
       find,
     )
 
-    app.get(
-      '/api/projects/:project_id/exports',
-      {
-        schema: {
-          tags,
-          operationId: 'listExports',
-          summary: "A project's exports, newest first",
-          params: OneProject,
-          querystring: Type.Object(
-            {
-              status: Type.Optional(ExportState),
-              operator_id: Type.Optional(Type.String()),
-              search: Type.Optional(
-                Type.String({
-                  description: "part of the file's name, the operator or the id",
-                  maxLength: 200,
-                }),
-              ),
-              ...paging,
-            },
-            { additionalProperties: false },
-          ),
-          response: { 200: ExportPage },
-        },
-      },
-      async (request) => {
-        const { project_id } = request.params
-        requireProject(request.principal, project_id)
-        const { operator_id } = request.query
-        const filters = wanted(request.query, 'status', 'search')
-        return exports.list(
-          {
-            projectId: project_id,
-            ...filters,
-            ...(operator_id !== undefined && { operatorId: operator_id }),
-          },
-          linkIssuerOf(request, deps.proxies),
-        )
-      },
-    )
-
     app.delete(
       '/api/exports/:task_id',
       {
@@ -212,6 +171,8 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
       async () => exports.publicKeys,
     )
 
+    await app.register(exportListRoutes(deps))
+    await app.register(exportBulkRoutes(deps))
     await app.register(exportDetailRoutes(deps, find))
   }
 }

@@ -16,13 +16,17 @@ import {
 import { maskUrl } from '../../../tenancy/index.ts'
 import { prefersChinese } from '../../answers/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
+import { runBulkRoutes } from './run-bulk.ts'
 
 const config = { access: 'runs' } as const
 const tags = ['runs']
 
 /** Accounts and their runs: one list for the whole installation. */
-export function runRoutes({ ledger, idempotency, trail }: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox {
+export function runRoutes(deps: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox {
+  const { ledger, idempotency, trail } = deps
   return async (app) => {
+    await app.register(runBulkRoutes(deps, runs))
+
     app.put(
       '/api/accounts/:handle',
       {

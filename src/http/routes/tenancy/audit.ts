@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { HttpDeps } from '../../http-deps.ts'
 import { nullable, Time } from '../schemas.ts'
 
-const Entry = Type.Object(
+const AuditEntry = Type.Object(
   {
     seq: Type.Integer(),
     at: Time,
@@ -27,20 +27,41 @@ export function auditRoutes({ audit }: HttpDeps): FastifyPluginAsyncTypebox {
         schema: {
           tags: ['audit'],
           operationId: 'listAuditEntries',
-          summary: 'Who did what, oldest first; ask again with after = next_after for what follows',
+          summary: 'Who did what, oldest first from `after`, or newest first from `before`',
+          description:
+            'Ask again with `after` = `next_after`, or with `before` = `next_before`, for what follows.',
           querystring: Type.Object({
             after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+            before: Type.Optional(
+              Type.Integer({
+                minimum: 1,
+                maximum: Number.MAX_SAFE_INTEGER,
+                description:
+                  'newest first, entries with a lower seq; the largest whole number begins at the end',
+              }),
+            ),
             actor: Type.Optional(Type.String()),
             action: Type.Optional(Type.String()),
             limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
           }),
-          response: { 200: Type.Object({ items: Type.Array(Entry), next_after: nullable(Type.Integer()) }) },
+          response: {
+            200: Type.Object({
+              items: Type.Array(AuditEntry),
+              next_after: nullable(Type.Integer()),
+              next_before: nullable(Type.Integer()),
+            }),
+          },
         },
       },
-      async ({ query: { after = 0, actor, action, limit = 100 } }) => {
-        const items = await audit.read({ after, actor, action, limit })
-        const last = items.at(-1)
-        return { items: items as never, next_after: items.length < limit ? null : (last?.seq ?? null) }
+      async ({ query: { after = 0, before, actor, action, limit = 100 } }) => {
+        const items = await audit.read({ after, before, actor, action, limit })
+        const next = items.length < limit ? null : (items.at(-1)?.seq ?? null)
+        const backwards = before !== undefined
+        return {
+          items: items as never,
+          next_after: backwards ? null : next,
+          next_before: backwards ? next : null,
+        }
       },
     )
   }
