@@ -101,7 +101,8 @@ export class Thread {
     job?.unwatch()
     clearTimeout(this.#grace)
     this.#grace = undefined
-    if (this.#jobs.size === 0) this.#worker.unref()
+    // One that is being stopped is waited for, and its last answer may come only now.
+    if (this.#jobs.size === 0 && !this.#gone) this.#worker.unref()
     if ('failure' in answer) job?.reject(errorOf(answer.failure))
     else job?.resolve(answer.result)
     this.#watch()

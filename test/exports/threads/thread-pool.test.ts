@@ -1,4 +1,6 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ThreadPool } from '../../../src/exports/index.ts'
 import { taskFunction } from '../../../src/exports/threads/index.ts'
 import { ERRORS, isAppError } from '../../../src/kernel/index.ts'
@@ -121,5 +123,21 @@ describe('a pool of threads', () => {
     await pool.close()
     await expect(pool.run(HALVE, memoryOf(1), { signal })).rejects.toThrow('the threads have been stopped')
     expect(() => pool.pin()).toThrow('the threads have been stopped')
+  })
+
+  test('stays awaited while it is closed, also when an answer still comes', async () => {
+    const { terminate } = Worker.prototype
+    onTestFinished(() => void vi.restoreAllMocks())
+    vi.spyOn(Worker.prototype, 'terminate').mockImplementation(async function (this: Worker) {
+      await once(this, 'message')
+      return terminate.call(this)
+    })
+    const unref = vi.spyOn(Worker.prototype, 'unref')
+    const { pool, signal } = setup({ threads: 1 })
+    const answered = pool.run(HALVE, memoryOf(1), { signal })
+    await pool.close()
+    expect((await answered).calls).toBe(1)
+    // Otherwise a process with nothing else to do ends here, in the middle of its wait.
+    expect(unref, 'only at its start').toHaveBeenCalledTimes(1)
   })
 })
