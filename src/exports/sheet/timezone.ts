@@ -12,6 +12,11 @@ export class Timezone {
 
   /** Throws a RangeError for a zone that does not exist. */
   constructor(name: string) {
+    // Known without asking, which would cost every start of a process: `Intl` first loads all that it knows.
+    if (name === 'UTC') {
+      this.#format = null
+      return
+    }
     const format = new Intl.DateTimeFormat('en-US-u-ca-iso8601-nu-latn', {
       timeZone: name,
       hourCycle: 'h23',
