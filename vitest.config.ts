@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { FileOrder } from './test/support/file-order.ts'
 import { LIMIT_MS } from './test/support/until.ts'
@@ -6,17 +7,22 @@ import { LIMIT_MS } from './test/support/until.ts'
 // Of the order of files (FileOrder). It is printed; with TEST_SEED an order comes back.
 const seed = Number(process.env.TEST_SEED ?? Date.now())
 
+// Each file has a process of its own, and each would compile the same hundreds of modules again.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/wharf-tests', import.meta.url))
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/find-binary.ts', 'test/support/services.ts', 'test/support/built-console.ts'],
-    setupFiles: ['test/support/no-unforeseen.ts'],
+    setupFiles: ['test/support/setup.ts'],
     // Longer than any wait within a test: those say what they waited for.
     testTimeout: 4 * LIMIT_MS,
     hookTimeout: 2 * LIMIT_MS,
     teardownTimeout: LIMIT_MS,
     expect: { poll: { timeout: LIMIT_MS } },
     pool: 'forks',
+    // Node runs the sources and the tests as they are, as it does in production: no transformation, and nothing to mock.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Much of a test's time is waiting for processes that it started: two files at once even on two cores.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: FileOrder, seed },

@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -26,12 +25,7 @@ function spawner(backend: Backend, accepted: Set<string>) {
   return (accept: boolean): Process => {
     const child = spawnBound(process.execPath, [PROGRAM], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: {
-        ...process.env,
-        ...backend.env,
-        ACCEPT: accept ? '1' : '0',
-        NODE_COMPILE_CACHE: join(backend.env.WHARF_DATA_DIR as string, 'compiled'),
-      },
+      env: { ...process.env, ...backend.env, ACCEPT: accept ? '1' : '0' },
     })
     onTestFinished(() => end(child, 'SIGKILL'))
     const self = { child, accepted: 0 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { flushCompileCache } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { Engine, type JobContext } from '../../src/jobs/index.ts'
@@ -40,6 +41,8 @@ async function scaledOut() {
 
 // Loaded and warm, it waits for its turn: a data dir has room for one at a time.
 const open = await (DATABASE_URL ? scaledOut() : embedded())
+// What was compiled is kept for the next ones: at its end this process has no time for that.
+flushCompileCache()
 await once(process.stdin, 'data')
 const { ledger, dispatcher, bus } = await open()
 

@@ -1,8 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { afterAll, expect } from 'vitest'
-import { unforeseen } from '../../src/kernel/index.ts'
-import { unforeseenErrors } from '../../src/kernel/unforeseen.ts'
+import { unforeseen, unforeseenErrors } from '../../src/kernel/unforeseen.ts'
 
 let forgiven = 0
 
