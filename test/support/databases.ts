@@ -11,13 +11,17 @@ interface Database {
   drop(): Promise<void>
 }
 
-/** A migrated database, and what it takes to make it look untouched again. */
+/** A migrated database, and what it looked like when it was new. */
 interface Lent extends Database {
+  fresh: Shape
+}
+
+interface Shape {
   tables: string[]
+  /** Tables that have rows. Those of a new database come from migrations, and emptying cannot bring these back. */
+  filled: string[]
   functions: string
   version: number
-  /** Tables that migrations have put rows into: emptying cannot bring these back. */
-  seeded: string[]
 }
 
 const VERSIONS = 'schema_versions'
@@ -67,28 +71,30 @@ export async function borrowDatabase(): Promise<Database> {
 
 async function migrated(): Promise<Lent> {
   const database = await createDatabase(undefined, await template())
-  const { url } = database
-  const tables = (await tablesOf(url)).filter((table) => table !== VERSIONS)
-  const seeded: string[] = []
-  for (const table of tables)
-    if ((await queryRows(url, `select 1 from "${table}" limit 1`)).length > 0) seeded.push(table)
-  return { ...database, tables, seeded, functions: await functionsOf(url), version: await versionOf(url) }
+  return { ...database, fresh: await connected(database.url, shapeOf) }
 }
 
-async function emptied({ url, tables, seeded, functions, version }: Lent): Promise<boolean> {
-  if (seeded.length > 0) return false
+/** Over one connection, and only what was changed: nearly every test on PostgreSQL ends with this. */
+async function emptied({ url, fresh }: Lent): Promise<boolean> {
+  if (fresh.filled.length > 0) return false
   try {
-    // Whoever is still connected was left behind by the test, with whatever locks it has.
-    await runSql(
-      url,
-      `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid()`,
-    )
-    const added = (await tablesOf(url)).filter((table) => table !== VERSIONS && !tables.includes(table))
-    const drops = added.map((table) => `drop table "${table}" cascade;`).join('')
-    const all = tables.map((table) => `"${table}"`).join()
-    await runSql(url, `${drops} ${functions} truncate ${all} restart identity cascade`)
-    return (await versionOf(url)) === version
+    return await connected(url, async (client) => {
+      // Whoever is still connected was left behind by the test, with whatever locks it has.
+      await client.query(
+        `select pg_terminate_backend(pid, ${LIMIT_MS}) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`,
+      )
+      const { tables, filled, functions, version } = await shapeOf(client)
+      if (version !== fresh.version || fresh.tables.some((table) => !tables.includes(table))) return false
+      const added = tables.filter((table) => !fresh.tables.includes(table))
+      const used = filled.filter((table) => !added.includes(table)).map((table) => `"${table}"`)
+      await client.query(`${added.map((table) => `drop table "${table}" cascade;`).join('')}
+        ${functions === fresh.functions ? '' : fresh.functions}
+        ${used.length > 0 ? `truncate ${used.join()} cascade;` : ''}
+        select setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
+        from pg_sequences where schemaname = 'public' and last_value is not null`)
+      return true
+    })
   } catch {
     return false
   }
@@ -116,26 +122,31 @@ async function template(): Promise<string> {
   }
 }
 
-async function versionOf(url: string): Promise<number> {
-  const [row] = await queryRows<{ version: number }>(url, `select max(version) as version from ${VERSIONS}`)
-  return row?.version ?? 0
-}
-
-async function tablesOf(url: string): Promise<string[]> {
-  const rows = await queryRows<{ tablename: string }>(
-    url,
-    `select tablename from pg_tables where schemaname = 'public'`,
+async function shapeOf(client: pg.Client): Promise<Shape> {
+  const { rows } = await client.query<{ tablename: string }>(
+    `select tablename from pg_tables where schemaname = 'public' and tablename <> '${VERSIONS}'`,
   )
-  return rows.map(({ tablename }) => tablename)
-}
-
-/** Their definitions as statements, because tests may put others in their place. */
-async function functionsOf(url: string): Promise<string> {
-  const rows = await queryRows<{ text: string }>(
-    url,
-    `select pg_get_functiondef(oid) as text from pg_proc where pronamespace = 'public'::regnamespace and prokind = 'f'`,
+  const tables = rows.map(({ tablename }) => tablename)
+  const found = await client.query<{ filled: string }>(
+    tables
+      .map((table) => `select '${table}' as filled where exists (select from "${table}")`)
+      .join(' union all '),
   )
-  return rows.map(({ text }) => `${text};`).join('\n')
+  const [row] = (
+    await client.query<{ version: number; functions: string }>(
+      `select (select max(version) from ${VERSIONS}) as version, (
+        select string_agg(pg_get_functiondef(oid) || ';', chr(10) order by oid) from pg_proc
+        where pronamespace = 'public'::regnamespace and prokind = 'f'
+      ) as functions`,
+    )
+  ).rows
+  return {
+    tables,
+    filled: found.rows.map(({ filled }) => filled),
+    // Their definitions as statements, because tests may put others in their place.
+    functions: row?.functions ?? '',
+    version: row?.version ?? 0,
+  }
 }
 
 export async function runSql(url: string, sql: string): Promise<void> {
@@ -143,10 +154,14 @@ export async function runSql(url: string, sql: string): Promise<void> {
 }
 
 export async function queryRows<R extends pg.QueryResultRow>(url: string, sql: string): Promise<R[]> {
+  return connected(url, async (client) => (await client.query<R>(sql)).rows)
+}
+
+async function connected<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return (await client.query<R>(sql)).rows
+    return await use(client)
   } finally {
     await client.end()
   }
