@@ -34,8 +34,10 @@ export async function until<T>(
       if (!(error instanceof Error && error.name === 'AssertionError')) throw error
       last = error.message
     }
-    if (performance.now() - began > LIMIT_MS)
+    const waited = performance.now() - began
+    if (waited > LIMIT_MS)
       throw new Error(`waited in vain until ${what}; seen last: ${inspect(last, { depth: 6 })}`)
-    await delay(5)
+    // Who has waited for long looks less often: many a read costs more than what is waited for.
+    await delay(Math.min(5 + waited / 40, 30))
   }
 }
