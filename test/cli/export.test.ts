@@ -119,7 +119,7 @@ describe('wharf export', () => {
       file('footer.json', 'Thank you'),
     )
     expect({ ...(await exited), err: output.err }).toMatchObject({ code: 0 })
-    const [book = []] = readWorkbooks([join(folder, 'two.xlsx')])
+    const [book = []] = await readWorkbooks([join(folder, 'two.xlsx')])
     expect(book.map(({ name }) => name)).toEqual(['North', 'South'])
     const cells = Object.values(book[1]?.cells ?? {}).map(({ value }) => value)
     for (const text of ['South', 'Region: all', 'No.', 'Thank you']) expect(cells).toContain(text)

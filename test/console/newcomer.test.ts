@@ -20,7 +20,7 @@ describeConsole('a newcomer', (bench) => {
     expect(file.suggestedFilename()).toBe('orders.xlsx')
     const path = join(bench.wharf.dataDir, 'fetched.xlsx')
     await file.saveAs(path)
-    const sheet = readWorkbooks([path])[0]?.[0]
+    const sheet = (await readWorkbooks([path]))[0]?.[0]
     expect(sheet?.cells.A1?.value).toBe('Orders')
     expect(sheet?.merges).toContain('B3:C3')
     expect(sheet?.rows).toBeGreaterThan(1_000)

@@ -167,7 +167,7 @@ test('any template and any rows come back from another program as the rules say'
       return { path: files[0]!.path, plan, types, rows }
     }),
   )
-  const seen = readWorkbooks(books.map(({ path }) => path))
+  const seen = await readWorkbooks(books.map(({ path }) => path))
   for (const [index, { plan, types, rows }] of books.entries()) {
     const { cells } = seen[index]![0]!
     const [own] = await readWorkbook(books[index]!.path)

@@ -89,7 +89,7 @@ export class ExportClient {
   async sheets(taskId: string): Promise<SeenSheet[]> {
     const path = join(temporaryFolder(), 'book.xlsx')
     writeFileSync(path, await this.bytes(taskId))
-    return readWorkbooks([path])[0] as SeenSheet[]
+    return (await readWorkbooks([path]))[0] as SeenSheet[]
   }
 }
 

@@ -61,7 +61,7 @@ test('without a template no key is lost, whichever row has it first', async () =
   const path = join(temporaryFolder(), 'all.xlsx')
   const excel = await client.run({ ...body, type: 'excel' })
   writeFileSync(path, await client.bytes(excel.task_id))
-  const [[sheet]] = readWorkbooks([path]) as [[SeenSheet]]
+  const [[sheet]] = (await readWorkbooks([path])) as [[SeenSheet]]
   const row = (n: number) => ['A', 'B', 'C', 'D'].map((letter) => sheet.cells[`${letter}${n}`]?.value ?? null)
   expect([row(1), row(2), row(122), row(251)]).toEqual([
     ['id', 'last', 'b', '_row_head_'],
@@ -271,7 +271,7 @@ test('more rows than a file may have become parts in one zip, each with its head
   const names = ['报表-1.xlsx', '报表-2.xlsx', '报表-3.xlsx']
   expect(Object.keys(readArchive(path))).toEqual([...names, 'manifest.json'])
   unpack(path, folder)
-  const parts = readWorkbooks(names.map((name) => join(folder, name))).map(([sheet]) => {
+  const parts = (await readWorkbooks(names.map((name) => join(folder, name)))).map(([sheet]) => {
     const column = Array.from({ length: sheet!.rows }, (_, row) => sheet!.cells[`A${row + 1}`]?.value)
     return { head: column.slice(0, 2), ids: column.slice(2, 102), foot: column.slice(102) }
   })

@@ -47,7 +47,7 @@ describe('LibreOffice opens what Wharf writes', () => {
 
   test('the sample with its header of three levels: merges, colours and conditions survive a save', async () => {
     const file = await exported(({ page, pageSize }) => sampleOrders(30, page, pageSize), '--title', 'Orders')
-    const [before, after] = readWorkbooks([file, await office.resaved(file)])
+    const [before, after] = await readWorkbooks([file, await office.resaved(file)])
     const [ours, theirs] = [before![0]!, after![0]!]
     expect(theirs.merges.toSorted()).toEqual(ours.merges.toSorted())
     expect(ours.merges).toEqual(expect.arrayContaining(['A1:J1', 'B3:C3', 'D3:F3', 'D4:E4', 'A3:A5']))
@@ -95,7 +95,7 @@ describe('LibreOffice opens what Wharf writes', () => {
       'TRUE',
       '"17"',
     ])
-    const [saved] = readWorkbooks([await office.resaved(file)])
+    const [saved] = await readWorkbooks([await office.resaved(file)])
     const values = ['A2', 'B2', 'C2', 'D2', 'E2', 'G2'].map((place) => saved![0]!.cells[place]?.type)
     expect(values).toEqual(['d', 'd', 'n', 'n', 'n', 's'])
     const formats = ['A2', 'B2', 'C2', 'D2'].map((place) => saved![0]!.cells[place]?.look.format)
@@ -127,7 +127,7 @@ describe('LibreOffice opens what Wharf writes', () => {
       ['', '"Kiel"', '"item 2"', '2'],
       ['"Rome"', '', '"item 3"', '3'],
     ])
-    const [saved] = readWorkbooks([await office.resaved(file)])
+    const [saved] = await readWorkbooks([await office.resaved(file)])
     expect(saved![0]!.merges.toSorted()).toEqual(['A1:B1', 'A2:A4', 'A5:B5', 'B2:B3'])
   })
 

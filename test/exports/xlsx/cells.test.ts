@@ -22,7 +22,7 @@ async function column1(
     sheets: [{ plan: plan([column(0, type)]), segments: [bench.spool(rows)] }],
     ...more,
   })
-  const [sheets] = readWorkbooks(files.map(({ path }) => path))
+  const [sheets] = await readWorkbooks(files.map(({ path }) => path))
   return values.map((_, n) => sheets![0]!.cells[`A${n + 1}`])
 }
 
@@ -371,7 +371,7 @@ test('rows are as high as their wrapped texts need, East Asian widths counted', 
   const { files } = await bench.write({
     sheets: [{ plan: plan([wrapping, column(1)]), segments: [bench.spool([...rows, ...filler])] }],
   })
-  const { heights } = readWorkbooks([files[0]!.path])[0]![0]!
+  const { heights } = (await readWorkbooks([files[0]!.path]))[0]![0]!
   expect(rows.map((_, n) => heights[`${n + 1}`])).toEqual([undefined, 30, 45, 45, 45, 409, undefined, 30])
   const rest = filler.map((_, n) => heights[`${rows.length + n + 1}`])
   expect(rest).toEqual(filler.map((_, n) => (n % 2 === 0 ? 45 : 225)))
@@ -382,7 +382,7 @@ test('bytes that are no UTF-8 become replacement characters', async () => {
   const { files } = await bench.write({
     sheets: [{ plan: plan([column(0)]), segments: [bench.spool(bytes)] }],
   })
-  const [sheets] = readWorkbooks([files[0]!.path])
+  const [sheets] = await readWorkbooks([files[0]!.path])
   expect(sheets![0]!.cells.A1!.value).toMatch(/^a\ufffd+$/)
 })
 
@@ -393,7 +393,7 @@ test('a text longer than a cell may be is cut between characters and reported', 
   const { files, warnings } = await bench.write({
     sheets: [{ plan: plan([column(0)]), segments: [bench.spool(rows)] }],
   })
-  const [sheets] = readWorkbooks([files[0]!.path])
+  const [sheets] = await readWorkbooks([files[0]!.path])
   const values = rows.map((_, n) => sheets![0]!.cells[`A${n + 1}`]!.value)
   expect(values).toEqual([limit, limit, `a${'😀'.repeat(16_383)}`, '&'.repeat(32_767), '中'.repeat(20_000)])
   expect(warnings).toEqual([
@@ -416,7 +416,7 @@ test('columns may take the fields of the spool in any order, and lack some', asy
       },
     ],
   })
-  const { cells } = readWorkbooks([files[0]!.path])[0]![0]!
+  const { cells } = (await readWorkbooks([files[0]!.path]))[0]![0]!
   expect(Object.fromEntries(Object.entries(cells).map(([at, { value }]) => [at, value]))).toEqual({
     A1: 'c',
     B1: 1,

@@ -1,7 +1,8 @@
-"""Reads the workbooks named on standard input (a JSON list) with openpyxl and prints what it saw as a JSON list."""
+"""Reads the workbooks that each line of standard input names (a JSON list) with openpyxl, and answers with a line of JSON."""
 import datetime
 import json
 import sys
+import traceback
 
 import openpyxl
 
@@ -65,4 +66,9 @@ def dump(path):
     return sheets
 
 
-json.dump([dump(path) for path in json.load(sys.stdin)], sys.stdout)
+for line in sys.stdin:
+    try:
+        answer = {"seen": [dump(path) for path in json.loads(line)]}
+    except Exception:
+        answer = {"error": traceback.format_exc()}
+    print(json.dumps(answer), flush=True)

@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { spawnBound } from '../../support/bound-process.ts'
 import { requirePython } from '../../support/find-binary.ts'
 
 export interface SeenCell {
@@ -39,17 +42,28 @@ export interface SeenSheet {
 
 const SCRIPT = fileURLToPath(new URL('./dump-workbooks.py', import.meta.url))
 let python: string | undefined
+let reader: ReturnType<typeof startReader> | undefined
 
 /** Opens workbooks with openpyxl, all in one process: starting Python costs more than reading a file. */
-export function readWorkbooks(paths: readonly string[]): SeenSheet[][] {
+export async function readWorkbooks(paths: readonly string[]): Promise<SeenSheet[][]> {
+  reader ??= startReader()
+  const line = await reader(JSON.stringify(paths))
+  const { seen, error } = JSON.parse(line) as { seen: SeenSheet[][]; error?: string }
+  if (error !== undefined) throw new Error(`openpyxl refused a workbook: ${error}`)
+  return seen
+}
+
+/** A Python that answers each line with one; it ends with this process. */
+function startReader(): (line: string) => Promise<string> {
   python ??= findPython()
-  const { status, stdout, stderr } = spawnSync(python, [SCRIPT], {
-    input: JSON.stringify(paths),
-    encoding: 'utf8',
-    maxBuffer: 1 << 30,
-  })
-  if (status !== 0) throw new Error(`openpyxl refused a workbook: ${stderr}`)
-  return JSON.parse(stdout)
+  const child = spawnBound(python, [SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const answers = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]()
+  return async (line) => {
+    child.stdin?.write(`${line}\n`)
+    const { value, done } = await answers.next()
+    if (done) throw new Error('Python has ended')
+    return value
+  }
 }
 
 const ARCHIVE = `

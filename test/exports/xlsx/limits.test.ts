@@ -61,7 +61,7 @@ test('a file ends at its number of rows; each repeats the top, the last has the 
     'parts-2.xlsx',
     'parts-3.xlsx',
   ])
-  const sheets = readWorkbooks(files.map(({ path }) => path)).map(([sheet]) => sheet!)
+  const sheets = (await readWorkbooks(files.map(({ path }) => path))).map(([sheet]) => sheet!)
   expect(sheets.flatMap(numbers)).toEqual(upTo(25))
   expect(sheets.map(({ cells }) => cells.A1!.value)).toEqual(['top', 'top', 'top'])
   expect(sheets.map(({ rows }) => rows)).toEqual([11, 11, 7])
@@ -97,7 +97,7 @@ for (const [title, slice] of [
     expect(files.length).toBeLessThanOrEqual(
       Math.ceil((files.reduce((sum, file) => sum + file.bytes, 0) / maxBytes) * 1.4),
     )
-    const sheets = readWorkbooks(files.map(({ path }) => path)).map(([sheet]) => sheet!)
+    const sheets = (await readWorkbooks(files.map(({ path }) => path))).map(([sheet]) => sheet!)
     expect(sheets.flatMap(numbers)).toEqual(upTo(2000))
   })
 }
@@ -115,7 +115,7 @@ test('a weight limit holds when the data suddenly compresses worse', async () =>
     maxBytes: 150_000,
   })
   expect(Math.max(...files.map(({ bytes }) => bytes))).toBeLessThanOrEqual(150_000)
-  const sheets = readWorkbooks(files.map(({ path }) => path)).map(([sheet]) => sheet!)
+  const sheets = (await readWorkbooks(files.map(({ path }) => path))).map(([sheet]) => sheet!)
   expect(sheets.flatMap(numbers)).toEqual(upTo(7000))
 })
 
@@ -141,7 +141,7 @@ test('sheets share files, and a split goes on with the sheet that it broke', asy
     sheets: [sheet('one', 0, 8), sheet('two', 100, 8), sheet('empty', 0, 0), sheet('three', 200, 2)],
     maxRows: 10,
   })
-  const books = readWorkbooks(files.map(({ path }) => path))
+  const books = await readWorkbooks(files.map(({ path }) => path))
   expect(books.map((book) => book.map(({ name }) => name))).toEqual([
     ['one', 'two'],
     ['two', 'empty', 'three'],
@@ -172,7 +172,10 @@ test('a label that a split cuts stands in both files, merged over its rows in ea
     sheets: [{ plan: plan([column(null), column(null), column(0)], { rowHeads }), segments }],
     maxRows: 6,
   })
-  const [[first], [second]] = readWorkbooks(files.map(({ path }) => path)) as [SeenSheet[], SeenSheet[]]
+  const [[first], [second]] = (await readWorkbooks(files.map(({ path }) => path))) as [
+    SeenSheet[],
+    SeenSheet[],
+  ]
   expect(first!.merges).toEqual(['A1:A6', 'B1:B4', 'B5:B6'])
   expect(second!.merges).toEqual(['A1:A2', 'B1:B2'])
   expect([first!.cells.A1!.value, first!.cells.B1!.value, first!.cells.B5!.value]).toEqual(['both', 'A', 'B'])

@@ -116,7 +116,7 @@ test('any rows come back from a workbook as they went in', async () => {
           }),
         ),
       )
-      const read = readWorkbooks(written.map(({ files }) => files[0]!.path))
+      const read = await readWorkbooks(written.map(({ files }) => files[0]!.path))
       books.forEach(({ types, rows, top }, n) => {
         const { cells } = read[n]![0]!
         const back = rows.map((_, y) => types.map((_, x) => seen(cells[`${'ABCDE'[x]}${top + y + 1}`])))

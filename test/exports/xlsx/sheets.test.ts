@@ -17,7 +17,7 @@ function cell(row: number, at: number, value: FixedCell['value'], more: Partial<
 async function open(sheets: Parameters<typeof bench.write>[0]['sheets']) {
   const { files } = await bench.write({ sheets })
   expect(files).toHaveLength(1)
-  return readWorkbooks([files[0]!.path])[0]!
+  return (await readWorkbooks([files[0]!.path]))[0]!
 }
 
 test('an export without rows has its header and its footer', async () => {

@@ -39,7 +39,7 @@ test('the last row has a total of each column that asks for one, as a formula an
   const { files, warnings } = await bench.write({
     sheets: [{ plan: planned(COLUMNS), segments: [bench.spool(rows, { slice: 2 })] }],
   })
-  const [[sheet]] = readWorkbooks([files[0]!.path]) as [[SeenSheet]]
+  const [[sheet]] = (await readWorkbooks([files[0]!.path])) as [[SeenSheet]]
   expect(totals(sheet)).toEqual({
     B6: ['=SUBTOTAL(109,B2:B5)', -12.2],
     C6: ['=SUBTOTAL(101,C2:C5)', 4],
@@ -66,7 +66,7 @@ test('a sum of many parts is exact to the digits that a spreadsheet shows, and i
   const { files } = await bench.write({
     sheets: [{ plan, segments: [bench.spool(rows, { slice: 100 })], widths: [8] }],
   })
-  const [[sheet]] = readWorkbooks([files[0]!.path]) as [[SeenSheet]]
+  const [[sheet]] = (await readWorkbooks([files[0]!.path])) as [[SeenSheet]]
   expect(sheet.cells.A5002!.cached).toBe(2_499_997_775)
   expect(sheet.widths.A).toBeGreaterThan('2,499,997,775.00'.length)
 })
@@ -78,7 +78,7 @@ test('each part of a split file has the totals of its own rows, and the footer s
     sheets: [{ plan, segments: [bench.spool(rows, { slice: 7 })] }],
     maxRows: 10,
   })
-  const sheets = readWorkbooks(files.map(({ path }) => path)).map(([sheet]) => sheet!)
+  const sheets = (await readWorkbooks(files.map(({ path }) => path))).map(([sheet]) => sheet!)
   expect(sheets.map(totals)).toEqual([
     { A12: ['=SUBTOTAL(109,A2:A11)', 45] },
     { A12: ['=SUBTOTAL(109,A2:A11)', 145] },
@@ -89,7 +89,7 @@ test('each part of a split file has the totals of its own rows, and the footer s
 
 test('without rows there is nothing to sum up', async () => {
   const { files } = await bench.write({ sheets: [{ plan: planned(COLUMNS), segments: [] }] })
-  const [[sheet]] = readWorkbooks([files[0]!.path]) as [[SeenSheet]]
+  const [[sheet]] = (await readWorkbooks([files[0]!.path])) as [[SeenSheet]]
   expect(totals(sheet)).toEqual({})
   expect([sheet.cells.A2!.value, sheet.cells.B2!.value, sheet.cells.C2!.value]).toEqual(['Total', 0, null])
 })
@@ -121,7 +121,7 @@ const groupRows = (name: string, from: number, count: number) =>
 test('each row header over more than one row has a subtotal, which no total counts twice', async () => {
   const segments = [groupRows('oslo', 1, 3), groupRows('kiel', 10, 1), groupRows('rome', 100, 2)]
   const { files } = await bench.write({ sheets: [{ plan: planned(TREE), segments }] })
-  const [[sheet]] = readWorkbooks([files[0]!.path]) as [[SeenSheet]]
+  const [[sheet]] = (await readWorkbooks([files[0]!.path])) as [[SeenSheet]]
   const titles = Object.fromEntries(
     Object.entries(sheet.cells)
       .filter(([at, { value }]) => /^[AB]/.test(at) && value !== null)
@@ -155,7 +155,7 @@ test('each row header over more than one row has a subtotal, which no total coun
 test('a row header that is cut by a limit has a subtotal in each part', async () => {
   const segments = [groupRows('oslo', 1, 5), groupRows('kiel', 10, 2), groupRows('rome', 100, 1)]
   const { files } = await bench.write({ sheets: [{ plan: planned(TREE), segments }], maxRows: 3 })
-  const sheets = readWorkbooks(files.map(({ path }) => path)).map(([sheet]) => sheet!)
+  const sheets = (await readWorkbooks(files.map(({ path }) => path))).map(([sheet]) => sheet!)
   expect(sheets.map(totals)).toEqual([
     {
       D5: ['=SUBTOTAL(109,D2:D4)', 6],
@@ -212,7 +212,7 @@ test('a row is as high as the label that has it alone needs', async () => {
   const { files } = await bench.write({
     sheets: [{ plan: planned(template), segments: [rows('a', 1), rows('b', 3)] }],
   })
-  const [[sheet]] = readWorkbooks([files[0]!.path]) as [[SeenSheet]]
+  const [[sheet]] = (await readWorkbooks([files[0]!.path])) as [[SeenSheet]]
   expect(sheet.heights['2']).toBeGreaterThan(25)
   expect(sheet.heights['3']).toBeUndefined()
 })
@@ -226,7 +226,7 @@ test('digits that no format shows do not widen a column', async () => {
   const plan = planned([{ name: 'n', type: 'money' }])
   const segments = [bench.spool([[new Digits('142.05030000000002')]])]
   const { files } = await bench.write({ sheets: [{ plan, segments, widths: [18] }] })
-  const [[sheet]] = readWorkbooks([files[0]!.path]) as [[SeenSheet]]
+  const [[sheet]] = (await readWorkbooks([files[0]!.path])) as [[SeenSheet]]
   expect(sheet.widths.A).toBeGreaterThan('-999,999,999,999.99'.length)
   expect(sheet.widths.A).toBeLessThan(24)
 })
