@@ -45,7 +45,7 @@ npx() { "$@"; }
 wharf() {
   if [ "$1" = agent ]; then
     "$NODE" "$BIN" "$@" --listen 127.0.0.1:0 > agent.log 2>&1 &
-    until [ -s agent.log ]; do kill -0 $!; done
+    until [ -s agent.log ]; do kill -0 $!; sleep 0.1; done
     kill -0 $!
   else
     "$NODE" "$BIN" "$@" | tee said
@@ -54,7 +54,7 @@ wharf() {
 }
 curl() {
   case " $* " in
-    *' -N '*|*' -fsSN '*) command curl -fsSN "$@" | head -n 1 || true ;;
+    *' -N '*|*' -fsSN '*) exec 3< <(exec curl -fsSN "$@"); IFS= read -r line <&3; echo "$line"; kill $! ;;
     # A person waits until the file is there.
     *' -fsSOJ '*) until command curl "$@"; do sleep 0.1; done ;;
     *) command curl -fsS "$@" ;;

@@ -12,7 +12,7 @@ test.runIf(availableBackends().length > 1)(
     onTestFinished(() => backend.remove())
     const env = {
       ...backend.env,
-      WHARF_LEASE_SECONDS: '10',
+      WHARF_LEASE_SECONDS: '6',
       WHARF_EXPORT_CONCURRENCY: '1',
       WHARF_SEAL_KEY: 'x'.repeat(32),
     }

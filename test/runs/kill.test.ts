@@ -77,7 +77,7 @@ test.runIf(availableBackends().includes('postgres + redis'))(
   'a run whose instance is killed goes on with another instance',
   async () => {
     const backend = await openBackend('postgres + redis')
-    const env = { ...backend.env, ...COMMON, WHARF_LEASE_SECONDS: '10' }
+    const env = { ...backend.env, ...COMMON, WHARF_LEASE_SECONDS: '6' }
     const { feed, reached } = await feedWithABigOne()
     const one = await serveWharf(env)
     const ask = asker(one.address)

@@ -22,7 +22,7 @@ test.runIf(availableBackends().includes('postgres + redis'))(
   'a view goes on at another instance where it was',
   async () => {
     const backend = await openBackend('postgres + redis')
-    const env = { ...backend.env, ...COMMON, WHARF_LEASE_SECONDS: '10' }
+    const env = { ...backend.env, ...COMMON, WHARF_LEASE_SECONDS: '6' }
     const one = await serveWharf(env)
     const view = await watchARun(one.address)
     const two = await serveWharf(env)

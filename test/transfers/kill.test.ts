@@ -25,7 +25,7 @@ describe.each(availableBackends())('a killed server on %s', (name) => {
       // Instances have a data dir each; alone, the server comes back to what it left.
       WHARF_DATA_DIR: dataDir,
       WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
-      WHARF_LEASE_SECONDS: '10',
+      WHARF_LEASE_SECONDS: '6',
       WHARF_LOG_LEVEL: 'error',
       TRANSFER_ENGINE: 'gse',
       GSE_ENDPOINT: endpoint,

@@ -38,30 +38,37 @@ async function untilUnderWay({ engine }: Server, task: string, agentId: string):
   )
 }
 
-describe('20 agents as processes', () => {
+describe('20 agents', () => {
   test('killed, frozen, lying and new ones: every other target gets the file', async () => {
     const swarm = await setupSwarm()
     // Nobody is given up for being slow: the test says when the time of those who are away is over.
     const clock = new FastClock(1)
     const server = await swarm.server({ clock, absentMs: HOUR_MS })
     // A limit keeps the transfer under way long enough to disturb it.
-    const args = ['--download', '2m']
-    const agents = await Promise.all(
-      names(20).map((id) => swarm.agentProcess(server, id, { args, lying: id === 'agent-05' })),
-    )
+    const downloadLimit = 2_000_000
+    const args = ['--download', String(downloadLimit)]
+    const start = (id: string, lying = false) => swarm.agentProcess(server, id, { args, lying })
+    // Only what is killed, frozen or a lie needs a process of its own.
+    const [killed, frozen, restarted] = [
+      await start('killed'),
+      await start('frozen'),
+      await start('restarted'),
+    ]
+    const lying = await start('lying', true)
+    const well = await Promise.all(names(16).map((id) => swarm.agent(server, id, { downloadLimit })))
     await untilConnected(server.engine, 20)
     const late = { id: 'agent-late', root: join(swarm.folder, 'roots', 'agent-late') }
     const file = swarm.file(16 * MIB + 1)
-    const targets = targetsFor([...agents, late])
+    const targets = targetsFor([...well, lying, killed, frozen, restarted, late])
     const { engineTaskId } = await server.engine.start({ ...orderOf(file), targets }, signal)
     await untilUnderWay(server, engineTaskId, 'agent-03')
-    agents[8]?.child.kill('SIGKILL')
-    agents[12]?.child.kill('SIGSTOP')
-    agents[15]?.child.kill('SIGKILL')
-    await agents[15]?.exited
-    const again = await swarm.agentProcess(server, 'agent-15', { args })
-    await swarm.agentProcess(server, late.id, { args })
-    const others = [...agents.filter((_, at) => ![8, 12, 15].includes(at)), again, late]
+    killed.child.kill('SIGKILL')
+    frozen.child.kill('SIGSTOP')
+    restarted.child.kill('SIGKILL')
+    await restarted.exited
+    await start(restarted.id)
+    await start(late.id)
+    const others = [...well, lying, restarted, late]
     const untilDone = (what: string, count: number) =>
       until(
         what,
@@ -69,14 +76,13 @@ describe('20 agents as processes', () => {
         ({ targets }) => targets.filter(({ errorCode }) => errorCode === 0).length === count,
       )
     await untilDone('all but the killed and the frozen have it', others.length)
-    agents[12]?.child.kill('SIGCONT')
+    frozen.child.kill('SIGCONT')
     await untilDone('the frozen one has it, too', others.length + 1)
     clock.advance(HOUR_MS)
     const result = await untilOver(server.engine, engineTaskId)
     const codes = new Map(result.targets.map(({ agentId, errorCode }) => [agentId, errorCode]))
-    expect(codes.get('agent-08')).toBe(117)
-    expect(codes.get('agent-12')).toBe(0)
-    for (const { id, root } of [...others, agents[12]!]) {
+    expect(codes.get(killed.id)).toBe(117)
+    for (const { id, root } of [...others, frozen]) {
       expect([id, codes.get(id)]).toEqual([id, 0])
       expect(sha256sum(join(root, 'in', FILE))).toBe(file.signature)
     }

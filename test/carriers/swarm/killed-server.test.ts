@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { Agent } from '../../../src/carriers/swarm/agent/index.ts'
 import { systemClock } from '../../../src/kernel/index.ts'
 import { openSqliteLedger } from '../../../src/ledger/sqlite/open-sqlite.ts'
-import { inviteAgent, spawnAgent, stateFolder } from '../../support/agents.ts'
+import { agentOptions } from '../../support/agents.ts'
+import { silentLog } from '../../support/backends.ts'
 import { Front, portOf } from '../../support/front.ts'
 import { ADMIN_TOKEN } from '../../support/http.ts'
 import { sha256sum } from '../../support/sha256sum.ts'
@@ -45,15 +46,11 @@ async function setup() {
   const startAgents = async () => {
     for (const { id, root } of agents) {
       mkdirSync(root)
-      const token = await inviteAgent(front.url, id)
       // A limit keeps the transfer under way long enough to disturb it.
-      const args = ['--download', '1m']
-      const child = spawnAgent(front.url, { id, root, state: stateFolder(), token }, { args })
-      const exited = once(child, 'exit')
-      onTestFinished(async () => {
-        child.kill('SIGKILL')
-        await exited
-      })
+      const options = { ...(await agentOptions(front.url, id, root)), downloadLimit: 1_000_000 }
+      const agent = new Agent({ clock: systemClock, log: silentLog }, options)
+      await agent.start()
+      onTestFinished(() => agent.stop())
     }
   }
   const ask = async <T>(key: string, method: string, path: string, body?: object | Uint8Array) => {

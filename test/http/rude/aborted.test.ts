@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
+import { BusinessSystem } from '../../support/business-system.ts'
 import { startPostgres } from '../../support/postgres-server.ts'
 import {
   firstBytes,
@@ -12,11 +13,11 @@ import { startSource } from '../../support/source-server.ts'
 import { until } from '../../support/until.ts'
 import { type RudeServer, startRudeServer } from './rude-server.ts'
 
-const ROWS = 200_000
-
 /** A file that is larger than what is under way, and clients that begin to fetch it. */
 async function makeFile({ address, client }: Pick<RudeServer, 'address' | 'client'>) {
-  const { task_id: id } = await client.run({ source_url: `${address}/samples/orders?rows=${ROWS}` })
+  const business = await BusinessSystem.start()
+  const { url } = business.source({ total: 1_000, row: (n) => ({ id: n, text: 'x'.repeat(24_000) }) })
+  const { task_id: id } = await client.run({ source_url: url, type: 'csv', page_size: 100 })
   const head = requestHead({
     method: 'GET',
     path: `/api/exports/${id}/file`,
