@@ -168,7 +168,7 @@ export class MixedLoad {
     for (const prefix of ['', 'operator-1'])
       await this.#json('GET', `/api/projects/${this.#project.id}/operators?prefix=${prefix}`)
     await this.#bulk(id)
-    for (const of of [`task_id=${id}`, `project_id=${this.#project.id}`]) {
+    for (const scope of [`task_id=${id}`, `project_id=${this.#project.id}`]) {
       await this.#firstEvent(`/api/events?after=0&${scope}`, this.#project.key)
       await this.#firstEvent(`/api/events?${scope}&after=${Number.MAX_SAFE_INTEGER}`, this.#project.key).catch(
         () => undefined,
