@@ -5,6 +5,7 @@ import { credentials } from '@grpc/grpc-js'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { Agent } from '../../src/carriers/swarm/agent/index.ts'
+import { Scheduler } from '../../src/exports/saved/index.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { loadTaskProto } from '../../src/processing/grpc/task-proto.ts'
 import { bodyOf, startFeed } from '../runs/feed-server.ts'
@@ -170,9 +171,10 @@ export class MixedLoad {
     await this.#bulk(id)
     for (const scope of [`task_id=${id}`, `project_id=${this.#project.id}`]) {
       await this.#firstEvent(`/api/events?after=0&${scope}`, this.#project.key)
-      await this.#firstEvent(`/api/events?${scope}&after=${Number.MAX_SAFE_INTEGER}`, this.#project.key).catch(
-        () => undefined,
-      )
+      await this.#firstEvent(
+        `/api/events?${scope}&after=${Number.MAX_SAFE_INTEGER}`,
+        this.#project.key,
+      ).catch(() => undefined)
     }
     await this.#firstEvent('/api/events?after=0', ADMIN_TOKEN)
     await this.#ask('DELETE', `/api/exports/${waiting}/file`)
@@ -190,7 +192,8 @@ export class MixedLoad {
     await bulk({ action: 'retry', filter: { operator_id: 'anna' } })
     const files = { action: 'delete_file', filter: { operator_id: 'operator-2' } }
     const { next_cursor: cursor } = await bulk(files)
-    await bulk({ ...files, cursor })
+    // Without a history there is no second page.
+    if (cursor) await bulk({ ...files, cursor })
     await this.#json('POST', `/api/exports/${id}/deliveries/resend`)
     await this.#json('GET', `/api/exports/${id}/callback`)
     for (const filter of ['', 'failed=true'])
@@ -211,12 +214,14 @@ export class MixedLoad {
     const parameters = { from: '{{last_month.start}}' }
     for (const [name, more] of Object.entries({ every: { schedule }, once: {}, gone: {} }))
       await this.#json('PUT', `/api/saved-exports/${name}`, { body: { source_url, parameters, ...more } })
-    // Due at once: the leader starts it.
+    // Due at once: the scheduler starts it. The leader's own may look only after twenty seconds.
     await this.#wharf.ledger.db
       .updateTable('saved_exports')
       .set({ due_at: 1, wake_at: 1 })
       .where('name', '=', 'every')
       .execute()
+    const { ledger, saved, exports } = this.#wharf
+    await new Scheduler({ ledger, saved, exports, log: silentLog }).runOnce(new AbortController().signal)
     await this.#until('/api/saved-exports/every', ({ last_run }) => last_run !== null)
     for (const from of ['a', 'b'])
       await this.#json('POST', '/api/saved-exports/once/run', { body: { parameters: { from } } })

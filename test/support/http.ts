@@ -65,7 +65,7 @@ export async function startHttp(name: BackendName = 'embedded', options: HttpOpt
   const ask = asking(() => wharf.address)
   const { address, metricsAddress, engine, projects, sessions, apis } = wharf
   const { grpcAddress } = apis.processing
-  const { saved } = apis.exports
+  const { exports, saved } = apis.exports
   return {
     address,
     metricsAddress,
@@ -73,6 +73,7 @@ export async function startHttp(name: BackendName = 'embedded', options: HttpOpt
     engine,
     projects,
     sessions,
+    exports,
     saved,
     ledger: engine.ledger,
     backend,
