@@ -7,7 +7,6 @@ import { queryClient } from './live/query-client.ts'
 import { PATCHES } from './pages/patches.ts'
 import { SignInPage } from './pages/sign-in/page.tsx'
 import { PageLoading } from './parts/page-loading.tsx'
-import { ToastProvider } from './parts/toasts.tsx'
 import { useStore } from './store.ts'
 import { ThemeProvider } from './theme/provider.tsx'
 
@@ -30,9 +29,7 @@ function Content() {
   return (
     <LiveProvider patches={PATCHES}>
       <Suspense fallback={<PageLoading />}>
-        <ToastProvider>
-          <Frame />
-        </ToastProvider>
+        <Frame />
       </Suspense>
     </LiveProvider>
   )

@@ -174,8 +174,8 @@ describeConsole(
     test('with the admin token the project is chosen, and the last hour is shown', async () => {
       const page = await bench.visit({ key: bench.wharf.adminToken, path: '/overview' })
       await page.getByRole('heading', { name: 'Overview' }).waitFor()
-      await page.getByText('Leads').waitFor()
-      await page.getByRole('img', { name: /^Exports: \d+ ended in the last hour/ }).waitFor()
+      await page.getByText('Leader').waitFor()
+      await page.getByRole('img', { name: /^Exports: \d+ finished in the last hour/ }).waitFor()
       await page.locator('canvas').first().waitFor()
       await bench.shoot(page, 'overview')
       const made = await fetch(`${bench.wharf.address}/api/projects`, {

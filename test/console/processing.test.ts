@@ -31,7 +31,7 @@ async function uploadLimit(page: Page): Promise<(bytesPerSecond: number) => Prom
 
 async function download(page: Page, file: string): Promise<Buffer> {
   const started = page.waitForEvent('download')
-  await taskRow(page, file).getByRole('button', { name: 'Download the result' }).click()
+  await taskRow(page, file).getByRole('button', { name: 'Download result' }).click()
   return readFileSync(await (await started).path())
 }
 
@@ -50,7 +50,7 @@ describeConsole(
       })()`)
       const zone = page.locator('.drop-zone')
       await zone.dispatchEvent('dragover', { dataTransfer: dropped })
-      await page.getByText('Let go to upload').waitFor()
+      await page.getByText('Release to upload').waitFor()
       await zone.dispatchEvent('drop', { dataTransfer: dropped })
       await taskRow(page, '掉落.txt').getByText('Done', { exact: true }).waitFor()
       expect((await download(page, '掉落.txt')).toString()).toBe('what was dropped')
@@ -65,7 +65,7 @@ describeConsole(
       await page.getByTestId('upload-files').setInputFiles(file)
       await until('a good part is there', async () => (await uploaded(page, 'cut.bin')) >= 20)
       await bench.wharf.kill()
-      await uploadRow(page, 'cut.bin').getByText('Cut off; goes on by itself').waitFor()
+      await uploadRow(page, 'cut.bin').getByText('Interrupted; resumes by itself').waitFor()
       await bench.shoot(page, 'processing-cut')
       await limit(-1)
       await bench.wharf.start()
@@ -88,8 +88,8 @@ describeConsole(
       await page.reload()
       await page.getByText('Drop files here').waitFor()
       await choose()
-      await uploadRow(page, 'again.bin').getByText('went on at').waitFor()
-      await uploadRow(page, 'again.bin').getByRole('button', { name: 'Give up' }).click()
+      await uploadRow(page, 'again.bin').getByText('resumed at').waitFor()
+      await uploadRow(page, 'again.bin').getByRole('button', { name: 'Discard' }).click()
       await uploadRow(page, 'again.bin').waitFor({ state: 'detached' })
       await expect.poll(() => taskRow(page, 'again.bin').count()).toBe(0)
     })

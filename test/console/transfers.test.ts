@@ -107,7 +107,7 @@ describeConsole(
       await bench.shoot(page, 'new-delivery')
       await page.getByRole('button', { name: 'Deliver' }).click()
       await page.getByRole('heading', { name: '发布 1.bin' }).waitFor()
-      await page.getByRole('button', { name: 'Has the file 1' }).waitFor()
+      await page.getByRole('button', { name: 'Delivered 1' }).waitFor()
       await page.getByText('Delivered', { exact: true }).waitFor()
       expect(sha256sum(join(folder, 'in', '发布 1.bin'))).toBe(signature)
 
@@ -128,7 +128,11 @@ describeConsole(
       await page.getByRole('button', { name: 'Choose the 1 connected' }).click()
       await page.getByLabel('Directory on the target').fill('/nowhere/at/all')
       await page.getByRole('button', { name: 'Deliver' }).click()
-      await page.getByRole('cell', { name: /The directory is outside of the agent's roots 203/ }).waitFor()
+      await page
+        .getByRole('cell', {
+          name: /The directory is outside the directories that the agent may write to 203/,
+        })
+        .waitFor()
     })
 
     test('five thousand targets are a map that can be read, filtered and pointed at', async () => {
@@ -136,7 +140,7 @@ describeConsole(
       await answerWithMany(page)
       await page.goto(`${bench.wharf.address}/transfers/job?id=many`)
       await page.getByRole('img', { name: 'Map of 5000 targets' }).waitFor()
-      for (const words of ['Has the file 4,350', 'Downloading 500', 'Failed 100', 'Timed out 50'])
+      for (const words of ['Delivered 4,350', 'Downloading 500', 'Failed 100', 'Timed out 50'])
         await page.getByRole('button', { name: words }).waitFor()
       // A cell a target, in their order, and no element a target.
       const { width = 0 } = (await page.locator('.target-map').boundingBox()) ?? {}
@@ -151,7 +155,7 @@ describeConsole(
       await bench.shoot(page, 'transfer-5000')
 
       await page.getByRole('button', { name: 'Failed 100' }).click()
-      await page.getByLabel('Search targets, codes, words').fill('disk is full')
+      await page.getByLabel('Search targets, codes, reasons').fill('disk is full')
       await page.getByRole('cell', { name: 'host-57', exact: true }).waitFor()
       await expect.poll(() => page.locator('[data-row]').count()).toBe(50)
       await expect.poll(() => page.getByRole('cell', { name: 'host-7', exact: true }).count()).toBe(0)

@@ -5,6 +5,7 @@ import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import { session } from '../api/session.ts'
 import { lazyPart } from '../live/lazy-part.ts'
 import { PLACES, type Place } from '../pages/registry.ts'
+import { Toasts } from '../parts/toasts.tsx'
 import { useStore } from '../store.ts'
 import './frame.css'
 import { Mark } from '../parts/mark.tsx'
@@ -78,6 +79,7 @@ export function Frame() {
         </PageBoundary>
       </main>
       <ExportNotices />
+      <Toasts />
       <Suspense>
         {overlay === 'palette' && <Palette onClose={close} />}
         {overlay === 'sheet' && <ShortcutSheet onClose={close} />}

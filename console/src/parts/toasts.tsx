@@ -1,38 +1,87 @@
-import { message } from 'antd'
-import { createContext, type ReactNode, use } from 'react'
+import {
+  CheckCircleFilled,
+  CloseCircleFilled,
+  CloseOutlined,
+  ExclamationCircleFilled,
+} from '@ant-design/icons'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Store, useStore } from '../store.ts'
 import { useProblemText } from './problem-text.ts'
 import './toasts.css'
 
-type Messages = ReturnType<typeof message.useMessage>[0]
+const ICONS = { ok: CheckCircleFilled, warn: ExclamationCircleFilled, bad: CloseCircleFilled }
+const SHOWN_MS = { ok: 4_000, warn: 8_000, bad: 8_000 }
 
-const Toasts = createContext<Messages | null>(null)
+interface Toast {
+  id: number
+  tone: keyof typeof ICONS
+  content: ReactNode
+}
 
-/** Short words about what was just done. (antd's own `App` would bring dialogs and more into the first view.) */
-export function ToastProvider({ children }: { children: ReactNode }) {
-  const [messages, place] = message.useMessage()
+const shown = new Store<readonly Toast[]>([])
+let lastId = 0
+
+function show(tone: Toast['tone'], content: ReactNode): void {
+  shown.set([...shown.get(), { id: ++lastId, tone, content }])
+}
+
+function hide(id: number): void {
+  shown.set(shown.get().filter((toast) => toast.id !== id))
+}
+
+/** Short words about what was just done, above everything else, dialogs included. */
+export function Toasts() {
+  const place = useRef<HTMLDivElement>(null)
+  const toasts = useStore(shown)
+  const newest = toasts.at(-1)?.id
+  useEffect(() => {
+    // What is shown last is uppermost: a dialog may have been opened since.
+    place.current?.hidePopover()
+    if (newest !== undefined) place.current?.showPopover()
+  }, [newest])
   return (
-    <Toasts value={messages}>
-      {place}
-      {children}
-    </Toasts>
+    <div ref={place} className="toasts" popover="manual" role="status">
+      {toasts.map((toast) => (
+        <OneToast key={toast.id} toast={toast} />
+      ))}
+    </div>
+  )
+}
+
+function OneToast({ toast: { id, tone, content } }: { toast: Toast }) {
+  const { t } = useTranslation()
+  const Icon = ICONS[tone]
+  useEffect(() => {
+    const timer = setTimeout(() => hide(id), SHOWN_MS[tone])
+    return () => clearTimeout(timer)
+  }, [id, tone])
+  return (
+    <div className="toast" data-tone={tone}>
+      <Icon aria-hidden="true" />
+      <div className="toast-words">{content}</div>
+      <button type="button" className="toast-close" aria-label={t('common.close')} onClick={() => hide(id)}>
+        <CloseOutlined />
+      </button>
+    </div>
   )
 }
 
 export function useToasts() {
-  const messages = use(Toasts)
   const words = useProblemText()
   return {
-    success: (text: string) => void messages?.success(text),
-    warning: (text: string) => void messages?.warning(text),
+    success: (text: string) => show('ok', text),
+    warning: (text: string) => show('warn', text),
     problem(error: unknown) {
       const { title, detail, code } = words(error)
-      void messages?.error(
-        <span className="toast-problem">
+      show(
+        'bad',
+        <>
           {title}
           <small>
             {detail} ({code})
           </small>
-        </span>,
+        </>,
       )
     },
   }

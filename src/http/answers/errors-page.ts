@@ -42,9 +42,11 @@ function errorsPage(markdown: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Wharf: error codes</title>
 <style>${STYLE}</style>
+<main>
 <h1>Error codes</h1>
 <p>What each code in a problem document or in the <code>error</code> of a task means, and what to do.</p>
 ${sections.join('\n')}
+</main>
 </html>
 `
 }

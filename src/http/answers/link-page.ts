@@ -88,9 +88,11 @@ export function sendLinkPage(request: FastifyRequest, reply: FastifyReply, error
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <style>${STYLE}</style>
+<main>
 <h1>${title}</h1>
 <p>${advice}</p>
 <p><small>${error.code} · ${request.id}</small></p>
+</main>
 </html>
 `)
 }

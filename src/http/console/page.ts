@@ -13,9 +13,11 @@ const NOT_BUILT = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Wharf</title>
+<main>
 <h1>Wharf</h1>
 <p>The download center is running, but its console is not built here: run <code>node scripts/build-console.mjs</code>.</p>
 <p><a href="/docs">API reference</a></p>
+</main>
 </html>
 `
 

@@ -52,10 +52,12 @@ export function sendSignInProblem(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Wharf</title>
 <style>${STYLE}</style>
+<main>
 <h1>${title}</h1>
 <p>${escapeHtml(error.message)}</p>
 <p><a href="/auth/login">${again}</a> <a href="/">${key}</a></p>
 <p><code>${error.code}</code></p>
+</main>
 </html>
 `)
 }
