@@ -81,6 +81,7 @@ export class Engine implements Part {
   readonly feed: EventFeed
   readonly jobs: JobStore
   readonly lanes: Lanes
+  readonly heartbeat: HeartbeatDuty
   readonly leadership: Leadership
   readonly overdue: OverdueDuty
   readonly retention: RetentionDuty
@@ -89,7 +90,6 @@ export class Engine implements Part {
   readonly #deps: EngineDeps
   readonly #options: Required<EngineOptions>
   readonly #membership: Membership | undefined
-  readonly #heartbeat: HeartbeatDuty
   readonly #capacity: CapacityDuty
   readonly #loops: DutyLoop[]
   readonly #leaderDuties: {
@@ -143,30 +143,33 @@ export class Engine implements Part {
       { ledger, kinds, events: this.events, log },
       { eventsMs: eventsKeptMs },
     )
-    this.#capacity = new CapacityDuty({ ...shared, wake: this.#woken }, { leaseMs })
+    this.#capacity = new CapacityDuty(
+      { ...shared, alive: () => this.heartbeat.alive, wake: this.#woken },
+      { leaseMs },
+    )
     this.#leaderDuties = [
       { duty: this.overdue, everyMs: 2_000 },
       { duty: this.retention, everyMs: RETENTION_EVERY_MS },
       // Instances that start or stop in order do this too; this is for the dead.
-      { duty: this.#capacity, everyMs: leaseMs },
+      { duty: this.#capacity, everyMs: leaseMs / RENEWALS_PER_LEASE },
     ]
     const { instance } = this
     const { files } = this.#options
     const membership = files && new Membership({ ledger, clock, log, instance, version, leaseMs }, files)
     this.#membership = membership
-    this.#heartbeat = new HeartbeatDuty({
+    this.heartbeat = new HeartbeatDuty({
       ledger,
       clock: this.clock,
       instance,
       version,
+      leaseMs,
+      leadership: this.leadership,
       said: membership && (() => membership.said),
     })
-    const loop = (duty: HeartbeatDuty | Leadership | Worker, everyMs: number) =>
-      new DutyLoop(duty, { clock, log }, { everyMs })
+    const heartbeatMs = Math.min(leaseMs / RENEWALS_PER_LEASE, leadershipMs / 2)
     this.#loops = [
-      loop(this.#heartbeat, leaseMs / RENEWALS_PER_LEASE),
-      loop(this.leadership, leadershipMs / 2),
-      loop(this.worker, leaseMs / RENEWALS_PER_LEASE),
+      new DutyLoop(this.heartbeat, { clock, log }, { everyMs: heartbeatMs }),
+      new DutyLoop(this.worker, { clock, log }, { everyMs: leaseMs / RENEWALS_PER_LEASE }),
     ]
   }
 
@@ -188,16 +191,16 @@ export class Engine implements Part {
 
   async start(): Promise<void> {
     const kinds = this.#kinds.all()
-    if (this.#options.sole) await this.#heartbeat.forgetOthers()
+    if (this.#options.sole) await this.heartbeat.forgetOthers()
     await this.#membership?.join()
     for (const { lane } of kinds) if (lane) await this.lanes.declare(lane)
     if (this.#options.sole) {
-      // Nobody else is alive: what others left behind is free at once.
+      // No other instance is alive, so their jobs are free at once.
       await this.overdue.voidLeases()
       await this.overdue.wakeAll()
     }
-    await this.#heartbeat.runOnce()
-    await this.#capacity.runOnce()
+    await this.heartbeat.runOnce()
+    await this.#capacity.fit()
     this.#unsubscribe = [this.#deps.bus.subscribe('cancel', ({ jobId }) => this.worker.abort(jobId))]
     for (const loop of this.#loops) loop.start()
     if (!this.#options.works) return
@@ -234,8 +237,8 @@ export class Engine implements Part {
     for (const loop of this.#loops) await loop.stop()
     await this.#lead(false)
     await this.leadership.resign().catch(() => undefined)
-    await (this.#membership ?? this.#heartbeat).leave().catch(() => undefined)
-    await this.#capacity.runOnce().catch(() => undefined)
+    await (this.#membership ?? this.heartbeat).leave().catch(() => undefined)
+    await this.#capacity.fit().catch(() => undefined)
   }
 
   /** Appends events to the log. Events of jobs come from the engine itself, by their kind's `describe`. */
@@ -308,6 +311,7 @@ export class Engine implements Part {
     // All at once: none may go on because another one takes its time to end.
     await Promise.all(old.map((loop) => loop.stop()))
     if (!leads) return
+    this.#capacity.forget()
     const { clock, log } = this.#deps
     this.#leaderLoops = this.#leaderDuties.map(
       ({ duty, everyMs }) => new DutyLoop(duty, { clock, log }, { everyMs }),

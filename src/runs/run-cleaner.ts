@@ -24,14 +24,14 @@ export class RunCleaner implements Duty {
   }
 
   async runOnce(signal: AbortSignal): Promise<{ cleaned: number; nextInMs?: number }> {
-    const left = await this.#deps.runs.unclean()
+    const unclean = await this.#deps.runs.unclean()
+    const left = unclean.filter(({ ended }) => ended)
     for (const run of left) {
       if (signal.aborted) break
       await this.clean(run)
     }
-    // After a crash the engine ends the run a moment later than this first looks.
-    const soon = (await this.#deps.runs.cancelling()) && { nextInMs: CANCELLING_MS }
-    return { cleaned: left.length, ...soon }
+    // After a crash, the engine ends a run a moment after the first look.
+    return { cleaned: left.length, ...(left.length < unclean.length && { nextInMs: CANCELLING_MS }) }
   }
 
   async clean(run: UncleanRun): Promise<void> {

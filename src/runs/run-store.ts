@@ -30,6 +30,8 @@ export interface UncleanRun {
   cleanup: Cleanup
   /** Where the run began. */
   cursor: string | null
+  /** False while its worker has not stopped yet. */
+  ended: boolean
 }
 
 /** What the ledger knows of runs besides their jobs. */
@@ -85,34 +87,21 @@ export class RunStore {
     await tx.db.updateTable('runs').set({ cleanup }).where('id', '=', id).execute()
   }
 
-  /** Whether a cancelled run has not ended yet. */
-  async cancelling(): Promise<boolean> {
-    const found = await this.#ledger.db
-      .selectFrom('runs')
-      .innerJoin('jobs', 'jobs.id', 'runs.job_id')
-      .select('runs.id')
-      .where('runs.cleanup', 'is not', null)
-      .where('jobs.state', '!=', 'cancelled')
-      .limit(1)
-      .executeTakeFirst()
-    return found !== undefined
-  }
-
-  /** Cancelled runs that left something to put right; `of` one account or run, or all that have ended. */
+  /** Cancelled runs that are to be cleaned up; `of` one account or run, or all. */
   async unclean(of: { handle?: string; id?: string } = {}): Promise<UncleanRun[]> {
     let query = this.#ledger.db
       .selectFrom('runs')
       .innerJoin('jobs', 'jobs.id', 'runs.job_id')
-      .select(['runs.id', 'runs.handle', 'runs.cleanup', 'jobs.payload'])
+      .select(['runs.id', 'runs.handle', 'runs.cleanup', 'jobs.payload', 'jobs.state'])
       .where('runs.cleanup', 'is not', null)
-    if (of.id === undefined) query = query.where('jobs.state', '=', 'cancelled')
-    else query = query.where('runs.id', '=', of.id)
+    if (of.id !== undefined) query = query.where('runs.id', '=', of.id)
     if (of.handle !== undefined) query = query.where('runs.handle', '=', of.handle)
-    return (await query.execute()).map(({ id, handle, cleanup, payload }) => ({
+    return (await query.execute()).map(({ id, handle, cleanup, payload, state }) => ({
       id,
       handle,
       cleanup: cleanup as Cleanup,
       cursor: (JSON.parse(payload) as RunOrder).cursor,
+      ended: state === 'cancelled',
     }))
   }
 

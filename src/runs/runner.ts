@@ -35,7 +35,7 @@ export interface RunnerOptions {
   files?: FileDownloaderOptions
 }
 
-/** Carries out runs: what to do when one begins, ends, or is told to stop. The way through the feed is in `RunWalk`. */
+/** Carries out runs: what to do when one begins, ends, or is stopped. The walk through the feed is in `RunWalk`. */
 export class Runner {
   readonly #deps: RunnerDeps
   readonly #options: Required<RunnerOptions>
@@ -52,7 +52,7 @@ export class Runner {
     const order = context.job.payload
     const folder = new AccountFolder(this.#options.folder, order.handle)
     // An earlier run may have ended in the middle of being cancelled.
-    for (const left of await runs.unclean({ handle: order.handle })) await cleaner.clean(left)
+    for (const left of await runs.unclean({ handle: order.handle })) if (left.ended) await cleaner.clean(left)
     await folder.make()
     const from = await runs.checkpoint(order.run_id)
     const walk = new RunWalk({ ...this.#deps, context, folder, feed: this.#feed }, this.#options, from)

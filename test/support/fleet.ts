@@ -10,8 +10,8 @@ import { WatchedDispatcher } from './watched-dispatcher.ts'
 
 type Kinds = JobKind<never, unknown>[]
 
-/** Duties of every instance (heartbeat, leadership, leases), and of the leader (overdue jobs, retention, capacity). */
-const EVERY_INSTANCE = 3
+/** Duties of every instance (heartbeat, leases), and of the leader (overdue jobs, retention, capacity). */
+const EVERY_INSTANCE = 2
 const LEADER = 3
 
 type InstanceOptions = Partial<EngineOptions> & {

@@ -5,24 +5,44 @@ import type { Wake } from '../dispatch/dispatcher.ts'
 import type { KindRegistry } from '../kind.ts'
 import type { Lanes } from '../lanes.ts'
 
+interface CapacityDeps {
+  ledger: Ledger
+  kinds: KindRegistry
+  lanes: Lanes
+  /** Instances alive, if it is known without asking. */
+  alive(): number | undefined
+  wake(wakes: Wake[]): void
+}
+
 /**
  * Fits the limit of lanes that allow N jobs per instance to the number of instances alive. One that was not
  * seen for as long as a lease lasts is dead, as its jobs are free by then.
  */
 export class CapacityDuty implements Duty {
   readonly name = 'capacity'
-  readonly #deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes; wake(wakes: Wake[]): void }
+  readonly #deps: CapacityDeps
   readonly #leaseMs: number
+  #fitted: number | undefined
 
-  constructor(
-    deps: { ledger: Ledger; kinds: KindRegistry; lanes: Lanes; wake(wakes: Wake[]): void },
-    { leaseMs }: { leaseMs: number },
-  ) {
+  constructor(deps: CapacityDeps, { leaseMs }: { leaseMs: number }) {
     this.#deps = deps
     this.#leaseMs = leaseMs
   }
 
+  /** Sends nothing while the number of instances stays as it was. */
   async runOnce(): Promise<void> {
+    const alive = this.#deps.alive()
+    if (alive !== undefined && alive === this.#fitted) return
+    await this.fit()
+    this.#fitted = alive
+  }
+
+  /** Another leader may have fitted the limits since. */
+  forget(): void {
+    this.#fitted = undefined
+  }
+
+  async fit(): Promise<void> {
     const { ledger, kinds, lanes } = this.#deps
     const scaled = kinds
       .all()
