@@ -31,6 +31,7 @@ export {
   openFile,
   openFileSync,
   openShared,
+  readSliceSync,
   takeFolder,
   touchFileSync,
   writeFile,

@@ -1,5 +1,4 @@
-import { closeSync, readSync } from 'node:fs'
-import { AppError, ERRORS, openFileSync } from '../../kernel/index.ts'
+import { AppError, ERRORS, readSliceSync } from '../../kernel/index.ts'
 import {
   type CellType,
   checkOf,
@@ -153,7 +152,7 @@ export class RecordRenderer {
   }
 }
 
-/** Behind the closing quote of the text that begins at `at`. */
+/** Skips the text that begins at `at`, with its closing quote. */
 function textEnd(records: string, at: number): number {
   for (let p = at; ; p += 2) {
     p = records.indexOf('"', p)
@@ -171,18 +170,9 @@ function plainEnd(records: string, at: number): number {
   throw broken()
 }
 
-function readSlice({ path, offset, bytes }: CsvSlice): string {
-  const buffer = Buffer.allocUnsafe(bytes)
-  const file = openFileSync(path)
-  try {
-    for (let done = 0; done < bytes; ) {
-      const count = readSync(file, buffer, done, bytes - done, offset + done)
-      if (count === 0) throw broken()
-      done += count
-    }
-  } finally {
-    closeSync(file)
-  }
+function readSlice(slice: CsvSlice): string {
+  const buffer = Buffer.allocUnsafe(slice.bytes)
+  if (!readSliceSync(slice, buffer)) throw broken()
   return buffer.toString()
 }
 

@@ -1,5 +1,4 @@
-import { closeSync, readSync } from 'node:fs'
-import { AppError, ERRORS, openFileSync } from '../../kernel/index.ts'
+import { AppError, ERRORS, readSliceSync } from '../../kernel/index.ts'
 import type { SpoolSegment } from '../sources/index.ts'
 
 /** A run of whole records in a file. */
@@ -21,17 +20,8 @@ export function slicesOf(segments: readonly SpoolSegment[]): RecordSlice[] {
   )
 }
 
-export function readSlice({ path, offset, bytes }: RecordSlice): Buffer {
-  const buffer = Buffer.allocUnsafeSlow(bytes)
-  const file = openFileSync(path)
-  try {
-    for (let done = 0; done < bytes; ) {
-      const count = readSync(file, buffer, done, bytes - done, offset + done)
-      if (count === 0) throw new AppError(ERRORS.SPOOL_DAMAGED, 'the spool ends inside a slice')
-      done += count
-    }
-  } finally {
-    closeSync(file)
-  }
+export function readSlice(slice: RecordSlice): Buffer {
+  const buffer = Buffer.allocUnsafeSlow(slice.bytes)
+  if (!readSliceSync(slice, buffer)) throw new AppError(ERRORS.SPOOL_DAMAGED, 'the spool ends inside a slice')
   return buffer
 }

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readSync,
   type Stats,
   statSync,
   writeFileSync as writePlainSync,
@@ -54,6 +55,24 @@ export async function openShared(path: string, flags: string, access: FileAccess
 
 export function openFileSync(path: string, flags = 'r'): number {
   return openSync(path, flags, PRIVATE.file)
+}
+
+/** Reads `bytes` from `offset` on into the beginning of `target`. False: the file ends before. */
+export function readSliceSync(
+  { path, offset, bytes }: { path: string; offset: number; bytes: number },
+  target: Uint8Array,
+): boolean {
+  const file = openFileSync(path)
+  try {
+    for (let done = 0; done < bytes; ) {
+      const count = readSync(file, target, done, bytes - done, offset + done)
+      if (count === 0) return false
+      done += count
+    }
+    return true
+  } finally {
+    closeSync(file)
+  }
 }
 
 /**

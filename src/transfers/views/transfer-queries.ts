@@ -5,7 +5,18 @@ import { hashOf, parseTaskKey, taskPrefix } from '../transfer-keys.ts'
 import { hasEnded, type TransferWindow, toTarget, toWindow, type WindowTarget } from '../windows/index.ts'
 import { type TransferJobView, type TransferTaskView, toJobView, toTaskView } from './transfer-view.ts'
 
-/** How tasks and jobs stand: one statement a question, found by a short key. */
+const TARGET_COLUMNS = [
+  'transfer_targets.status as target_status',
+  'agent_id',
+  'container_id',
+  'owner',
+  'directory',
+  'error_code',
+  'error_message',
+  'progress',
+] as const
+
+/** The state of tasks and jobs: one statement per question, found by a short key. */
 export class TransferQueries {
   readonly #ledger: Ledger
 
@@ -23,17 +34,7 @@ export class TransferQueries {
             .innerJoin('transfer_targets', 'transfer_targets.id', 'transfer_tasks.target_id')
             .innerJoin('transfer_windows', 'transfer_windows.id', 'transfer_targets.window_id')
             .selectAll('transfer_windows')
-            .select([
-              'transfer_tasks.created_at as asked_at',
-              'transfer_targets.status as target_status',
-              'agent_id',
-              'container_id',
-              'owner',
-              'directory',
-              'error_code',
-              'error_message',
-              'progress',
-            ])
+            .select(['transfer_tasks.created_at as asked_at', ...TARGET_COLUMNS])
             .where('transfer_tasks.id', '=', uuid)
             .executeTakeFirst()
     const window = row && toWindow(row)
@@ -92,17 +93,7 @@ export class TransferQueries {
       .selectFrom('transfer_windows')
       .innerJoin('transfer_targets', 'transfer_targets.window_id', 'transfer_windows.id')
       .selectAll('transfer_windows')
-      .select([
-        'transfer_targets.id as target_id',
-        'transfer_targets.status as target_status',
-        'agent_id',
-        'container_id',
-        'owner',
-        'directory',
-        'error_code',
-        'error_message',
-        'progress',
-      ])
+      .select(['transfer_targets.id as target_id', ...TARGET_COLUMNS])
       .where('transfer_windows.id', '=', windowId)
       .execute()
     const first = rows[0]

@@ -1,5 +1,4 @@
-import { closeSync, readSync } from 'node:fs'
-import { AppError, ERRORS, openFileSync } from '../../../kernel/index.ts'
+import { AppError, ERRORS, readSliceSync } from '../../../kernel/index.ts'
 import { NESTED } from '../../sheet/index.ts'
 import type { Made } from '../../threads/index.ts'
 
@@ -73,7 +72,7 @@ function fieldEnd(input: Uint8Array, at: number): number {
   return input[at] === NESTED ? textEnd(input, at + 2) : plainEnd(input, at)
 }
 
-/** Behind the closing quote of the text that begins at `at`. */
+/** Skips the text that begins at `at`, with its closing quote. */
 function textEnd(input: Uint8Array, at: number): number {
   for (let p = at; p < input.length; p++) {
     if (input[p] !== QUOTE) continue
@@ -89,18 +88,9 @@ function plainEnd(input: Uint8Array, at: number): number {
   return p
 }
 
-function read({ path, offset, bytes }: AlignTask): Uint8Array {
-  const buffer = new Uint8Array(bytes)
-  const file = openFileSync(path)
-  try {
-    for (let done = 0; done < bytes; ) {
-      const count = readSync(file, buffer, done, bytes - done, offset + done)
-      if (count === 0) throw broken()
-      done += count
-    }
-  } finally {
-    closeSync(file)
-  }
+function read(slice: AlignTask): Uint8Array {
+  const buffer = new Uint8Array(slice.bytes)
+  if (!readSliceSync(slice, buffer)) throw broken()
   return buffer
 }
 

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, readSync } from 'node:fs'
-import { openFileSync } from '../../../kernel/index.ts'
+import { readSliceSync } from '../../../kernel/index.ts'
 import { FACTS, NULLS, noFacts, Timezone } from '../../sheet/index.ts'
 import type { CellLink } from '../parts/index.ts'
 import type { SliceRows } from '../pieces.ts'
@@ -110,23 +109,15 @@ export class PieceEncoder {
   }
 
   /** The slice, followed by one line feed that stops a scan of a spool whose end is missing. */
-  #read({ path, offset, bytes }: { path: string; offset: number; bytes: number }): Buffer {
+  #read(slice: { path: string; offset: number; bytes: number }): Buffer {
+    const { bytes } = slice
     if (this.#buffer.length <= bytes + PADDING || this.#buffer.length > KEPT_INPUT) {
       this.#buffer = Buffer.alloc(Math.max(bytes + 1 + PADDING, 5 << 20))
     }
-    const file = openFileSync(path)
-    try {
-      for (let done = 0; done < bytes; ) {
-        const count = readSync(file, this.#buffer, done, bytes - done, offset + done)
-        if (count === 0) throw new SpoolBroken('the spool ends inside a slice')
-        done += count
-      }
-    } finally {
-      closeSync(file)
-    }
+    if (!readSliceSync(slice, this.#buffer)) throw new SpoolBroken('the spool ends inside a slice')
     this.#buffer[bytes] = NEWLINE
-    const slice = this.#buffer.subarray(0, bytes + 1)
-    return isUtf8(slice) ? slice : repair(slice)
+    const records = this.#buffer.subarray(0, bytes + 1)
+    return isUtf8(records) ? records : repair(records)
   }
 }
 
