@@ -1,7 +1,7 @@
 import { setCodeLengths } from './huffman.ts'
+import { XML } from './row-buffer.ts'
 import { DISTANCE_SYMBOL, DISTANCE_SYMBOLS, END_OF_BLOCK, LENGTH_SYMBOL, LITERAL_SYMBOLS } from './symbols.ts'
 import { LITERALS_ALONE, TOKENS } from './tokens.ts'
-import { XML } from './xml-buffer.ts'
 
 /**
  * Codes are kept shorter than the 15 bits that deflate allows, so that two literals, or a distance with its extra bits,

@@ -1,6 +1,7 @@
 import type { BlockCodes } from './block-codes.ts'
 import { putBlockHeader } from './block-header.ts'
 import { setCodes } from './huffman.ts'
+import { XML } from './row-buffer.ts'
 import {
   DISTANCE_SYMBOL,
   DISTANCE_SYMBOLS,
@@ -12,7 +13,6 @@ import {
   LITERAL_SYMBOLS,
 } from './symbols.ts'
 import { LITERALS_ALONE, TOKENS } from './tokens.ts'
-import { XML } from './xml-buffer.ts'
 
 /** Header and end of a block, more than enough. */
 const BLOCK_EXTRA = 1024

@@ -1,3 +1,2 @@
+export { FILL, MARK_WORDS, MARKS, markKind, XML, XML_VIEW } from './row-buffer.ts'
 export { RowDeflater } from './row-deflater.ts'
-export { MARK_WORDS, MARKS, markKind } from './row-marks.ts'
-export { FILL, XML, XML_VIEW } from './xml-buffer.ts'

@@ -1,12 +1,12 @@
 import { addChunk, type DeflatedBlock, deflateChunk } from '../zip/deflate-block.ts'
 import { BlockCodes } from './block-codes.ts'
 import { setBlockCodes, TARGET, writeBlock } from './block-writer.ts'
+import { XML } from './row-buffer.ts'
 import { matchRows } from './row-matcher.ts'
-import { XML } from './xml-buffer.ts'
 
 /** Less than this is left to zlib, which needs no warming up. */
 const SMALL = 1 << 16
-/** So many bytes are given to zlib too, now and then, to see who makes less of them. */
+/** Bytes of the sample that is compressed by zlib too, now and then, to compare the sizes. */
 const SAMPLE = 1 << 16
 /** zlib does better on more bytes than it does on the sample, so what we make may be no larger than this times that. */
 const MARGIN = 1.05

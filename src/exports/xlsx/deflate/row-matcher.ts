@@ -1,7 +1,6 @@
-import { COLUMNS, MARK_WORDS, MARKS, OPENINGS } from './row-marks.ts'
+import { COLUMNS, MARK_WORDS, MARKS, OPENINGS, XML_VIEW } from './row-buffer.ts'
 import { MAX_DISTANCE, MAX_LENGTH, MIN_LENGTH } from './symbols.ts'
 import { LITERALS_ALONE, TOKENS } from './tokens.ts'
-import { XML_VIEW } from './xml-buffer.ts'
 
 // What is imported is looked up at each use, and a constant of this file is not.
 const columns = COLUMNS

@@ -1,5 +1,4 @@
-import { MAX_MARKS } from './row-marks.ts'
-import { XML } from './xml-buffer.ts'
+import { MAX_MARKS, XML } from './row-buffer.ts'
 
 /** A token of this many literals has no match after them. */
 export const LITERALS_ALONE = 511
