@@ -11,7 +11,7 @@ export class RowColumns {
   /** Keys that rows have and no column shows. */
   readonly unwanted: string[] = []
   slots: number
-  /** By column; there may be room for more after the last. */
+  /** By column; may be longer than there are columns. */
   slotOf: Int32Array
   /** A row's keys. */
   readonly keys: KeyTable

@@ -1,7 +1,6 @@
 /**
- * How a row was written: the bytes between its values (separators, blanks and keys, exactly as they stood) and the slot
- * each value goes to. Most sources write every row alike, so a row whose gaps are the same bytes needs no look at its
- * keys at all.
+ * How a row is written: the exact bytes between its values (separators, blanks and keys) and the slot of each value. Most
+ * sources write all rows alike, and the keys of a row with the same bytes need not be read at all.
  */
 export class RowShape {
   /**
@@ -41,5 +40,50 @@ export class RowShape {
     this.code = Int32Array.from([...code, [0]].flat())
     this.direct = ascending
     this.trailing = Math.max(0, (columns ?? 0) - 1 - last)
+  }
+}
+
+/** Shapes that are kept. */
+const SHAPES = 4
+/** After this many rows with new shapes in a row, no shape is tried or learnt for the next `PAUSE` rows. */
+const GIVE_UP = 16
+const PAUSE = 1_000
+const NONE: readonly RowShape[] = []
+
+/** The shapes of earlier rows, the last one that matched first. */
+export class KnownShapes {
+  readonly #shapes: RowShape[] = []
+  #misses = 0
+  #pause = 0
+
+  /** Called once per row. */
+  toTry(): readonly RowShape[] {
+    if (this.#pause === 0) return this.#shapes
+    if (--this.#pause === 0) this.#misses = 0
+    return NONE
+  }
+
+  matched(index: number): void {
+    this.#misses = 0
+    if (index === 0) return
+    const shape = this.#shapes[index]!
+    this.#shapes[index] = this.#shapes[0]!
+    this.#shapes[0] = shape
+  }
+
+  /** No shape matched a row. True: its shape should be learnt. */
+  missed(): boolean {
+    const learn = this.#pause === 0 && ++this.#misses <= GIVE_UP
+    if (this.#misses > GIVE_UP && this.#pause === 0) this.#pause = PAUSE
+    return learn
+  }
+
+  add(shape: RowShape): void {
+    this.#shapes.unshift(shape)
+    if (this.#shapes.length > SHAPES) this.#shapes.pop()
+  }
+
+  clear(): void {
+    this.#shapes.length = 0
   }
 }

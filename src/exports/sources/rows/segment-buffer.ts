@@ -68,7 +68,7 @@ export class SegmentBuffer {
     if (state.bytes === 0) this.#begin(head)
   }
 
-  /** Room for `extra` more bytes after `length`. */
+  /** Makes space for `extra` more bytes after `length`. */
   reserve(extra: number): void {
     const { bytes } = this.memory
     if (bytes.length - this.length >= extra) return
