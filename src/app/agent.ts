@@ -23,7 +23,7 @@ export function composeAgent({ state, enroll, ...options }: AgentSettings, log: 
   return {
     name: 'agent',
     async start() {
-      // What is wrong with the command is told before a token is used up.
+      // Errors in the command are reported before a token is used up.
       checkRoots(options.roots)
       lock = await lockState(state)
       const name = { agentId: options.agentId, containerId: options.containerId }

@@ -117,7 +117,7 @@ async function verify(
   return files
 }
 
-/** Throws if somebody works on the ledger, or if it holds something that nobody said may go. */
+/** Throws if the ledger is in use, or if it holds data and the command does not say that it may be replaced. */
 async function checkTarget(config: Config, folder: string, { replace }: RestoreOptions): Promise<void> {
   const { WHARF_DATA_DIR: dataDir } = config
   const facts = await factsOf(config)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { partOf, register } from '../domain/index.ts'
-import { DiskRoom, HttpServer } from '../http/index.ts'
+import { DiskRoom, HttpServer, IdentityProvider } from '../http/index.ts'
 import type { Engine } from '../jobs/index.ts'
 import {
   type Clock,
@@ -14,14 +14,12 @@ import {
   readSecret,
   systemClock,
 } from '../kernel/index.ts'
-import { openNotify } from '../notify/index.ts'
+import { Mailer, openNotify } from '../notify/index.ts'
 import { OrphanSweeper } from '../storage/index.ts'
 import { AuditLog, type ProjectStore, type Sessions } from '../tenancy/index.ts'
 import { type Apis, DOMAINS, type DomainTable, type OpenedDomain } from './domains/domain-table.ts'
 import { openFolders, warnOfLooseFiles } from './ground/folders.ts'
 import { httpOptions } from './ground/http.ts'
-import { identityProvider } from './ground/identity-provider.ts'
-import { openMailer } from './ground/mailer.ts'
 import { type Backend, openBackend } from './ground/open-backend.ts'
 import { openGround } from './ground/open-ground.ts'
 import { OwnAddress, warnOfUnknownAddress } from './ground/public-address.ts'
@@ -161,4 +159,23 @@ async function demoKey(dataDir: string, projects: ProjectStore, { ledger }: Back
   const { apiKey } = await ledger.transaction((tx) => projects.create(tx, 'demo'))
   keepSecret(file, apiKey)
   return apiKey
+}
+
+/** Undefined unless the settings name one. It is not contacted before a person signs in. */
+function identityProvider(config: Config): IdentityProvider | null {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId } = config
+  if (issuer === null || clientId === null) return null
+  return new IdentityProvider({
+    issuer,
+    clientId,
+    clientSecret: config.OIDC_CLIENT_SECRET,
+    roleClaim: config.OIDC_ROLE_CLAIM,
+    scopes: config.OIDC_SCOPES,
+  })
+}
+
+/** Null without SMTP settings. Without a public address the links in mails would lead nowhere. */
+function openMailer({ SMTP_URL: url, SMTP_FROM: from, WHARF_PUBLIC_URL: publicUrl }: Config): Mailer | null {
+  if (url === null) return null
+  return new Mailer({ url, from, publicUrl: publicUrl ?? 'http://localhost' })
 }

@@ -37,7 +37,7 @@ export function addDoctorCommand(program: Command): void {
 async function examine({ json }: DoctorOptions): Promise<void> {
   const { examineInstallation } = await import('../app/doctor.ts')
   const findings = await examineInstallation(loadConfig(process.env))
-  tell(findings)
+  report(findings)
   if (json) console.log(JSON.stringify({ findings }, null, 2))
   else show(findings)
 }
@@ -47,7 +47,7 @@ async function runDoctor(url: string, options: DoctorOptions): Promise<void> {
   const { signal, done } = interruptible(() => console.error('wharf: stopped'))
   const diagnosis = await diagnoseSource(sourceAccess(url, options), signal).finally(done)
   const { findings, recommendation, source } = diagnosis
-  tell(findings)
+  report(findings)
   if (options.json) return console.log(JSON.stringify(diagnosis, null, 2))
   show(findings)
   if (recommendation) {
@@ -59,7 +59,7 @@ async function runDoctor(url: string, options: DoctorOptions): Promise<void> {
 }
 
 /** By the exit code. */
-function tell(findings: readonly Finding[]): void {
+function report(findings: readonly Finding[]): void {
   if (findings.some(({ level }) => level === 'fail')) process.exitCode = 1
 }
 

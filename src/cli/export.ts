@@ -146,10 +146,10 @@ export function addExportCommand(program: Command): void {
         'CSV: an apostrophe before what looks like a formula (default: escape)',
       ).choices(['escape', 'keep']),
     )
-    .option('--max-rows <rows>', 'Excel: rows a file, beyond which it is split', wholeNumber(1, 1_048_576))
+    .option('--max-rows <rows>', 'Excel: rows per file, beyond which it is split', wholeNumber(1, 1_048_576))
     .option(
       '--max-bytes <bytes>',
-      'Excel: bytes a file, beyond which it is split',
+      'Excel: bytes per file, beyond which it is split',
       wholeNumber(65_536, 4_294_967_295),
     )
   addSourceOptions(command)

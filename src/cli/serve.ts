@@ -39,7 +39,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   await stopped
 }
 
-/** The lines below the key are to be copied and run as they stand; a test does so. */
+/** The lines below the key can be copied and run as they are; a test does so. */
 async function welcomeText(wharf: Wharf, config: Config): Promise<string> {
   const { address } = wharf
   const key = await wharf.demoKey()

@@ -25,7 +25,7 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
   })
 }
 
-/** Passes a signal's abort on to the controller until the returned function is called, which leaves nothing behind. */
+/** Passes a signal's abort on to the controller until the returned function is called, which removes the listener. */
 export function follow(signal: AbortSignal, controller: AbortController): () => void {
   const abort = () => controller.abort(signal.reason)
   if (signal.aborted) abort()

@@ -235,7 +235,7 @@ export const ERRORS = {
     'NOTIFY_NOT_SET_UP',
     422,
     FAILED_PRECONDITION,
-    'This installation cannot tell people so',
+    'This installation cannot notify people',
   ),
   MAIL_REFUSED: kind('MAIL_REFUSED', 502, FAILED_PRECONDITION, 'The mail server refuses the e-mail'),
   MAIL_UNAVAILABLE: kind('MAIL_UNAVAILABLE', 503, UNAVAILABLE, 'The mail server cannot be used', {
@@ -356,7 +356,7 @@ export const ERRORS = {
     'UPLOAD_REFUSED',
     409,
     FAILED_PRECONDITION,
-    'The upload does not stand where the request says',
+    'The upload is not at the offset that the request names',
   ),
   UPLOAD_NOT_FOUND: kind('UPLOAD_NOT_FOUND', 404, NOT_FOUND, 'There is no such upload'),
   PROCESSOR_FAILED: kind('PROCESSOR_FAILED', 500, INTERNAL, 'The processor command failed'),

@@ -25,7 +25,7 @@ const MARGIN_MS = 2_000
 /**
  * Starts parts in order; a start that fails stops what was already up.
  *
- * A stop has three phases. All parts drain at the same time, while everything that they stand on still works. Then all
+ * A stop has three phases. All parts drain at the same time, while everything that they need still works. Then all
  * disconnect at the same time. Then each stops, last started first. The first two end as soon as nothing is left, and the
  * whole ends `drainMs + marginMs` after it began, whatever a part does.
  */

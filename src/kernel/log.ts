@@ -1,5 +1,4 @@
 import { type Logger, pino, stdSerializers } from 'pino'
-import { REDACTED, redact } from './redact.ts'
 
 export type Log = Logger
 
@@ -47,4 +46,44 @@ export function forPeople(line: string): string {
   const details = Object.keys(all).length > 0 ? ` ${JSON.stringify(all)}` : ''
   const trace = (stack ?? message) === undefined ? '' : `\n${stack ?? message}`
   return `${at} ${name} ${msg}${details}${trace}\n`
+}
+
+/** Keys whose values never reach a log line, however they are spelt: `api_key`, `apiKey` and `API-Key` are one. */
+const SECRETS = new Set([
+  'authorization',
+  'proxyauthorization',
+  'cookie',
+  'setcookie',
+  'apikey',
+  'xapikey',
+  'webhooksecret',
+  'admintoken',
+  'token',
+  'ticket',
+  'password',
+  'secret',
+  'secretaccesskey',
+  'sourceheaders',
+])
+
+const REDACTED = '[redacted]'
+
+/**
+ * A copy without secrets, at whatever depth. Only plain objects and lists are gone through: what is an instance of
+ * something (a request, an error) is for its serializer to put into plain words first.
+ */
+function redact<T>(value: T, above: readonly object[] = []): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (above.includes(value)) return '[circular]' as T
+  const path = [...above, value]
+  if (Array.isArray(value)) return value.map((item) => redact(item, path)) as T
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, isSecret(key) ? REDACTED : redact(item, path)]),
+  ) as T
+}
+
+function isSecret(key: string): boolean {
+  return SECRETS.has(key.toLowerCase().replaceAll(/[-_]/g, ''))
 }

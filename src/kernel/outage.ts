@@ -19,7 +19,7 @@ export function toDiskError(error: unknown, what: string): unknown {
 }
 
 /**
- * The outage that an error tells of, wherever in its causes: a part of the installation is away, which is nobody's
+ * The outage that an error or one of its causes names: a part of the installation is away, which is nobody's
  * failure. Undefined for everything that a source, a request or a setting did wrong.
  */
 export function outageOf(error: unknown): AppError | undefined {

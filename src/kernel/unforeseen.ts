@@ -9,23 +9,23 @@ export function unforeseenErrors(): number {
   return total
 }
 
-/** Where they are told; until then on standard error. */
+/** Where they are logged; until it is set, on standard error. */
 export function tellUnforeseenTo(destination: Pick<Log, 'error' | 'warn'>): void {
   log = destination
 }
 
 /**
  * For what is caught where nobody can answer for it any more. Errors of the table (the ledger is away) are foreseen, and
- * only told; everything else is counted and told with its stack.
+ * only logged; everything else is counted and logged with its stack.
  */
 export function unforeseen(what: string, error: unknown): void {
-  const told = `${what}: ${messageOf(error)}`
+  const message = `${what}: ${messageOf(error)}`
   if (isAppError(error) && error.kind !== ERRORS.INTERNAL) {
-    log?.warn({ err: error }, told)
+    log?.warn({ err: error }, message)
     return
   }
   total++
-  const err = error instanceof Error ? error : new Error(told)
-  if (log) log.error({ err, unforeseen: total }, told)
-  else console.error(told, err)
+  const err = error instanceof Error ? error : new Error(message)
+  if (log) log.error({ err, unforeseen: total }, message)
+  else console.error(message, err)
 }

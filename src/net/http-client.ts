@@ -79,7 +79,7 @@ export interface HttpClientOptions {
 
 const TIMEOUTS: HttpTimeouts = { headersMs: 30_000, bodyMs: 30_000, totalMs: 300_000 }
 
-/** Outgoing HTTP for addresses that somebody else chose: guarded on every connection, redirects included. */
+/** Outgoing HTTP for addresses that callers chose: guarded on every connection, redirects included. */
 export class HttpClient {
   readonly #guard: Pick<AddressGuard, 'decide'>
   readonly #resolver: Resolver

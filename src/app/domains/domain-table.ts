@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Domain, Ground } from '../../domain/index.ts'
@@ -12,12 +13,11 @@ import {
   templateRoutes,
   transferRoutes,
 } from '../../http/index.ts'
+import { checkNotify } from '../../notify/index.ts'
 import { openProcessing } from '../../processing/index.ts'
 import { openRuns } from '../../runs/index.ts'
 import { openTransfers } from '../../transfers/index.ts'
-import { exportsOptions } from './exports.ts'
 import { processingOptions } from './processing.ts'
-import { runsOptions } from './runs.ts'
 import { transfersOptions } from './transfers.ts'
 
 /** Every kind of work: how it is opened, its options out of the settings, and its routes. */
@@ -61,5 +61,39 @@ export function entry<Api, Options>(
       const domain = await open(ground, optionsOf(config, ground))
       return { domain, routes: (deps) => routes.map((route) => route(deps, domain.api)) }
     },
+  }
+}
+
+const HOUR = 3_600_000
+const MINUTE = 60_000
+
+function exportsOptions(config: Config, { net }: Ground) {
+  const excel = { maxRows: config.WHARF_EXCEL_MAX_ROWS, maxBytes: config.WHARF_EXCEL_MAX_BYTES }
+  const able = {
+    mail: config.SMTP_URL !== null,
+    publicUrl: config.WHARF_PUBLIC_URL !== null,
+    checkUrl: (url: string) => net.check(url),
+  }
+  return {
+    dataDir: config.WHARF_DATA_DIR,
+    projectLimit: config.WHARF_EXPORT_PROJECT_LIMIT,
+    sync: { maxRows: config.WHARF_SYNC_MAX_ROWS, maxBytes: config.WHARF_SYNC_MAX_BYTES },
+    excel,
+    job: {
+      concurrency: config.WHARF_EXPORT_CONCURRENCY,
+      timeoutMs: config.WHARF_EXPORT_TIMEOUT_MINUTES * MINUTE,
+      ttlMs: config.WHARF_EXPORT_TTL_HOURS * HOUR,
+      limits: { maxRows: config.WHARF_EXPORT_MAX_ROWS, maxBytes: config.WHARF_EXPORT_MAX_BYTES },
+      excel,
+    },
+    checkNotify: (wish: object) => checkNotify(wish, able),
+  }
+}
+
+function runsOptions(config: Config, { sole }: Ground) {
+  return {
+    folder: join(config.filesDir, 'accounts'),
+    connections: config.WHARF_RUN_CONNECTIONS,
+    alone: sole,
   }
 }

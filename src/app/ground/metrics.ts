@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts'
 import type { MetricsAccess } from '../../http/index.ts'
 import { hashSecret } from '../../tenancy/index.ts'
 
-/** Open without a token only where nobody but this machine, or a port that was chosen for it, can ask. */
+/** Open without a token only on loopback, or on a port of its own. */
 export function metricsAccess(config: Config, adminTokenHash: string): MetricsAccess {
   const { WHARF_METRICS_TOKEN: token, WHARF_METRICS_PORT: port } = config
   const isOpen = token === null && (config.isLoopback || port !== null)

@@ -1,23 +1,22 @@
 import type { Config } from '../../config.ts'
 import type { Ground } from '../../domain/index.ts'
 import { Engine } from '../../jobs/index.ts'
-import type { Clock, Log, Part } from '../../kernel/index.ts'
+import { type Clock, FileScanner, type Log, type Part } from '../../kernel/index.ts'
 import {
   openInstallation,
   ProjectStore,
   Quotas,
+  type QuotaValues,
   Sessions,
   SettingsStore,
   sharedSecret,
   Tickets,
 } from '../../tenancy/index.ts'
-import { defaultQuotas } from './default-quotas.ts'
-import { engineOptions } from './engine.ts'
+import { VERSION } from '../../version.ts'
 import type { Backend } from './open-backend.ts'
 import { openHttpClient } from './outgoing.ts'
 import type { OwnAddress } from './public-address.ts'
-import { openScanner } from './scanner.ts'
-import { openStore } from './store.ts'
+import { openStore, remoteStore } from './store.ts'
 
 export interface OpenedGround {
   ground: Ground
@@ -70,4 +69,42 @@ export async function openGround(
       { name: 'outgoing http', stop: () => net.close() },
     ],
   }
+}
+
+function defaultQuotas(config: Config): QuotaValues {
+  return {
+    exports_at_once: null,
+    requests_at_once: config.WHARF_QUOTA_REQUESTS_AT_ONCE,
+    streams: config.WHARF_QUOTA_STREAMS,
+    disk_bytes: config.WHARF_QUOTA_DISK_BYTES,
+    rows_per_day: config.WHARF_QUOTA_ROWS_PER_DAY,
+    bytes_per_day: config.WHARF_QUOTA_BYTES_PER_DAY,
+  }
+}
+
+function engineOptions(config: Config, sole: boolean) {
+  return {
+    version: VERSION,
+    sole,
+    leaseMs: config.WHARF_LEASE_SECONDS * 1000,
+    drainMs: config.WHARF_DRAIN_SECONDS * 1000,
+    eventsKeptMs: config.WHARF_EVENT_TTL_HOURS * HOUR,
+    defaultSlots: config.WHARF_SLOTS,
+    files: {
+      dataDir: config.WHARF_DATA_DIR,
+      store: remoteStore(config),
+      sharedDir: config.WHARF_SHARED_DIR,
+    },
+  }
+}
+
+/** null: files are not scanned. */
+function openScanner(config: Config, log: Log): FileScanner | null {
+  if (config.SCAN_COMMAND === null) return null
+  return new FileScanner(log, {
+    command: config.SCAN_COMMAND,
+    timeoutMs: config.SCAN_TIMEOUT_SECONDS * 1000,
+    concurrency: config.SCAN_CONCURRENCY,
+    environment: config.commandEnvironment,
+  })
 }

@@ -2,7 +2,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import type { Config } from '../../config.ts'
 import type { Log } from '../../kernel/index.ts'
 
-/** An address to listen on, at which nobody can be reached. */
+/** An address to listen on that is no address to connect to. */
 function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }

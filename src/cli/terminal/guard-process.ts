@@ -1,7 +1,7 @@
 import { type Log, tellUnforeseenTo, unforeseen } from '../../kernel/index.ts'
 
 /**
- * What a long-running command does about faults of its own. A rejection that nobody handles is told and counted, and the
+ * What a long-running command does about faults of its own. An unhandled rejection is logged and counted, and the
  * process goes on. After an exception that nobody caught its state is unknown: it drains and ends with 1; at once if
  * there is nothing to drain yet, if a second one comes, or if the drain takes longer than `drainBy` allows.
  */

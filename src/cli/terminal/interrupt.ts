@@ -1,7 +1,7 @@
 /** By then whatever listens to the signal has put on disk what it has. */
 const GRACE_MS = 1_000
 
-/** Thrown by what a person broke off; the exit code tells which signal it was, as shells expect. */
+/** Thrown when a person interrupts a command; the exit code names the signal, as shells expect. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
   readonly exitCode: number

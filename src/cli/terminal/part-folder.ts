@@ -8,7 +8,7 @@ const SPOOL = 'table-0'
 
 /**
  * Where an export grows until it is whole: `.FILE.wharf-part` beside FILE, hence on the same disk, so that the finished
- * file appears by a rename and never half. It stays behind when a run is broken off, and the next run with the same
+ * file appears by a rename and never half. It stays when a run is interrupted, and the next run with the same
  * source goes on from there.
  */
 export class PartFolder {

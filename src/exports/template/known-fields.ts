@@ -25,7 +25,7 @@ export const KNOWN_FIELDS = {
   condition: ['condition', 'color', 'bold', 'bg_color'],
 } as const satisfies Record<string, readonly string[]>
 
-/** A field that nobody reads is most often one that is misspelt. */
+/** An unknown field is most often a misspelt one. */
 export function refuseUnknown(object: JsonObject, place: keyof typeof KNOWN_FIELDS, path: string): void {
   const known: readonly string[] = KNOWN_FIELDS[place]
   for (const [name] of entriesOf(object)) {

@@ -7,7 +7,7 @@ import type { Template } from './template.ts'
 export interface MaskRules {
   /** By column name: what is hidden, whatever a template says. */
   demanded: Readonly<Record<string, Mask>>
-  /** Null: there is none, so nothing can be hashed. */
+  /** Null: nothing can be hashed. */
   key: string | null
   /** The rows must have each column that `demanded` names: the caller has named them for these rows. */
   mustMatch?: boolean

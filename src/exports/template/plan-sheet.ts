@@ -1,4 +1,13 @@
-import type { CellStyle, DataColumn, FixedArea, FixedCell, SheetPlan } from '../sheet/index.ts'
+import type {
+  CellStyle,
+  DataColumn,
+  FixedArea,
+  FixedCell,
+  RowGroup,
+  RowHeads,
+  SheetPlan,
+  TotalsPlan,
+} from '../sheet/index.ts'
 import {
   type HeaderLayout,
   htmlToRuns,
@@ -7,10 +16,10 @@ import {
   layoutRows,
   parseHeader,
 } from './header/index.ts'
-import { layoutRowHeads } from './nodes/row-heads.ts'
+import type { ColumnNode } from './nodes/column-node.ts'
+import { type RowNode, rowDepth, rowLeaves } from './nodes/row-node.ts'
 import type { Template } from './template.ts'
 import { type Theme, type ThemeName, themeOf } from './themes.ts'
-import { totalsOf } from './totals.ts'
 
 export interface SheetRequest {
   name: string
@@ -158,4 +167,62 @@ class AreaBuilder {
   #wide(value: FixedCell['value'], style: CellStyle): FixedCell {
     return { row: 0, column: 0, rowSpan: 1, columnSpan: this.#width, value, style }
   }
+}
+
+/** One group a leaf, each with the labels that begin at it: a leaf above the deepest level spans what is left of it. */
+function layoutRowHeads(rows: readonly RowNode[], columns: number[], theme: Theme): RowHeads {
+  const levels = rowDepth(rows)
+  const groups: RowGroup[] = []
+
+  const place = (node: RowNode, level: number, pending: RowGroup['labels']): void => {
+    const isLeaf = node.children.length === 0
+    const labels = [
+      ...pending,
+      {
+        level,
+        levels: isLeaf ? levels - level : 1,
+        groups: isLeaf ? 1 : rowLeaves(node.children).length,
+        title: node.title,
+        style: { ...(isLeaf ? theme.rowHead : theme.groupRowHead(level)), ...node.style },
+      },
+    ]
+    if (isLeaf) {
+      groups.push({
+        name: node.name ?? '',
+        ...(node.reserve === undefined ? {} : { reserve: node.reserve }),
+        labels,
+      })
+    }
+    // Only the first child carries what begins above it.
+    node.children.forEach((child, i) => {
+      place(child, level + 1, i === 0 ? labels : [])
+    })
+  }
+  for (const node of rows) place(node, 0, [])
+  return { columns, groups }
+}
+
+/** In the language of the template's titles: what is written in kana, in Han characters, in anything else. */
+const TITLES = {
+  japanese: { title: '合計', partTitle: '合計（第{n}部）', subtotalEnding: ' 小計' },
+  chinese: { title: '合计', partTitle: '合计（第{n}部分）', subtotalEnding: ' 小计' },
+  other: { title: 'Total', partTitle: 'Total (part {n})', subtotalEnding: ' subtotal' },
+}
+
+/** The row of totals, where a column of the template has one. */
+function totalsOf({ columns, rows, leaves, subtotals }: Template, theme: Theme): { totals?: TotalsPlan } {
+  if (leaves.every(({ total }) => total === undefined)) return {}
+  const { subtotalEnding, ...titles } =
+    TITLES[languageOf([...titlesOf(columns), ...titlesOf(rows)].join(' '))]
+  const below = subtotals && { subtotalEnding, subtotalStyle: theme.subtotal }
+  return { totals: { ...titles, style: theme.total, ...below } }
+}
+
+function languageOf(text: string): keyof typeof TITLES {
+  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return 'japanese'
+  return /\p{Script=Han}/u.test(text) ? 'chinese' : 'other'
+}
+
+function titlesOf(nodes: readonly (ColumnNode | RowNode)[]): string[] {
+  return nodes.flatMap(({ title, children }) => [title, ...titlesOf(children)])
 }

@@ -16,7 +16,7 @@ export const SLICES = taskFunction<PieceTask, EncodedPiece>(import.meta.url, 'sl
 const MAX_SHEET_BYTES = 0xffff_ffff - (256 << 20)
 /** Guesses of compressed sizes are raised by this, so that a file rarely turns out too large and is cut anew. */
 const CAUTION = 1.03
-/** Compressed bytes a spool byte, before the first piece has told. */
+/** Assumed compression ratio until the first piece has been measured. */
 const FIRST_GUESS = 0.4
 
 /** What a file will hold once everything that has been sent is in it. */

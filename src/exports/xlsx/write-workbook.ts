@@ -4,7 +4,6 @@ import type { ThreadPool } from '../threads/index.ts'
 import { columnLetters, MAX_COLUMNS } from './cell-reference.ts'
 import { type PreparedSheet, prepareSheet, type SheetInput } from './layout/prepare-sheet.ts'
 import { type BookProperties, StyleBook } from './parts/index.ts'
-import { safeSheetNames } from './sheet-name.ts'
 import { SheetWriter, SLICES } from './sheet-writer.ts'
 import { Volumes, type WrittenFile } from './volumes.ts'
 
@@ -115,4 +114,41 @@ function leftOutWarning({ name, plan }: PreparedSheet, column: number, cells: nu
 function pictureWarning(sheet: string, count: number, first: string): string {
   const texts = count === 1 ? 'one text has' : `${count} texts have`
   return `sheet "${sheet}": ${texts} control characters, which a workbook cannot hold; they are shown as \u2400 to \u241f, the first in ${first}`
+}
+
+const MAX_LENGTH = 31
+
+/**
+ * Names that Excel takes: 31 UTF-16 units at most, none of `[ ] : * ? / \`, no apostrophe at either end, not "History",
+ * not empty, and no two alike when case is left aside.
+ */
+function safeSheetNames(names: readonly string[]): string[] {
+  const taken = new Set<string>()
+  return names.map((name, index) => {
+    const base = clean(name) || `Sheet${index + 1}`
+    let candidate = cut(base, MAX_LENGTH)
+    for (let copy = 2; taken.has(candidate.toLowerCase()); copy += 1) {
+      const ending = ` (${copy})`
+      candidate = cut(base, MAX_LENGTH - ending.length) + ending
+    }
+    taken.add(candidate.toLowerCase())
+    return candidate
+  })
+}
+
+function clean(name: string): string {
+  const plain = name
+    .toWellFormed()
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must go
+    .replace(/[\u0000-\u001f\ufffe\uffff]/g, ' ')
+    .replace(/[[\]:*?/\\]/g, '_')
+    .trim()
+    .replace(/^'+|'+$/g, '_')
+  return plain.toLowerCase() === 'history' ? `${plain}_` : plain
+}
+
+function cut(name: string, length: number): string {
+  const short = name.slice(0, length)
+  const split = /[\ud800-\udbff]$/.test(short) ? short.slice(0, -1) : short
+  return split.trimEnd().replace(/'$/, '_')
 }

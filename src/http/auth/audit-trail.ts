@@ -3,7 +3,6 @@ import { type Clock, type Log, outageOf } from '../../kernel/index.ts'
 import type { Tx } from '../../ledger/index.ts'
 import type { AuditLog, Deed } from '../../tenancy/index.ts'
 import { actorOf, personOf } from './auth.ts'
-import { RefusedAttempts } from './refused-attempts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -181,5 +180,29 @@ function deedOf(request: FastifyRequest, target?: string): Deed {
     target: target ?? Object.values(params).join(' '),
     address: request.ip,
     ...(Object.keys(detail).length > 0 && { detail }),
+  }
+}
+
+const HOUR_MS = 3_600_000
+/** Refused attempts in the audit log per hour, at most: it cannot be shortened, and an attacker must not fill the disk with it. */
+const MOST_PER_HOUR = 60
+
+/** Which refused attempts are recorded: the first of an address in an hour, and at most N of all addresses. */
+class RefusedAttempts {
+  readonly #clock: Clock
+  readonly #seen = new Set<string>()
+  #hour = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  isNew(address: string): boolean {
+    const hour = Math.floor(this.#clock.now() / HOUR_MS)
+    if (hour !== this.#hour) this.#seen.clear()
+    this.#hour = hour
+    if (this.#seen.has(address) || this.#seen.size >= MOST_PER_HOUR) return false
+    this.#seen.add(address)
+    return true
   }
 }

@@ -34,7 +34,7 @@ export type Access = 'admin' | 'runs' | 'project' | 'any' | 'ticket' | 'open'
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
-    /** People open it in a browser: what goes wrong is told as a page, and a ticket that is over is called a link that is. */
+    /** Opened in browsers: errors are answered as a page, and an expired ticket as an expired link. */
     link?: boolean
   }
   interface FastifyRequest {

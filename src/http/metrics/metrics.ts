@@ -1,17 +1,25 @@
+import { statfs } from 'node:fs/promises'
+import type { Registry } from 'prom-client'
+import eventLoopLag from 'prom-client/lib/metrics/eventLoopLag.js'
+import gc from 'prom-client/lib/metrics/gc.js'
+import heap from 'prom-client/lib/metrics/heapSizeAndUsed.js'
+import memory from 'prom-client/lib/metrics/osMemoryHeap.js'
+import mostFiles from 'prom-client/lib/metrics/processMaxFileDescriptors.js'
+import openFiles from 'prom-client/lib/metrics/processOpenFileDescriptors.js'
+import startTime from 'prom-client/lib/metrics/processStartTime.js'
+import nodeVersion from 'prom-client/lib/metrics/version.js'
 import { MetricSet, processMetrics } from '../../kernel/index.ts'
-import { addDiskMetrics } from './disk-metrics.ts'
 import { addLedgerMetrics } from './ledger-metrics.ts'
 import { LedgerReader, type LedgerStateDeps } from './ledger-state.ts'
-import { addProcessMetrics } from './process-metrics.ts'
 
 export interface MetricsOptions {
   version: string
-  /** Folders whose disks are told of. */
+  /** Folders whose disks are measured. */
   folders: Record<string, string>
 }
 
 /**
- * What `/metrics` tells: what the process has counted, and the state of this server and of the ledger at the time of the
+ * The content of `/metrics`: what the process has counted, and the state of this server and of the ledger at the time of the
  * scrape. A ledger that is away costs its own lines, never the scrape.
  */
 export class Metrics {
@@ -49,4 +57,41 @@ export class Metrics {
   async read(): Promise<string> {
     return `${await processMetrics.metrics()}\n${await this.#set.registry.metrics()}`
   }
+}
+
+/** Free space on the disks of these folders, by a name that is the same on every instance. */
+function addDiskMetrics(set: MetricSet, folders: Record<string, string>): void {
+  const each = async (report: (folder: string, bytes: { free: number; size: number }) => void) => {
+    for (const [name, path] of Object.entries(folders)) {
+      const found = await statfs(path).catch(() => undefined)
+      if (found) report(name, { free: found.bavail * found.bsize, size: found.blocks * found.bsize })
+    }
+  }
+  set.gauge('wharf_disk_free_bytes', 'Room left for Wharf on the disk of a folder', ['folder'], (gauge) =>
+    each((folder, { free }) => gauge.set({ folder }, free)),
+  )
+  set.gauge('wharf_disk_size_bytes', 'Size of the disk of a folder', ['folder'], (gauge) =>
+    each((folder, { size }) => gauge.set({ folder }, size)),
+  )
+}
+
+/** How often the event loop is looked at, in milliseconds. */
+const PRECISION = 10
+
+/**
+ * prom-client's metrics of a process, without the gauges whose names end in `_total` (promtool refuses them), and with
+ * the processor time measured here (prom-client's own loads OpenTelemetry).
+ */
+function addProcessMetrics(set: MetricSet): void {
+  const registry: Registry = set.registry
+  for (const add of [gc, heap, memory, mostFiles, openFiles, startTime, nodeVersion]) add(registry)
+  eventLoopLag(registry, { eventLoopMonitoringPrecision: PRECISION })
+  for (const [mode, name] of [
+    ['user', 'process_cpu_user_seconds_total'],
+    ['system', 'process_cpu_system_seconds_total'],
+  ] as const)
+    set.counter(name, `Processor time of this process in ${mode} mode`, [], (counter) => {
+      counter.reset()
+      counter.inc(process.cpuUsage()[mode] / 1e6)
+    })
 }

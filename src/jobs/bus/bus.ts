@@ -1,10 +1,10 @@
-/** What instances tell one another. */
+/** Messages between instances. */
 export interface Topics {
   /** A running job should stop. */
   cancel: { jobId: string }
   /** There are new events. */
   events: Record<string, never>
-  /** Somebody here wants to hear of new events, for the given time. */
+  /** This instance has listeners for new events, for the given time. */
   listening: { forMs: number }
   /** Instances that want to hear of new events say so again. */
   'who-listens': Record<string, never>
@@ -21,7 +21,7 @@ export interface Topics {
 export type Topic = keyof Topics
 
 /**
- * Tells all instances, this one included, within a second. A hint, never the truth: a message may be lost while the
+ * Reaches all instances, this one included, within a second. A hint, never the truth: a message may be lost while the
  * carrier is away, so a listener must find the same thing in the ledger later by itself.
  */
 export interface Bus {

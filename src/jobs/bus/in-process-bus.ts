@@ -11,7 +11,7 @@ export class InProcessBus implements Bus {
 
   publish<T extends Topic>(topic: T, message: Topics[T]): void {
     // Not within the publisher's own turn: it has other things to finish first, as it would over a network.
-    setImmediate(() => this.#listeners.tell(topic, message))
+    setImmediate(() => this.#listeners.notify(topic, message))
   }
 
   subscribe<T extends Topic>(topic: T, listener: (message: Topics[T]) => void): () => void {

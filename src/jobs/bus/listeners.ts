@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { type Log, messageOf } from '../../kernel/index.ts'
 import type { Topic, Topics } from './bus.ts'
 
-/** Those who listen inside this process. One that throws keeps nobody else from hearing. */
+/** The listeners of this process. One that throws does not affect the others. */
 export class Listeners {
   readonly #emitter = new EventEmitter().setMaxListeners(0)
   readonly #log: Log | undefined
@@ -23,7 +23,7 @@ export class Listeners {
     return () => this.#emitter.off(topic, careful)
   }
 
-  tell(topic: Topic, message: unknown): void {
+  notify(topic: Topic, message: unknown): void {
     this.#emitter.emit(topic, message)
   }
 

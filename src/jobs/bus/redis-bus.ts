@@ -4,7 +4,6 @@ import { measureRedis } from '../../redis/index.ts'
 import { connectRedis, reconnectSoon } from '../../redis/redis-connection.ts'
 import type { Bus, Topic, Topics } from './bus.ts'
 import { BusEnvelope, type SignalEnvelopeOptions } from './bus-envelope.ts'
-import { isSignal } from './bus-shape.ts'
 import { Listeners } from './listeners.ts'
 
 export interface RedisSignalOptions extends SignalEnvelopeOptions {
@@ -68,7 +67,7 @@ export class RedisBus implements Bus {
     try {
       const opened = this.#envelope.open(text)
       if (!opened) this.#refused()
-      else if (isSignal(opened.topic, opened.message)) this.#listeners.tell(opened.topic, opened.message)
+      else if (isSignal(opened.topic, opened.message)) this.#listeners.notify(opened.topic, opened.message)
       else this.#log.debug({ topic: opened.topic }, 'a message of another version was ignored')
     } catch (error) {
       this.#log.warn({ err: error }, 'a message could not be read')
@@ -82,4 +81,23 @@ export class RedisBus implements Bus {
     const what = `a message on ${this.#channel} was refused: not written by this installation, late, or repeated`
     this.#log.warn(`${what}; see who may write to Redis`)
   }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const SHAPES: Readonly<Record<Topic, (message: Fields) => boolean>> = {
+  cancel: ({ jobId }) => typeof jobId === 'string',
+  events: () => true,
+  listening: ({ forMs }) => Number.isFinite(forMs),
+  'who-listens': () => true,
+  settings: ({ key }) => typeof key === 'string',
+  keys: () => true,
+  processing: () => true,
+  swarm: ({ from, about }) => typeof from === 'string' && typeof about === 'string',
+}
+
+/** Whether listeners of the topic can use the message: one of another version may look otherwise. */
+function isSignal(topic: unknown, message: unknown): topic is Topic {
+  if (typeof topic !== 'string' || !Object.hasOwn(SHAPES, topic)) return false
+  return typeof message === 'object' && message !== null && SHAPES[topic as Topic](message as Fields)
 }

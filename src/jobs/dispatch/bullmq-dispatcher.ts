@@ -6,7 +6,6 @@ import { background, endsWithin, type Log, systemClock } from '../../kernel/inde
 import { ANSWER_MS, connectRedis } from '../../redis/redis-connection.ts'
 import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
 import { isWrongType, repairQueue } from './repair-queue.ts'
-import { Slots } from './slots.ts'
 import { type Bundle, WakeWorker } from './wake-worker.ts'
 
 export interface BullMqOptions {
@@ -71,7 +70,7 @@ export class BullMqDispatcher implements Dispatcher {
     if (keys.length > 0)
       this.#log.warn(
         { keys },
-        'somebody has changed keys of Wharf in Redis; they are made anew, no work is lost',
+        'keys of Wharf in Redis were changed from outside; they are made anew, no work is lost',
       )
   }
 
@@ -181,4 +180,37 @@ function inBundles(wakes: readonly Wake[]): { data: Bundle; delay: number }[] {
 
 function queueName(pool: string): string {
   return `wake-${pool}`
+}
+
+/** Counts what is under way, so that a consumer asks for more only while a slot is free. */
+class Slots {
+  #available: number
+  #waiter: (() => void) | undefined
+
+  constructor(size: number) {
+    this.#available = size
+  }
+
+  get available(): number {
+    return this.#available
+  }
+
+  /** Resolves as soon as at least one slot is free, or the signal aborts. For one waiter at a time. */
+  async free(signal: AbortSignal): Promise<void> {
+    const wake = () => this.#waiter?.()
+    signal.addEventListener('abort', wake)
+    while (this.#available <= 0 && !signal.aborted)
+      await new Promise<void>((resolve) => (this.#waiter = resolve))
+    signal.removeEventListener('abort', wake)
+  }
+
+  run(work: () => Promise<void>): void {
+    this.#available--
+    const done = work().finally(() => {
+      this.#available++
+      this.#waiter?.()
+      this.#waiter = undefined
+    })
+    background('taking a job', done)
+  }
 }

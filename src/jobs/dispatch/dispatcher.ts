@@ -5,7 +5,7 @@ export interface Wake {
   pool: string
   /** When to wake, counted from now. */
   delayMs: number
-  /** So many of these may be under way at once that one consumer may get several. */
+  /** One consumer may get several of these at once. */
   light?: boolean
 }
 

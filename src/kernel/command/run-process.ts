@@ -25,8 +25,8 @@ export type ProcessEnd =
   | { how: 'broken'; reason: string }
 
 /**
- * Runs one command in a process group of its own and without a shell, until it ends by itself, takes too long or is told
- * to stop. Answers how it ended; throws the signal's reason when that was told.
+ * Runs one command in a process group of its own and without a shell, until it ends, takes too long or is stopped by
+ * the signal. Answers how it ended; throws the signal's reason if it was stopped.
  */
 export async function runProcess(options: RunProcessOptions): Promise<ProcessEnd> {
   const { command, cwd, environment, timeoutMs, signal, onLine } = options

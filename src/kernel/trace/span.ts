@@ -41,7 +41,7 @@ export function sendSpansTo(taker: SpanSink | undefined): void {
   sink = taker
 }
 
-/** What to tell others, as `traceparent`. */
+/** The `traceparent` to send to others. */
 export function currentTraceparent(): string | undefined {
   const context = current.getStore()
   return context && formatTraceparent(context)

@@ -41,7 +41,7 @@ export class AnswerBody extends Readable {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#deadline.clear()
-    // Nobody listens any more: what an answer that was cut short has to say must not end the process.
+    // There is no listener any more, and an error of an answer that was cut short must not end the process.
     this.#source.on('error', () => undefined).destroy()
     done(error)
   }

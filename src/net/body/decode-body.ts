@@ -1,7 +1,6 @@
-import { Duplex, pipeline, type Readable } from 'node:stream'
+import { Duplex, pipeline, Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { inflateEither } from './inflate-either.ts'
 
 /** A chain of several is allowed by HTTP, used by nobody, and a cheap way to burn time here. */
 const MOST_ENCODINGS = 2
@@ -42,4 +41,22 @@ function unknownEncoding(what: string): AppError {
   return new AppError(ERRORS.BODY_ENCODING_BROKEN, `the answer uses ${what}, which Wharf does not read`, {
     retryable: false,
   })
+}
+
+/** `deflate` means a zlib stream, but some servers send raw deflate; the first byte shows which. */
+async function* inflateEither(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const iterator = source[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  if (first.done) return
+  const whole = async function* () {
+    yield first.value
+    yield* { [Symbol.asyncIterator]: () => iterator }
+  }
+  const isZlib = ((first.value[0] ?? 0) & 0x0f) === 8
+  // Its error reaches the reader, so there is nothing to do when it is over.
+  yield* pipeline(
+    Readable.from(whole()),
+    isZlib ? zlib.createInflate() : zlib.createInflateRaw(),
+    () => undefined,
+  )
 }

@@ -4,7 +4,7 @@ import type { FeedItem } from './feed-page.ts'
 
 export type AccountParams = Static<typeof Params>
 
-/** Decides which items are wanted. An item that does not tell its type or date cannot match a wish about it. */
+/** Decides which items are wanted. An item without a type or date cannot match a filter on it. */
 export class ItemFilter {
   readonly #params: AccountParams
   readonly #types: readonly string[] | undefined
@@ -22,7 +22,7 @@ export class ItemFilter {
     return this.#wantsType(item.type) && this.#wantsTime(item.createdAt) && this.wantsSize(item.size)
   }
 
-  /** A size that is not known yet passes; it is asked about again when the file's own server tells it. */
+  /** A size that is not known yet passes; it is checked again when the file's own server has answered. */
   wantsSize(size: number | undefined): boolean {
     const { min_size = 0, max_size = Number.POSITIVE_INFINITY } = this.#params
     return size === undefined || (size >= min_size && size <= max_size)

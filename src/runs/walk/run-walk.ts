@@ -1,5 +1,13 @@
 import type { Engine, JobContext } from '../../jobs/index.ts'
-import { type Clock, ERRORS, type FileScanner, isAppError, messageOf, outageOf } from '../../kernel/index.ts'
+import {
+  awaitedLater,
+  type Clock,
+  ERRORS,
+  type FileScanner,
+  isAppError,
+  messageOf,
+  outageOf,
+} from '../../kernel/index.ts'
 import type { HttpClient } from '../../net/index.ts'
 import { openUrl, type Sealer } from '../../tenancy/index.ts'
 import type { FileRecords } from '../accounts/file-records.ts'
@@ -13,7 +21,6 @@ import type { Checkpoint, RunOrder, RunStore } from '../run-store.ts'
 import { PageBook, PageTally } from './page-book.ts'
 import { PagePlanner, type Target } from './page-planner.ts'
 import { RateMeter } from './rate-meter.ts'
-import { readAhead } from './read-ahead.ts'
 
 export interface RunWalkDeps {
   context: JobContext<RunOrder>
@@ -173,7 +180,7 @@ export class RunWalk {
   }
 
   #onFailure(error: unknown, name: string, tally: PageTally): void {
-    // Told to stop: the file is not to blame, and its page stays unfinished.
+    // Stopped: the file has not failed, and its page stays unfinished.
     if (this.#signal.aborted) return
     // What the disk refuses to one file it refuses to all.
     if (outageOf(error) || isAppError(error, ERRORS.STORAGE_DENIED)) this.#broken.abort(error)
@@ -224,4 +231,24 @@ export class RunWalk {
 
 function isFeedError(error: unknown): boolean {
   return isAppError(error, ERRORS.FEED_FAILED) || isAppError(error, ERRORS.FEED_INVALID)
+}
+
+/** Yields what `source` yields, and already asks for the next value while one is being used. */
+async function* readAhead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = ask(source)
+  try {
+    for (;;) {
+      const { done, value } = await next
+      if (done) return
+      next = ask(source)
+      yield value
+    }
+  } finally {
+    await next.catch(() => undefined)
+    await source.return(undefined)
+  }
+}
+
+function ask<T>(source: AsyncGenerator<T>): Promise<IteratorResult<T>> {
+  return awaitedLater(source.next())
 }

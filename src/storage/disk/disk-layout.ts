@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 
 /**
- * How a key lies on disk. `a/b.csv` has a card `a.d/b.csv.card` that says which of the blobs beside it
+ * The layout on disk. `a/b.csv` has a card `a.d/b.csv.card` that says which of the blobs beside it
  * (`a.d/b.csv.<id>.blob`) is the artifact. Replacing the card is the one atomic step of every change; what no card names
  * is a leftover. The endings keep a key and a folder of the same name apart.
  */

@@ -32,7 +32,7 @@ import { cardName, folderParts, leafOf } from './disk-layout.ts'
 import { listCards, sweepFolder } from './disk-walk.ts'
 
 /**
- * Artifacts on a local disk or a shared path. `disk-layout.ts` says how a key lies there; a change is made by replacing
+ * Artifacts on a local disk or a shared path. `disk-layout.ts` has the layout; a change is made by replacing
  * one small file, after the bytes it names are safe on disk.
  */
 export class DiskStore implements ArtifactStore {

@@ -147,7 +147,7 @@ export class SealedStore implements ArtifactStore {
   /** What must be known of a file before a range of it can be read; a file that is not encrypted is opened at once. */
   async #meet(key: string, options: OpenOptions): Promise<Known | OpenedArtifact> {
     const opened = await this.#inner.open(key, options).catch(async (error: unknown) => {
-      // Beyond what is stored is beyond the file, too; the error must tell the size of the file.
+      // Beyond what is stored is beyond the file, too; the error must name the size of the file.
       const stat = isAppError(error, ERRORS.RANGE_NOT_SATISFIABLE) && (await this.stat(key))
       if (stat && options.range) clampRange(options.range, stat.size)
       throw error
@@ -200,7 +200,7 @@ function isSealed({ contentType }: ArtifactStat): boolean {
   return contentType.startsWith(SEALED_TYPE)
 }
 
-/** What is told of the file, not of what is stored. */
+/** The properties of the file itself, not of its encrypted form. */
 function plainStat(stat: ArtifactStat): ArtifactStat {
   const { etag, fileName, modifiedAt } = stat
   if (!isSealed(stat)) return { ...stat }

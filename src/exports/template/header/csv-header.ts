@@ -4,7 +4,7 @@ import type { Template } from '../template.ts'
 
 /**
  * Titles of a CSV file's columns: those of the leaves, row headers first. A CSV file has one header row, so groups do not
- * show; where two leaves share a title, the titles of their groups stand before it (`Refund / Count`).
+ * show; where two leaves share a title, the titles of their groups come before it (`Refund / Count`).
  */
 export function csvHeader(template: Template): string[] {
   const paths = leafPaths(template.columns, [])

@@ -2,7 +2,7 @@ import type { CellStyle, FixedCell } from '../../sheet/index.ts'
 import type { Pair, PairValue } from './header-pairs.ts'
 
 /** Pairs in one row of a header that arranges itself. */
-const MAX_PAIRS_A_ROW = 4
+const MAX_PAIRS_PER_ROW = 4
 
 /** How labels and values look. */
 type PairStyles = { label: CellStyle; value: CellStyle }
@@ -14,10 +14,10 @@ export interface HeaderLayout {
 
 /**
  * Arranges pairs in rows: at most four a row, two columns at least for each, all rows alike but the last, which may be
- * shorter (5 → 3 + 2). A short last row keeps the grid of the others, so that labels stand below labels.
+ * shorter (5 → 3 + 2). A short last row keeps the grid of the others, so that labels are below labels.
  */
 export function layoutPairs(pairs: readonly Pair[], width: number, styles: PairStyles): HeaderLayout {
-  const most = Math.max(1, Math.min(MAX_PAIRS_A_ROW, Math.floor(width / 2)))
+  const most = Math.max(1, Math.min(MAX_PAIRS_PER_ROW, Math.floor(width / 2)))
   const rows = Math.ceil(pairs.length / most)
   const slots = Math.ceil(pairs.length / Math.max(1, rows))
   const cells = pairs.flatMap((pair, i) =>
@@ -27,7 +27,7 @@ export function layoutPairs(pairs: readonly Pair[], width: number, styles: PairS
 }
 
 /**
- * Lays out rows as they were given, each spread evenly over the width. A row with more pairs than columns cannot stand
+ * Lays out rows as they were given, each spread evenly over the width. A row with more pairs than columns cannot be laid out
  * as given: it goes on in the next one.
  */
 export function layoutRows(rows: readonly Pair[][], width: number, styles: PairStyles): HeaderLayout {

@@ -18,7 +18,7 @@ const LOOKS: ReadonlyMap<string, Look> = new Map([
   ['em', { italic: true }],
   ['u', { underline: true }],
 ])
-/** Elements that stand on lines of their own. */
+/** Elements on lines of their own. */
 const BLOCKS: ReadonlySet<string> = new Set(['p', 'div', 'li'])
 /** Elements whose content is no text. */
 const HIDDEN: ReadonlySet<string> = new Set(['script', 'style'])

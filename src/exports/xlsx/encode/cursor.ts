@@ -157,7 +157,7 @@ export class Cursor {
     this.#rowTagEnd = -1
   }
 
-  /** Tells compression about a cell, see `MARKS`. */
+  /** Leaves a mark for the deflater, see `MARKS`. */
   mark(numberEnd: number, valueStart: number, kind: number): void {
     const { marked } = this
     marks[marked] = this.valueEnd

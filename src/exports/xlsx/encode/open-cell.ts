@@ -59,7 +59,7 @@ export function blankCell(c: Cursor, column: CompiledColumn, variant: number): v
   if (column.filled[variant]) openCell(c, column, variant * KINDS + BLANK)
 }
 
-/** A cell whose value is the bytes as they stand, such as digits. */
+/** A cell whose value is the bytes as they are, such as digits. */
 export function copyCell(c: Cursor, column: CompiledColumn, slot: number, start: number, end: number): void {
   openCell(c, column, slot)
   closeCell(c, copyWords(c, start, end, c.o))

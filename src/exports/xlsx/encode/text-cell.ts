@@ -133,7 +133,7 @@ function copyText(c: Cursor, column: CompiledColumn, variant: number, keepBlanks
 /** Notes a text that may be the column's longest. Four bytes at a time: for Chinese texts this runs for every cell. */
 function countText(c: Cursor, column: CompiledColumn, start: number, end: number): void {
   const { input, inputView } = c
-  // A byte that continues a character is none of its own; the lead of a four-byte one counts twice, as a surrogate pair.
+  // Continuation bytes are not counted; the first byte of a four-byte character counts twice, as a surrogate pair.
   let extra = 0
   let p = start
   for (; p + 4 <= end; p += 4) {
@@ -149,7 +149,7 @@ function countText(c: Cursor, column: CompiledColumn, start: number, end: number
     if ((byte & 0xc0) === 0x80) extra += 1
     else if (byte >= 0xf0) extra -= 1
   }
-  // At most that many: a quote stands there twice.
+  // An upper bound: a quote is written twice.
   const longest = c.facts[column.facts + LONGEST]!
   if (end - start - extra > longest)
     c.facts[column.facts + LONGEST] = Math.max(longest, readText(input, start, end).length)

@@ -91,7 +91,7 @@ function totalWidth(column: DataColumn, fieldWidths: readonly number[], rows: nu
   return shownWidth(column, total === 'sum' ? width + digits - 1 : width) * BOLD
 }
 
-/** Cells that stand in one column only, such as the leaves of the column header. */
+/** Cells that are in one column only, such as the leaves of the column header. */
 function headerWidth(plan: SheetPlan, index: number): number {
   const widths = plan.top.cells
     .filter((cell) => cell.column === index && cell.columnSpan === 1)

@@ -12,7 +12,7 @@ interface Label {
   lastColumn: number
 }
 
-/** The labels of the row headers: which stand over a group of rows, and which cells they cover in the present file. */
+/** The labels of the row headers: which are over a group of rows, and which cells they cover in the present file. */
 export class RowLabels {
   /** By group: the labels that cover it, those that begin there and those that began before. */
   readonly #covering: Label[][]
@@ -93,7 +93,7 @@ export class RowLabels {
   }
 }
 
-/** Label columns that stand apart from each other cannot be merged. */
+/** Label columns that are not adjacent cannot be merged. */
 export function lastNeighbour(columns: number[], level: number, levels: number): number {
   let last = columns[level]!
   for (let next = level + 1; next < level + levels && columns[next] === last + 1; next += 1) last += 1

@@ -1,9 +1,10 @@
+import { readFile } from 'node:fs/promises'
+import { inflateRawSync } from 'node:zlib'
+import { format, formatColor, isDateFormat } from 'numfmt'
 import type { CellStyle } from '../../sheet/index.ts'
 import { cellReference } from '../cell-reference.ts'
 import { sheetPath, sheetRelationshipsPath } from '../parts/index.ts'
 import { readStyles } from './read-styles.ts'
-import { readZip } from './read-zip.ts'
-import { type ShownValue, showValue } from './show-cell.ts'
 import { childOf, parseXml, textOf, type XmlNode } from './xml-tree.ts'
 
 /** A cell as the file has it. */
@@ -123,4 +124,63 @@ function placeOf(reference: string): { row: number; column: number } {
   let column = 0
   for (const letter of letters) column = column * 26 + letter.charCodeAt(0) - 64
   return { row: Number(digits), column: column - 1 }
+}
+
+const END = 0x06054b50
+const ENTRY = 0x02014b50
+
+/** The files of a small archive that Wharf has written: no zip64, no encryption. */
+async function readZip(path: string): Promise<Map<string, string>> {
+  const bytes = await readFile(path)
+  let end = bytes.length - 22
+  while (end > 0 && bytes.readUInt32LE(end) !== END) end -= 1
+  const files = new Map<string, string>()
+  for (let at = bytes.readUInt32LE(end + 16); bytes.readUInt32LE(at) === ENTRY; ) {
+    const [name, extra, comment] = [28, 30, 32].map((place) => bytes.readUInt16LE(at + place))
+    const local = bytes.readUInt32LE(at + 42)
+    const start = local + 30 + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28)
+    const packed = bytes.subarray(start, start + bytes.readUInt32LE(at + 20))
+    const plain = bytes.readUInt16LE(at + 10) === 8 ? inflateRawSync(packed) : packed
+    files.set(bytes.toString('utf8', at + 46, at + 46 + name!), plain.toString())
+    at += 46 + name! + extra! + comment!
+  }
+  return files
+}
+
+/** What a cell shows, and as what. */
+interface ShownValue {
+  type: 'text' | 'number' | 'date' | 'boolean'
+  value: string | number | boolean
+  text: string
+  /** RRGGBB, where the number format has a colour for the value. */
+  color?: string
+}
+
+const COLORS: Record<string, string> = {
+  black: '000000',
+  white: 'FFFFFF',
+  red: 'FF0000',
+  green: '00FF00',
+  blue: '0000FF',
+  yellow: 'FFFF00',
+  cyan: '00FFFF',
+  magenta: 'FF00FF',
+}
+
+/** A value under a number format, as a spreadsheet shows it. */
+function showValue(value: string | number | boolean, code = 'General'): ShownValue {
+  if (typeof value === 'boolean') return { type: 'boolean', value, text: value ? 'TRUE' : 'FALSE' }
+  const type = typeof value === 'string' ? 'text' : isDateFormat(code) ? 'date' : 'number'
+  try {
+    const color = colorOf(formatColor(code, value))
+    return { type, value, text: format(code, value), ...(color !== undefined && { color }) }
+  } catch {
+    // A format that only Excel knows.
+    return { type, value, text: String(value) }
+  }
+}
+
+function colorOf(found: unknown): string | undefined {
+  if (typeof found !== 'string') return undefined
+  return COLORS[found] ?? (/^#[0-9A-F]{6}$/i.test(found) ? found.slice(1) : undefined)
 }

@@ -1,10 +1,10 @@
+import { connect } from 'node:net'
 import pg from 'pg'
 import { AppError, ERRORS, messageOf } from '../../../../kernel/index.ts'
 import type { TextPage } from '../../pages/index.ts'
 import { refused, refuseTwins, silent, unreachable } from '../sql-error.ts'
 import { MOST_ROWS, PageGatherer, SILENCE_MS, type SqlColumn } from '../sql-pages.ts'
 import { orClosed, type SqlReach, type SqlRows, type SqlSource } from '../sql-source.ts'
-import { cancelPostgres, type RunningClient } from './cancel-postgres.ts'
 import { postgresColumn } from './postgres-columns.ts'
 import { fetchPages } from './postgres-fetch.ts'
 
@@ -110,7 +110,7 @@ class PostgresSession {
     try {
       return await this.#client.query(statement)
     } catch (error) {
-      throw this.#told(error)
+      throw this.#errorOf(error)
     } finally {
       this.#rest()
     }
@@ -123,7 +123,7 @@ class PostgresSession {
         this.#silence?.refresh()
       },
       resting: (rests: boolean) => (rests ? this.#rest() : this.#listen()),
-      errorOf: (error: unknown) => this.#told(error),
+      errorOf: (error: unknown) => this.#errorOf(error),
     }
     try {
       for (let rows = MOST_ROWS; rows === MOST_ROWS; ) {
@@ -180,7 +180,7 @@ class PostgresSession {
     this.#silence = undefined
   }
 
-  #told(error: unknown): unknown {
+  #errorOf(error: unknown): unknown {
     return this.#signal.aborted ? this.#signal.reason : (this.#late ?? queryError(error))
   }
 
@@ -223,4 +223,36 @@ function queryError(error: unknown): AppError {
     ? `the database says: ${messageOf(error)} (${code})`
     : `the database is gone: ${messageOf(error)}`
   return new AppError(kind, message, { cause: error, retryable: passing })
+}
+
+/** What a client knows about its session; there is no process id before it is connected. */
+interface RunningClient {
+  host: string
+  port: number
+  processID: number | null
+  secretKey: number | Buffer | null
+}
+
+const CANCEL_REQUEST = 80_877_102
+const PATIENCE_MS = 5_000
+
+/** Ends what a session is at. The request goes over a connection of its own, and PostgreSQL answers by closing that. */
+function cancelPostgres({ host, port, processID, secretKey }: RunningClient): Promise<void> {
+  if (processID === null || secretKey === null) return Promise.resolve()
+  const secret = typeof secretKey === 'number' ? int32(secretKey) : secretKey
+  const request = Buffer.concat([int32(12 + secret.length), int32(CANCEL_REQUEST), int32(processID), secret])
+  return new Promise((resolve) => {
+    const socket = connect({ host, port }, () => socket.end(request))
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy())
+    // A server that cannot be asked ends the query by its time-out.
+    socket.on('error', () => undefined)
+    socket.on('data', () => undefined)
+    socket.on('close', () => resolve())
+  })
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
 }
