@@ -23,7 +23,7 @@ export function cpuMsOfTree(root: number): number {
 function statOf(pid: number): { parent: number; cpuMs: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // Counted from behind the name, which may hold blanks: user and system time are the 14th and 15th field.
+    // Counted from after the name, which may hold blanks: user and system time are the 14th and 15th field.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return { parent: Number(fields[1]), cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS }
   } catch {

@@ -18,7 +18,7 @@ export function printTable(head: readonly string[], rows: readonly (readonly Cel
   for (const line of rest) console.log(draw(line))
 }
 
-/** Three digits tell enough. */
+/** Three digits are enough. */
 function show(cell: Cell): string {
   if (cell === undefined || (typeof cell === 'number' && !Number.isFinite(cell))) return '–'
   if (typeof cell === 'string') return cell

@@ -30,7 +30,7 @@ async function runAll(asked: string[]): Promise<boolean> {
     return false
   }
   if (asked.length === 0) console.log(`benchmarks: ${list()}`)
-  // Whoever reads a latency should know how busy the machine was with other things.
+  // A latency means little without knowing how busy the machine was.
   console.log(`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)} before the start`)
   let passed = true
   for (const name of asked.length > 0 ? asked : Object.keys(benchmarks)) {

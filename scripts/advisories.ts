@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 
 /** What a check has found: what must be repaired, or why the registry could not be asked. */
-export type Finding = { ok: true; told: string } | { ok: false; told: string } | { skipped: string }
+export type Finding = { ok: true; found: string } | { ok: false; found: string } | { skipped: string }
 
 interface AuditAnswer {
   metadata?: { vulnerabilities?: Record<string, number> }
@@ -21,8 +21,8 @@ export function judgeAudit(output: string): Finding {
   const bad = Object.entries(answer.vulnerabilities ?? {})
     .filter(([, { severity }]) => severity === 'high' || severity === 'critical')
     .map(([name, { severity }]) => `${name} (${severity})`)
-  if (bad.length > 0) return { ok: false, told: `known vulnerabilities: ${bad.join(', ')}` }
-  return { ok: true, told: 'no high or critical vulnerability is known' }
+  if (bad.length > 0) return { ok: false, found: `known vulnerabilities: ${bad.join(', ')}` }
+  return { ok: true, found: 'no high or critical vulnerability is known' }
 }
 
 /** `npm audit signatures --json`: fails for a signature that is wrong, not for one that a mirror does not have. */
@@ -30,8 +30,8 @@ export function judgeSignatures(output: string): Finding {
   const answer = parsed<SignaturesAnswer>(output)
   if (!Array.isArray(answer?.invalid)) return { skipped: 'the registry has no keys to check signatures with' }
   const wrong = answer.invalid.map(({ name, version }) => `${name}@${version}`)
-  if (wrong.length > 0) return { ok: false, told: `wrong signatures: ${wrong.join(', ')}` }
-  return { ok: true, told: 'no signature of a package is wrong' }
+  if (wrong.length > 0) return { ok: false, found: `wrong signatures: ${wrong.join(', ')}` }
+  return { ok: true, found: 'no signature of a package is wrong' }
 }
 
 function parsed<T>(output: string): T | undefined {
@@ -57,7 +57,7 @@ if (import.meta.main) {
   ]
   for (const finding of findings)
     console.log(
-      'skipped' in finding ? `advisories: not checked, ${finding.skipped}` : `advisories: ${finding.told}`,
+      'skipped' in finding ? `advisories: not checked, ${finding.skipped}` : `advisories: ${finding.found}`,
     )
   process.exit(findings.some((finding) => 'ok' in finding && !finding.ok) ? 1 : 0)
 }

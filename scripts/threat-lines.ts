@@ -236,7 +236,7 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
     {
       id: 'sealed-files',
       holds:
-        'Where files are encrypted, whoever reads the store sees none, and one that was changed there is refused.',
+        'Where files are encrypted, nobody who can read the store can read them, and one that was changed there is refused.',
     },
     { id: 'ledger-copy', holds: 'A copy of the ledger opens no secret when the seal key is kept apart.' },
   ],

@@ -23,7 +23,7 @@ interface Contender {
   run(): number
 }
 
-/** The rows alone, as they stand under `data`, with the margin that the scanners need behind them. */
+/** The rows alone, as they are under `data`, with the margin that the scanners need after them. */
 function pages(write: (row: OrderRow) => string): Buffer[] {
   return Array.from({ length: PAGES }, (_, page) => {
     const rows = Array.from({ length: PAGE_SIZE }, (_, index) => write(orderRow(page * PAGE_SIZE + index)))

@@ -11,7 +11,7 @@ import { type Watched, watchProcess } from './pipeline/watch-process.ts'
 const PAGE_ROWS = 1_000
 /** What an export of many pages uses. */
 const CONNECTIONS = 5
-/** About so many bytes a row takes in the CSV file. */
+/** About how many bytes a row takes in the CSV file. */
 const CSV_ROW_BYTES = 125
 const MEMORY_BAR = 300
 const EXTRA_ROUNDS = 3

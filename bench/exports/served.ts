@@ -8,7 +8,7 @@ import { type Bar, checkBars, printTable } from '../report.ts'
 import { WharfServer } from '../wharf-server.ts'
 
 const PAGE_ROWS = 1_000
-/** About so many bytes a row takes in the CSV file. */
+/** About how many bytes a row takes in the CSV file. */
 const CSV_ROW_BYTES = 125
 const PEAK_BAR = 300
 const BACK_BAR = 1.3

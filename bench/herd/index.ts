@@ -108,8 +108,8 @@ function bars(measured: readonly Measured[], embedded: number[], quick: boolean)
   const growth = (Math.abs(perTask(fifty) - perTask(one)) / perTask(one)) * 100
   const idle = { what: 'commands while idle', value: worst((cell) => cell.idlePerSecond), atMost: 0.5 }
   return [
-    { what: 'commands a task, 1 against 50 instances', value: growth, atMost: 10, unit: '% apart' },
-    { what: 'commands a task, at worst', value: worst(perTask), atMost: 12, unit: 'commands' },
+    { what: 'commands per task, 1 against 50 instances', value: growth, atMost: 10, unit: '% apart' },
+    { what: 'commands per task, at worst', value: worst(perTask), atMost: 12, unit: 'commands' },
     ...(quick ? [] : [{ ...idle, unit: '/s an instance' }]),
     {
       what: 'median pick-up, PostgreSQL + Redis, at worst',

@@ -12,7 +12,7 @@ const LEDGERS = ['embedded', 'postgres + redis'] as const
 /**
  * The real `wharf serve` on ledgers of different age, all of them at once. Rounds go round the ledgers, so that a busy
  * moment of the machine does not hit only one of them. The bar is on processor time, of the server and of the database's
- * own processes, because wall time tells more of the machine's other work.
+ * own processes, because wall time depends on the machine's other work.
  */
 export async function run(args: readonly string[]): Promise<boolean> {
   const quick = args.includes('--quick')

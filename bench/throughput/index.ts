@@ -9,7 +9,7 @@ import { pgBossLoop, pgBossWork } from './pg-boss.ts'
 import { wharfEmbedded, wharfScaledOut } from './wharf.ts'
 
 export const description =
-  'no-op jobs a second, in and through: Wharf beside BullMQ, pg-boss, graphile-worker'
+  'no-op jobs per second, in and through: Wharf beside BullMQ, pg-boss, graphile-worker'
 
 const CONTESTANTS = [wharfEmbedded, wharfScaledOut, graphile, graphileBatched, pgBossLoop, pgBossWork, bullmq]
 /** Rounds go round the contestants, so that a busy moment of the machine does not hit only one of them. */
@@ -36,7 +36,7 @@ export async function run(args: readonly string[]): Promise<boolean> {
   try {
     for (let round = 0; round < (quick ? 1 : ROUNDS); round++) {
       for (const contestant of contestants) {
-        // work() takes 64 jobs a second whatever their number.
+        // work() takes 64 jobs per second, however many there are.
         const count = contestant === pgBossWork ? Math.min(jobs, 300) : jobs
         const speed = await race(services, contestant, count)
         const before = best.get(contestant) ?? speed

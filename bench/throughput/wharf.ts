@@ -56,7 +56,7 @@ async function openEngine(backend: Backend, done: () => void, after: () => Promi
         .select('id')
         .where('state', 'in', ['pending', 'running'])
         .limit(1)
-      // SQLite answers within the turn: whoever still writes must get one, too.
+      // SQLite answers within the turn: those that still write must get a turn, too.
       while ((await open.execute()).length > 0) await nextTurn()
     },
     async close() {

@@ -20,7 +20,7 @@ export interface SwarmBenchOptions {
 
 const MIB = 1024 * 1024
 const MEMORY_DISK = '/dev/shm'
-/** Fan-out has no pipeline to fill, so its time grows with the file exactly: a part of it tells the rest. */
+/** Fan-out has no pipeline to fill, so its time grows with the file exactly: a part of it is enough to know the rest. */
 const FAN_OUT_PART = 8
 
 /** One file to many agents: the swarm with TLS beside plain HTTP and aria2, with and without faults. */

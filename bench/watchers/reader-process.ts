@@ -16,7 +16,7 @@ export interface Report {
   gaps: number
 }
 
-/** Every so many streams one is parsed, and checked for gaps. */
+/** One in this many streams is parsed, and checked for gaps. */
 const CHECKED = 50
 const AT = Buffer.from('"at":"')
 const AT_LENGTH = 24

@@ -30,6 +30,13 @@ test.each(requests)('the files of $title exist, and are few enough', ({ title, c
   expect(count).toBeLessThanOrEqual(MOST[title] ?? 0)
 })
 
+test('the files that decide on rules exist', () => {
+  const rules = page.slice(page.indexOf('## Where a rule is'), page.indexOf('## Glossary'))
+  const files = [...rules.matchAll(/`([a-z0-9/-]+\.ts)`/g)].map(([, file]) => String(file))
+  expect(files.length).toBeGreaterThanOrEqual(10)
+  expect(files.filter((file) => !existsSync(new URL(`src/${file}`, ROOT)))).toEqual([])
+})
+
 test('the glossary is short', () => {
   const glossary = page.slice(page.indexOf('## Glossary'))
   expect(glossary.match(/^\| (?!term|---)/gm)?.length).toBeLessThanOrEqual(15)

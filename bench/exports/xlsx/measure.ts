@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 
 export interface Measured {
   seconds: number
-  /** Peak resident megabytes; null where the system does not tell. */
+  /** Peak resident megabytes; null where the system does not say. */
   megabytes: number | null
   bytes: number
 }

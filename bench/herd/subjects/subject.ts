@@ -11,7 +11,7 @@ export interface Ground {
 
 /** One instance of one of the engines that are compared. */
 export interface Instance {
-  /** Writes one task and tells whoever has to know; `committed` is called the moment the commit is answered. */
+  /** Writes one task and wakes its workers; `committed` is called the moment the commit is answered. */
   enqueue(committed: () => void): Promise<string>
   close(): Promise<void>
 }

@@ -46,7 +46,7 @@ function ask(transfers: Transfers, projectId: string, file: string, agent: numbe
   })
 }
 
-/** Asks for `count` targets of one file with so many callers at once. Returns each caller's waits in milliseconds. */
+/** Asks for `count` targets of one file with `callers` at once. Returns each caller's waits in milliseconds. */
 export async function joinMany(
   transfers: Transfers,
   projectId: string,

@@ -12,7 +12,7 @@ import { groundOf } from '../../../test/support/ground.ts'
 const WINDOW_SECONDS = 3_600
 const log = createLog({ level: 'silent' })
 
-/** What joins stand on; null: SQLite, and no mirror. */
+/** What joins run on; null: SQLite, and no mirror. */
 export interface Ground {
   name: string
   databaseUrl: string | null

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Network } from './network.ts'
 
 const PIECE = 256 * 1024
-/** The smallest tracker that works: everyone who asks is a peer of everyone. Peers are told by address. */
+/** The smallest tracker that works: everyone who asks is a peer of everyone. Peers are identified by address. */
 const TRACKER = `
 const peers = new Map()
 require('node:http')

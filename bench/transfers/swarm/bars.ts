@@ -33,7 +33,7 @@ export function swarmBars(carried: readonly (Carried | CarriedByWharf)[], agents
     const { name, fault, seconds, sentRatio, agentMegabytes, failed } = one
     add(`${name}: targets without their file`, failed, 0, '')
     add(`${name}: server egress`, sentRatio, fault === 'none' ? 1.05 : 1.1, 'x the file')
-    add(`${name}: resident`, agentMegabytes, MOST_MEGABYTES, 'MB an agent')
+    add(`${name}: resident`, agentMegabytes, MOST_MEGABYTES, 'MB per agent')
     if (fault !== 'none' && undisturbed !== undefined)
       add(`${name}: time`, seconds / undisturbed, SLOWER_BY[fault], 'x undisturbed')
   }

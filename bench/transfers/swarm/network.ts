@@ -6,7 +6,7 @@ export interface Network {
   readonly kind: 'namespaces' | 'loopback'
   address(host: number): string
   spawn(host: number, command: string, args: string[], options?: SpawnOptions): ChildProcess
-  /** Bytes that left this host by its line, headers included; undefined where it cannot be told apart. */
+  /** Bytes that left this host by its line, headers included; undefined where it cannot be separated. */
   sent(host: number): number | undefined
   setRate(host: number, megabits: number): void
   remove(): void

@@ -32,7 +32,7 @@ export interface RunOptions {
   agents: number
   megabits: number
   fault: Fault
-  /** Which agent has the fault, counted from 1 as they stand in the chain. */
+  /** Which agent has the fault, counted from 1 in the order of the chain. */
   position: number
   /** When it is killed or frozen, after the start. */
   faultAfterMs: number
