@@ -239,7 +239,7 @@ export interface Config extends Readonly<Values> {
   readonly adminTokenFile: string | null
   /** Names of the settings that were set, as opposed to left at their default. */
   readonly given: ReadonlySet<string>
-  /** Names that begin like ours but are none: a typing error, most likely. */
+  /** Names that begin like ours but are unknown: most likely a typing error. */
   readonly unknown: readonly string[]
   /** What commands that Wharf starts see of the environment: nothing that could be a secret of the server. */
   readonly commandEnvironment: Readonly<Record<string, string>>

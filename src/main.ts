@@ -74,9 +74,12 @@ program
     several,
   )
   .option('--listen <host:port>', 'where other agents connect to', '0.0.0.0:0')
-  .option('--advertise <host>', 'the host that other agents are told (default: as the server sees it)')
-  .option('--upload <rate>', 'most bytes a second to others, like 500k or 10m')
-  .option('--download <rate>', 'most bytes a second from others')
+  .option(
+    '--advertise <host>',
+    'the host at which other agents reach this one (default: as the server sees it)',
+  )
+  .option('--upload <rate>', 'most bytes per second to others, like 500k or 10m')
+  .option('--download <rate>', 'most bytes per second from others')
   .action(async (options) => (await import('./cli/agent.ts')).agent(options))
 
 try {

@@ -16,7 +16,8 @@ import type { ProjectAdmin } from './admin/project-admin.ts'
 import { serverAdmin } from './admin/server-admin.ts'
 import { openBackend } from './ground/open-backend.ts'
 
-export type { KeyWish, ProjectAdmin, RotationWish } from './admin/project-admin.ts'
+export type { NewKey, Rotation } from '../tenancy/index.ts'
+export type { ProjectAdmin } from './admin/project-admin.ts'
 export { askServer } from './admin/server-admin.ts'
 
 /**

@@ -82,7 +82,7 @@ export interface LocalExport {
   onProgress(progress: { stage: string; fetched: number; total: number | null }): void
   /** Rows of an earlier, broken-off call are taken up. */
   onResumed?(rows: number): void
-  /** Told what went wrong without being the end, such as a page that is asked for again. */
+  /** Called for problems that do not end the export, such as a page that is asked for again. */
   onWarning(message: string): void
 }
 
@@ -231,7 +231,7 @@ function secretsOf({ secret, url }: SourceAccess): string[] {
   try {
     signPull([secret], { url: new URL(url), now: 0 })
   } catch (cause) {
-    throw new AppError(ERRORS.REQUEST_INVALID, 'the secret is none; it looks like whsec_… and base64', {
+    throw new AppError(ERRORS.REQUEST_INVALID, 'the secret is invalid; it looks like whsec_… and base64', {
       cause,
     })
   }

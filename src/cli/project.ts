@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { KeyWish, ProjectAdmin, RotationWish } from '../app/admin.ts'
+import type { NewKey, ProjectAdmin, Rotation } from '../app/admin.ts'
 import { loadConfig } from '../config.ts'
 import { AppError, ERRORS, SCOPES, type Scope } from '../kernel/index.ts'
 import { wholeNumber } from './options/source-options.ts'
@@ -54,7 +54,7 @@ export function addProjectCommands(program: Command): void {
       wholeNumber(0, 720),
       24,
     )
-    .action((name: string, options: AdminOptions & { what: RotationWish['what']; graceHours: number }) =>
+    .action((name: string, options: AdminOptions & { what: Rotation['what']; graceHours: number }) =>
       run(options, async (admin) => {
         const wish = { what: options.what, grace_hours: options.graceHours }
         const rotated = await admin.rotate(await idOf(admin, name), wish)
@@ -97,7 +97,7 @@ export function addKeyCommands(program: Command): void {
     )
     .action((name: string, options: AdminOptions & { name: string; scope?: Scope[]; expires?: string }) =>
       run(options, async (admin) => {
-        const wish: KeyWish = {
+        const wish: NewKey = {
           name: options.name,
           scopes: options.scope ?? ['all'],
           ...(options.expires !== undefined && { expires_at: options.expires }),

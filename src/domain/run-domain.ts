@@ -2,7 +2,7 @@ import type { Engine } from '../jobs/index.ts'
 import { type Clock, DutyLoop, type Log, type Part } from '../kernel/index.ts'
 import type { Domain } from './domain.ts'
 
-/** Tells the engine of a domain's kinds and leader duties. To be called before the engine starts. */
+/** Registers a domain's kinds and leader duties with the engine. To be called before the engine starts. */
 export function register(engine: Engine, { kinds, duties }: Pick<Domain, 'kinds' | 'duties'>): void {
   for (const kind of kinds) engine.define(kind)
   for (const { duty, everyMs, runs } of duties) if (runs === 'leader') engine.addLeaderDuty(duty, everyMs)

@@ -22,7 +22,7 @@ interface TaskView {
   get(taskId: string, issuer?: LinkIssuer): Promise<object>
   /** What a callback carries. Without it, tasks of this kind have no callbacks. */
   callback?(taskId: string): Promise<{ status: string }>
-  /** What people are told; undefined when the task is gone. Without it, tasks of this kind have no notices. */
+  /** The content of notices to people; undefined when the task is gone. Without it, tasks of this kind have no notices. */
   notice?(taskId: string): Promise<TaskNotice | undefined>
   /** For tasks that are not in the engine's table: whether an id is one of theirs. */
   owns?(taskId: string): boolean

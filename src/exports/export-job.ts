@@ -39,7 +39,7 @@ export interface ExportPayload {
 export interface ExportProgress {
   stage: Stage
   fetched: number
-  /** Null while nobody knows. */
+  /** Null while it is unknown. */
   total: number | null
   /** Set while the source is asked again for a page that failed. */
   trouble?: Trouble

@@ -1,20 +1,22 @@
 import { type Kysely, sql } from 'kysely'
-import { activeIn, WAITING_COLUMNS } from '../jobs/index.ts'
+import { type Static, Type } from 'typebox'
+import { activeIn, Time, WAITING_COLUMNS } from '../jobs/index.ts'
 import { AppError, ERRORS, newId } from '../kernel/index.ts'
 import { type Ledger, now, type Schema, type Tx } from '../ledger/index.ts'
 import { EXPORT_KIND, type ExportPayload } from './export-job.ts'
 import type { ExportRow } from './export-view.ts'
 import type { ExportType } from './request/index.ts'
 
-export interface Download {
-  at: string
-  who: string
-  address: string
-  bytes: number
-  complete: boolean
-}
+export type Download = Static<typeof Download>
+export const Download = Type.Object({
+  at: Time,
+  who: Type.String(),
+  address: Type.String(),
+  bytes: Type.Integer(),
+  complete: Type.Boolean(),
+})
 
-/** What the ledger knows of exports. */
+/** The statements about exports. */
 export class ExportQueries {
   readonly #ledger: Ledger
 
@@ -169,16 +171,15 @@ export class ExportQueries {
         this.#asked('fileName').as('file_name'),
         this.#asked<ExportType>('type').as('type'),
         this.#asked<string | null>('templates').as('templates'),
-        // 1: told. 2: given up. Nothing while it is still to be told.
         sql<
           number | null
         >`(select min(delivered) from deliveries where deliveries.task_id = tasks.id and channel = 'callback' and delivered > 0
-          and deliveries.at >= coalesce(tasks.cancelled_at, jobs.finished_at))`.as('told'),
+          and deliveries.at >= coalesce(tasks.cancelled_at, jobs.finished_at))`.as('notified'),
       ])
   }
 }
 
-/** Also for those whose export it is not. */
+/** The same for an export of another project, so that its id reveals nothing. */
 export function noExport(taskId: string): AppError {
   return new AppError(ERRORS.TASK_NOT_FOUND, `there is no export ${taskId}`)
 }

@@ -11,9 +11,9 @@ export const ExportState = Type.Enum(['pending', 'processing', 'succeeded', 'fai
 
 export type ExportStatus = Static<typeof ExportState>
 
-const UNTOLD = 'the callback could not be told, and is not tried again; see the deliveries'
+const CALLBACK_FAILED = 'the callback could not be delivered, and is not tried again; see the deliveries'
 
-/** A task as everybody outside sees it: callers, callbacks, browsers. */
+/** A task as callers, callbacks and browsers see it. */
 export type ExportView = Static<typeof ExportTask>
 export const ExportTask = Type.Object(
   {
@@ -102,7 +102,8 @@ export type ExportRow = Selectable<{
   type: ExportType
   /** JSON. */
   templates: string | null
-  told: number | null
+  /** 1: the callback was delivered; 2: it was given up; null: not yet. */
+  notified: number | null
 }>
 
 export function statusOf({ state, cancelled_at }: Pick<ExportRow, 'state' | 'cancelled_at'>): ExportStatus {
@@ -137,7 +138,7 @@ export function toExportView(
     download_url: result && row.removed_at === null ? downloadUrl(row.id, result) : null,
     error: failed ? { code: row.error_code as string, message: row.error_message ?? '' } : null,
     waiting_for: waitsFor(row, status, progress),
-    warnings: [...(result?.warnings ?? []), ...(row.told === 2 ? [UNTOLD] : [])],
+    warnings: [...(result?.warnings ?? []), ...(row.notified === 2 ? [CALLBACK_FAILED] : [])],
     attempts: row.attempts,
     created_at: iso(row.task_created_at),
     started_at: isoOrNull(row.started_at),
@@ -154,7 +155,7 @@ function waitsFor(row: ExportRow, status: ExportStatus, progress: ExportProgress
 function stageOf(row: ExportRow, status: ExportStatus, progress: ExportProgress | null): ExportView['stage'] {
   if (status === 'pending') return 'queued'
   if (status === 'processing') return progress?.stage ?? 'fetching'
-  return row.callback !== null && row.told === null ? 'notifying' : 'done'
+  return row.callback !== null && row.notified === null ? 'notifying' : 'done'
 }
 
 function iso(ms: number): string {

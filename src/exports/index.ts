@@ -1,13 +1,15 @@
 export { BULK_ACTIONS } from './bulk.ts'
+export { findExportFile } from './export-files.ts'
 export { EXPORT_LANE } from './export-job.ts'
 export { EXPORT_SORTS, type ExportFilter } from './export-list.ts'
-export { noExport } from './export-queries.ts'
+export { Download, noExport } from './export-queries.ts'
 export { ExportState, ExportTask, type ExportView } from './export-view.ts'
-export { findExportFile } from './finished-file.ts'
+export { ExportPosition } from './exports.ts'
 export { type ExportsApi, openExports } from './open-exports.ts'
 export { type Produced, type ProduceOptions, produce } from './pipeline/index.ts'
-export { type Preview, TablePreview } from './preview/preview.ts'
-export { ExportReport, verifyFiles } from './report/index.ts'
+export { Preview, TablePreview } from './preview/preview.ts'
+export { RenderWish } from './render-request.ts'
+export { ExportManifest, ExportReport, PublicKeys, verifyFiles } from './report/index.ts'
 export {
   EXPORT_TYPES,
   type ExportBody,

@@ -65,7 +65,7 @@ export async function openExports(
     views: {
       [EXPORT_KIND]: {
         get: (taskId, issuer) => exports.get(taskId, issuer),
-        callback: (taskId) => exports.told(taskId),
+        callback: (taskId) => exports.callback(taskId),
         notice: (taskId) => exports.notice(taskId),
       },
     },

@@ -1,15 +1,20 @@
+import { type Static, Type } from 'typebox'
 import { AppError, ERRORS } from '../kernel/index.ts'
 import type { ExportPayload } from './export-job.ts'
 import type { KeptTable } from './pipeline/index.ts'
-import { type ExportRequest, type ExportType, fileNameFor } from './request/index.ts'
+import { EXPORT_TYPES, type ExportRequest, fileNameFor, Template } from './request/index.ts'
 import { parseTemplate } from './template/index.ts'
 
-/** What is to be different in another file of the same rows. */
-export interface RenderWish {
-  type?: ExportType
-  template?: unknown
-  file_name?: string
-}
+/** How another file of the same rows differs. */
+export type RenderWish = Static<typeof RenderWish>
+export const RenderWish = Type.Object(
+  {
+    type: Type.Optional(Type.Enum([...EXPORT_TYPES], { description: 'Default: that of the export' })),
+    template: Type.Optional(Template),
+    file_name: Type.Optional(Type.String({ maxLength: 1_000 })),
+  },
+  { title: 'RenderRequest', examples: [{ type: 'csv', file_name: 'orders' }], additionalProperties: false },
+)
 
 /** The request for another file. It asks for nothing that was done when the rows were read: keys are compared, rows kept. */
 export function renderRequest(

@@ -99,7 +99,7 @@ export interface HttpServerOptions {
   /** How long a server that stops goes on letting clients in, at least, after `/readyz` has turned 503. */
   unreadyMs: number
   metrics: MetricsAccess
-  /** Folders whose disks the metrics tell of. */
+  /** Folders whose disks the metrics measure. */
   folders: Record<string, string>
   samples: boolean
   docs: boolean
@@ -419,7 +419,7 @@ function hasGone({ raw }: FastifyRequest, error: Error): boolean {
   return brokeOff || raw.socket.destroyed
 }
 
-/** That there is nothing at an address may be told to everybody. */
+/** That an address does not exist may be answered without a key. */
 function isNowhere({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.url === undefined
 }

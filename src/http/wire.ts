@@ -2,29 +2,31 @@
 // exists at run time, so that the console can take it without a line of the server.
 import type { Static } from 'typebox'
 import type {
-  ExportReport as ExportReportSchema,
+  Download,
+  ExportPosition,
+  ExportReport,
   ExportView,
   Preview,
   TablePreview,
 } from '../exports/index.ts'
 import type { Delivery, EventMessage } from '../notify/index.ts'
+import type { TaskView } from '../processing/index.ts'
 import type * as runs from '../runs/index.ts'
 import type { ProjectView } from '../tenancy/index.ts'
 import type * as transfers from '../transfers/index.ts'
 import type * as exported from './routes/exports/export-schemas.ts'
-import type * as overview from './routes/installation/overview-schemas.ts'
-import type * as processing from './routes/processing/processing-schemas.ts'
+import type { OverviewAnswer } from './routes/installation/overview.ts'
+import type { TaskPage } from './routes/processing/processing.ts'
 import type * as shared from './routes/schemas.ts'
 import type * as sessions from './routes/tenancy/session-schemas.ts'
 
-export type { EventMessage, Preview, TablePreview }
+export type { EventMessage, ExportReport, Preview, TablePreview, TaskPage }
 
 export type ExportTask = ExportView
 export type ExportPage = Static<typeof exported.ExportPage>
-export type ExportPlace = Static<typeof exported.Place>
+export type ExportPlace = ExportPosition
 export type ExportDelivery = Delivery
-export type ExportReport = Static<typeof ExportReportSchema>
-export type ExportDownload = Static<typeof exported.Downloads>['items'][number]
+export type ExportDownload = Download
 
 export type TransferJob = Static<typeof transfers.TransferJob>
 export type TransferItem = Static<typeof transfers.TransferItem>
@@ -40,10 +42,9 @@ export type RunsState = Static<typeof runs.RunsState>
 export type AcceptedRun = Static<typeof runs.ShortRun>
 export type RunKind = Static<typeof runs.RunKind>
 
-export type Task = Static<typeof processing.TaskView>
-export type TaskPage = Static<typeof processing.TaskPage>
+export type Task = TaskView
 
-export type Overview = Static<typeof overview.OverviewAnswer>
+export type Overview = OverviewAnswer
 export type Project = ProjectView
 export type Session = Static<typeof sessions.SessionView>
 export type SignInMethods = Static<typeof sessions.SignInMethods>

@@ -9,7 +9,13 @@ export type { Enqueued } from './job-store.ts'
 export { type Change, Completed, type Described, type Ended, type JobContext, type JobKind } from './kind.ts'
 export { jobMeter } from './overview/job-meter.ts'
 export { type OpenWork, readLaneLimits, readOpenWork } from './overview/open-work.ts'
-export { type Depth, OVERVIEW_MINUTES, Overview, type WatchedDomain } from './overview/overview.ts'
+export {
+  type Depth,
+  DomainOverview,
+  InstanceOverview,
+  Overview,
+  type WatchedDomain,
+} from './overview/overview.ts'
 export { Failure, nullable, pageOf, Time } from './shapes.ts'
 export type { JobState } from './tables.ts'
 export { WAITING_COLUMNS, WaitingFor, waitingFor } from './waiting-for.ts'

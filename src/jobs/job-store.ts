@@ -15,7 +15,7 @@ interface NewTask {
   /** Free for the domain to search by (exports: the operator). */
   label?: string
   details?: unknown
-  /** Address that is told of the end. */
+  /** Address of the callback. */
   callback?: string
 }
 

@@ -16,7 +16,7 @@ export interface JobContext<P = unknown> {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Whether another job waits for the place that this one holds in its lane. */
   othersWait(): Promise<boolean>
-  /** Whether the job ends if this claim ends with `error`: nobody will work on it again. */
+  /** Whether the job ends, without another attempt, if this claim ends with `error`. */
   isFinal(error: unknown): boolean
 }
 

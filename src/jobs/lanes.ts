@@ -24,8 +24,8 @@ const DEFERRED_MS = 10 * 60_000
 /**
  * Lanes: how many jobs may be under way at once, over all instances, and who is next.
  *
- * A job of a full lane waits in the ledger and wakes nobody. Admission happens under the lock of the lane's row
- * whenever room can have appeared: at enqueue, when a job leaves the lane, and when the limit is changed. Admitted
+ * A job of a full lane waits in the ledger and wakes no worker. Admission happens under the lock of the lane's row
+ * whenever a place may be free: at enqueue, when a job leaves the lane, and when the limit is changed. Admitted
  * jobs hold their place until they end, so a limit is never exceeded by a late comer. In a fair lane a job that pauses
  * before it is tried again gives its place away: what waits for a slow source must not hold up others.
  *
@@ -154,7 +154,7 @@ export class Lanes {
   }
 
   /**
-   * Moves jobs from `waiting` to `pending` while the lane has room, once per transaction: `woken` of the first call hears
+   * Moves jobs from `waiting` to `pending` while the lane has free places, once per transaction: `woken` of the first call hears
    * of them, `admitted` of each.
    */
   admit(tx: Tx, name: string, woken: Woken, admitted?: Woken): void {

@@ -305,7 +305,7 @@ export class Leases {
     progress: unknown,
     { cancelRequested, expired }: { cancelRequested: 0 | 1; expired: boolean },
   ) {
-    // The last value of all may not have been told yet; a reader of the events must not be left with an older one.
+    // The last value may not have been emitted yet; a reader of the events must not be left with an older one.
     const change = progress === undefined ? move.change : { ...move.change, progress }
     let update = tx.db
       .updateTable('jobs')
@@ -388,9 +388,12 @@ export class Leases {
   }
 
   #failed(kind: DefinedKind, error: AppError, more: { crashes?: number } = {}): Move {
-    const told = { code: error.code, message: error.message }
-    const ended = this.#ended(kind, 'failed', { what: 'failed', error: told })
-    return { ...ended, set: { ...ended.set, ...more, error_code: told.code, error_message: told.message } }
+    const failure = { code: error.code, message: error.message }
+    const ended = this.#ended(kind, 'failed', { what: 'failed', error: failure })
+    return {
+      ...ended,
+      set: { ...ended.set, ...more, error_code: failure.code, error_message: failure.message },
+    }
   }
 
   #ended(kind: DefinedKind, state: 'succeeded' | 'failed' | 'cancelled', change: Change): Move {

@@ -12,7 +12,7 @@ export type Outcome =
   | { what: 'waiting'; error: AppError; anew?: boolean }
   /** The process shuts down: the job goes back as if it had never been claimed. */
   | { what: 'released' }
-  /** Nobody renewed the lease: the worker died or lost its way. */
+  /** The lease was not renewed: the worker died or is stuck. */
   | { what: 'abandoned' }
 
 /**
@@ -43,7 +43,7 @@ export function failed(error: unknown): Outcome {
   }
 }
 
-/** Whether nobody will work on the job again. After a lost lease the next worker decides. */
+/** Whether the job has ended. After a lost lease the next worker decides. */
 export function endsJob(
   { maxAttempts }: Pick<DefinedKind, 'maxAttempts'>,
   { attempts }: Pick<Job, 'attempts'>,

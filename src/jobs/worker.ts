@@ -36,7 +36,7 @@ export interface WorkerDeps {
 
 export interface WorkerOptions {
   leaseMs: number
-  /** How long a handler that was told to stop may take before its job is settled without it. */
+  /** How long a handler may take to stop before its job is settled without it. */
   abortGraceMs?: number
 }
 
@@ -46,7 +46,7 @@ interface Running {
   done: Promise<void>
 }
 
-/** The same for a handler that was told to stop because the process shuts down. */
+/** The same when the process shuts down. */
 const SHUTDOWN_GRACE_MS = 1_000
 /** An outage that a job meets after it has worked for this long is a new one: its pauses begin anew. */
 const NEW_OUTAGE_MS = 5 * 60_000
@@ -151,7 +151,7 @@ export class Worker implements Duty {
   }
 
   /**
-   * Takes nothing more and waits for what is under way; when `until` aborts it is told to stop. Jobs that did not end by
+   * Takes nothing more and waits for what is under way; when `until` aborts it is stopped. Jobs that did not end by
    * themselves go back to `pending`, those included whose claim was answered only now.
    */
   async drain(until: AbortSignal): Promise<void> {
@@ -264,7 +264,7 @@ export class Worker implements Duty {
       if (error === NEVER_SETTLED)
         log.error(
           { reason: messageOf(signal.reason) },
-          'the handler did not stop when told to; its job goes on without it',
+          'the handler did not stop when asked to; its job goes on without it',
         )
       const outcome = outcomeAfter(error)
       if (outcome !== 'lost' && outcome.what === 'failed' && outcome.error.kind === ERRORS.INTERNAL)
@@ -284,7 +284,7 @@ export class Worker implements Duty {
     this.#deps.clock.sleep(ms, finished).then(timedOut, () => undefined)
   }
 
-  /** Aborts once a handler that was told to stop has had its grace and has not finished. */
+  /** Aborts once a handler that was asked to stop has had its grace and has not finished. */
   #stuckAfter(signal: AbortSignal, finished: AbortSignal): AbortSignal {
     const stuck = new AbortController()
     const giveUp = () => {

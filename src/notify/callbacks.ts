@@ -38,7 +38,7 @@ interface CallbackPayload {
   kind: string
   type: string
   url: string
-  /** Stays the same over all attempts, so that the receiver can tell a repetition. */
+  /** Stays the same over all attempts, so that the receiver can recognize a repetition. */
   webhookId: string
 }
 
@@ -63,7 +63,7 @@ const GIVEN_UP = 2
 const TIMEOUTS = { headersMs: 15_000, bodyMs: 15_000, totalMs: 20_000 }
 
 /**
- * Tells business systems of the end of their tasks, by Standard Webhooks. The job that tells is written in the
+ * Notifies business systems of the end of their tasks, by Standard Webhooks. The job that does so is written in the
  * transaction that ends the task, so no end is ever untold; a callback that fails for days fails nothing but itself.
  */
 export class Callbacks {
@@ -112,7 +112,7 @@ export class Callbacks {
     return this.#bodyOf(`${kind}.${status}`, (await this.#deps.views[kind]?.callback?.(taskId)) ?? {})
   }
 
-  /** Tells of the end of a task once more, at once, whatever came of it before. */
+  /** Notifies of the end of a task once more, at once, whatever came of it before. */
   async resend(tx: Tx, taskId: string, { kind, status }: EndedTask): Promise<void> {
     requireEnd(taskId, status)
     const { project_id, callback } = await tx.db
@@ -155,7 +155,7 @@ export class Callbacks {
 
   /** The task itself has nothing left to do: its stage moves from `notifying` to `done`, and watchers are notified. */
   async #ended(tx: Tx, { jobId, change }: Ended): Promise<void> {
-    // An end that another one has overtaken, or that is told again by hand: no task waits for it.
+    // An end that a later one has replaced, or that is sent again by hand: no task waits for it.
     if (change.what === 'cancelled' || change.error?.code === ERRORS.TASK_NOT_FINISHED.code) return
     const { payload } = await tx.db
       .selectFrom('jobs')
@@ -215,14 +215,14 @@ export class Callbacks {
     try {
       const status = await this.#post(job.payload, signal)
       const delivered = status >= 200 && status < 300
-      const told = { status, error: null, delivered }
-      // With the end of the job: an outage of the ledger between the two would tell the receiver twice.
+      const sent = { status, error: null, delivered }
+      // With the end of the job: an outage of the ledger between the two would notify the receiver twice.
       if (delivered)
         return new Completed(null, async (tx) => {
-          await this.#record(tx, job, told)
+          await this.#record(tx, job, sent)
           tx.afterCommit(() => metrics.callbacks.inc({ outcome: 'delivered' }))
         })
-      await this.#record(this.#deps.ledger, job, told)
+      await this.#record(this.#deps.ledger, job, sent)
       metrics.callbacks.inc({ outcome: 'refused' })
       throw new AppError(ERRORS.CALLBACK_REFUSED, `the callback answered with status ${status}`)
     } catch (error) {
@@ -242,7 +242,7 @@ export class Callbacks {
     const view = await this.#deps.views[kind]?.callback?.(taskId)
     if (!view) throw new AppError(ERRORS.TASK_NOT_FOUND, `task ${taskId} is gone`, { retryable: false })
     if (type !== `${kind}.${view.status}`) {
-      const message = `task ${taskId} was tried again; its new end is told instead`
+      const message = `task ${taskId} was tried again; its new end is sent instead`
       throw new AppError(ERRORS.TASK_NOT_FINISHED, message, { retryable: false })
     }
     const at = this.#deps.clock.now()
@@ -293,5 +293,5 @@ export class Callbacks {
 
 function requireEnd(taskId: string, status: string): void {
   if (ENDS.includes(status)) return
-  throw new AppError(ERRORS.TASK_NOT_FINISHED, `task ${taskId} is ${status}, so there is nothing to tell`)
+  throw new AppError(ERRORS.TASK_NOT_FINISHED, `task ${taskId} is ${status}, so there is nothing to send`)
 }

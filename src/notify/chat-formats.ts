@@ -33,14 +33,14 @@ export const CHAT_FORMATS: Record<Chat, ChatFormat> = {
 
 /** These chats answer 200 to everything, and say in the body how it went. */
 function complaintIn(answer: string, codes: string[], words: string[]): string | null {
-  let told: Record<string, unknown>
+  let said: Record<string, unknown>
   try {
-    told = Object(JSON.parse(answer)) as Record<string, unknown>
+    said = Object(JSON.parse(answer)) as Record<string, unknown>
   } catch {
     return 'the answer is not JSON'
   }
-  const code = codes.map((name) => told[name]).find((value) => value !== undefined)
+  const code = codes.map((name) => said[name]).find((value) => value !== undefined)
   if (code === 0) return null
-  const reason = words.map((name) => told[name]).find((value) => typeof value === 'string')
+  const reason = words.map((name) => said[name]).find((value) => typeof value === 'string')
   return `code ${String(code)}: ${String(reason ?? 'no reason given').slice(0, 300)}`
 }

@@ -48,7 +48,7 @@ export class Mailer {
         subject: notice.subject,
         text: notice.text,
         html: notice.html,
-        // The same for each attempt: a mail that arrived twice can be told from two mails.
+        // The same for each attempt: a mail that arrives twice can be recognized.
         messageId: `<${id}@${domain}>`,
         headers: { 'Auto-Submitted': 'auto-generated' },
       })

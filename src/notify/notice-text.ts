@@ -48,12 +48,12 @@ const LONGEST_NAME = 120
 const LONGEST_REASON = 400
 
 /** One message, in one language or in both. It has a link and never the file itself. */
-export function noticeOf(told: TaskNotice, language?: Language): Notice {
+export function noticeOf(task: TaskNotice, language?: Language): Notice {
   const spoken = language === undefined ? LANGUAGES : [language]
   const shown = {
-    ...told,
-    name: cut(told.name, LONGEST_NAME),
-    error: told.error && cut(told.error, LONGEST_REASON),
+    ...task,
+    name: cut(task.name, LONGEST_NAME),
+    error: task.error && cut(task.error, LONGEST_REASON),
   }
   return {
     subject: `Wharf: ${shown.name} ${spoken.map((one) => headline(shown, one)).join(' / ')}`,
@@ -80,22 +80,22 @@ function factsIn(
   return facts.filter((fact): fact is [string, string] => fact[1] !== null)
 }
 
-function textIn(told: TaskNotice, language: Language): string {
+function textIn(task: TaskNotice, language: Language): string {
   const words = WORDS[language]
-  const lines = [`Wharf: ${told.name} ${headline(told, language)}`]
-  for (const [label, value] of factsIn(told, language)) lines.push(`${label}: ${value}`)
-  if (told.link !== null) lines.push(`${words.link}: ${told.link}`, `${words.until} ${told.linkUntil}`)
+  const lines = [`Wharf: ${task.name} ${headline(task, language)}`]
+  for (const [label, value] of factsIn(task, language)) lines.push(`${label}: ${value}`)
+  if (task.link !== null) lines.push(`${words.link}: ${task.link}`, `${words.until} ${task.linkUntil}`)
   return lines.join('\n')
 }
 
-function htmlIn(told: TaskNotice, language: Language): string {
+function htmlIn(task: TaskNotice, language: Language): string {
   const words = WORDS[language]
-  const facts = factsIn(told, language).map(([label, value]) => `<li>${label}: ${escaped(value)}</li>`)
+  const facts = factsIn(task, language).map(([label, value]) => `<li>${label}: ${escaped(value)}</li>`)
   const link =
-    told.link === null
+    task.link === null
       ? ''
-      : `<p><a href="${escaped(told.link)}">${words.download}</a></p><p>${words.until} ${escaped(told.linkUntil ?? '')}</p>`
-  return `<div lang="${language}"><p><b>${escaped(told.name)}</b> ${headline(told, language)}</p><ul>${facts.join('')}</ul>${link}</div>`
+      : `<p><a href="${escaped(task.link)}">${words.download}</a></p><p>${words.until} ${escaped(task.linkUntil ?? '')}</p>`
+  return `<div lang="${language}"><p><b>${escaped(task.name)}</b> ${headline(task, language)}</p><ul>${facts.join('')}</ul>${link}</div>`
 }
 
 function sizeOf(bytes: number): string {

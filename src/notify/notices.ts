@@ -42,7 +42,7 @@ const MAX_ATTEMPTS = 15
 const TIMEOUTS = { headersMs: 15_000, bodyMs: 15_000, totalMs: 20_000 }
 const LARGEST_ANSWER = 64 * 1024
 
-/** Tells people of the end of an export, by e-mail and in chats: one job for each of them, so that none waits for another. */
+/** Notifies people of the end of an export, by e-mail and in chats. Each message is a job of its own, so that none waits for another. */
 export class Notices {
   readonly #deps: NoticeDeps
 
@@ -104,7 +104,7 @@ export class Notices {
     const attempt = { payload, to, attempt: job.attempts + job.outages }
     try {
       const status = await this.#send(payload, to, signal)
-      // With the end of the job: nobody is told twice because the ledger was away in between.
+      // With the end of the job: nobody gets it twice because the ledger was away in between.
       return new Completed(null, (tx) => this.#record(tx, attempt, { status, error: null, delivered: true }))
     } catch (error) {
       const isAway = isAppError(error, ERRORS.MAIL_UNAVAILABLE)
@@ -126,17 +126,17 @@ export class Notices {
 
   async #send(payload: NoticePayload, to: string, signal: AbortSignal): Promise<number | null> {
     const { taskId, kind, type, channel, language, id } = payload
-    const told = await this.#deps.views[kind]?.notice?.(taskId)
-    if (!told) throw new AppError(ERRORS.TASK_NOT_FOUND, `task ${taskId} is gone`, { retryable: false })
-    if (type !== `${kind}.${told.status}`)
+    const task = await this.#deps.views[kind]?.notice?.(taskId)
+    if (!task) throw new AppError(ERRORS.TASK_NOT_FOUND, `task ${taskId} is gone`, { retryable: false })
+    if (type !== `${kind}.${task.status}`)
       throw new AppError(
         ERRORS.TASK_NOT_FINISHED,
-        `task ${taskId} was tried again; its new end is told instead`,
+        `task ${taskId} was tried again; its new end is sent instead`,
         {
           retryable: false,
         },
       )
-    const notice = noticeOf(told, language)
+    const notice = noticeOf(task, language)
     if (channel !== 'email') return this.#post(channel, to, notice.text, signal)
     const { mailer } = this.#deps
     if (!mailer)

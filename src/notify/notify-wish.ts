@@ -4,10 +4,10 @@ import { AppError, ERRORS } from '../kernel/index.ts'
 const CHATS = ['slack', 'feishu', 'dingtalk', 'wecom'] as const
 export type Chat = (typeof CHATS)[number]
 export const LANGUAGES = ['en', 'zh'] as const
-/** Where nobody has chosen one, a message has both. */
+/** Without a choice, a message has both. */
 export type Language = (typeof LANGUAGES)[number]
 
-/** Whom a request wants to be told of its end, beside the callback. */
+/** People who are notified of the end, besides the callback. */
 export type NotifyWish = Static<typeof NotifyWish>
 export const NotifyWish = Type.Object(
   {
@@ -34,7 +34,7 @@ export const NotifyWish = Type.Object(
   {
     title: 'NotifyOptions',
     additionalProperties: false,
-    description: 'People who are told when it is ready or has failed',
+    description: 'People who are notified when it is ready or has failed',
   },
 )
 
@@ -48,7 +48,7 @@ export interface NotifySetting {
 /** One address and nothing around it: no name, no list, no line break. */
 const ADDRESS = /^[^\s@<>(),;:"\\[\]]{1,64}@[^\s@<>(),;:"\\[\]]{1,255}$/
 
-/** Throws what is wrong with the wish, or with an installation that cannot grant it. */
+/** Throws if the wish is invalid, or if the installation is not set up for it. */
 export function checkNotify({ email = [], chat = [] }: NotifyWish, setting: NotifySetting): void {
   for (const [index, address] of email.entries())
     if (!ADDRESS.test(address)) throw invalid(`notify.email[${index}]`, `is no e-mail address: '${address}'`)

@@ -1,6 +1,7 @@
 export { openProcessing } from './open-processing.ts'
 export type { Processing } from './processing.ts'
 export { openStandaloneProcessor } from './processor/open-processor.ts'
-export { hasEnded, type TaskDetails } from './task.ts'
+export { hasEnded, type TaskDetails, TaskStatus } from './task.ts'
 export { noTask } from './task-service.ts'
+export { TaskView, toTaskView } from './task-view.ts'
 export type { UploadServer } from './uploads.ts'

@@ -1,3 +1,4 @@
+import { type Static, Type } from 'typebox'
 import type { WaitingFor } from '../jobs/index.ts'
 
 /** What the metrics call tasks; where they are jobs of the engine, also the name of their kind, pool and lane. */
@@ -7,7 +8,8 @@ export const TASK_KIND = { name: 'processing', domain: 'processing' }
 export const ERROR_CHARACTERS = 4_000
 
 /** As in `proto/task/v1/task.proto`; in Redis the same words. */
-export type TaskStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
+export type TaskStatus = Static<typeof TaskStatus>
+export const TaskStatus = Type.Enum(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'], { title: 'TaskState' })
 
 /** What processors and callers see of a task. Times are whole seconds since 1970, as they stand in Redis. */
 export interface TaskRecord {
@@ -80,10 +82,8 @@ export const TEXT = {
   noResult: '处理器已结束，但未给出结果文件路径',
 } as const
 
-const STATUSES: readonly string[] = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] satisfies TaskStatus[]
-
 export function isTaskStatus(value: string | null | undefined): value is TaskStatus {
-  return typeof value === 'string' && STATUSES.includes(value)
+  return TaskStatus.enum.some((status) => status === value)
 }
 
 export function hasEnded(status: TaskStatus): boolean {

@@ -22,6 +22,6 @@ export function reportOutages(redis: Redis, log: Log): void {
   redis.on('ready', () => {
     if (isBack()) log.info(`Redis at ${address} answers again`)
   })
-  // Closed for good: nobody waits for it any more.
+  // Closed for good.
   redis.on('end', isBack)
 }

@@ -4,10 +4,10 @@ export {
   NewAccount,
   OneAccount,
   OneRun,
-  Params,
   Run,
   RunKind,
   RunsState,
   ShortRun,
+  StoredAccount,
 } from './run-schemas.ts'
 export type { Runs } from './runs.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Failure, nullable, Time, WaitingFor } from '../jobs/index.ts'
 
 /** What a size or a count may be: larger ones JavaScript would round. */
@@ -30,6 +30,11 @@ export const NewAccount = Type.Object(
     examples: [{ url: 'https://feeds.example.com/anna', params: { types: ['image'], max_size: 10_000_000 } }],
     additionalProperties: false,
   },
+)
+export type StoredAccount = Static<typeof StoredAccount>
+export const StoredAccount = Type.Object(
+  { handle: Type.String(), url: Type.String(), params: Params },
+  { title: 'StoredAccount' },
 )
 /** What a run has done so far. */
 export const Progress = Type.Object(

@@ -3,7 +3,7 @@ import type { Job } from '../jobs/index.ts'
 import type { RunState as RunStateSchema } from './run-schemas.ts'
 
 /**
- * The states of a run, as snapshots and events tell of them: `pending` is a place in the lane without a worker yet, so it
+ * The states of a run, as snapshots and events show them: `pending` is a place in the lane without a worker yet, so it
  * is still queued. Only the answer to a start is a moment ahead: it says `Running` where a place was free.
  */
 export type RunState = Static<typeof RunStateSchema>

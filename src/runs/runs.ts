@@ -4,10 +4,11 @@ import type { Ledger, Tx } from '../ledger/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import { maskUrl, type Sealer } from '../tenancy/index.ts'
 import { type Account, AccountStore } from './accounts/account-store.ts'
-import { checkHandle } from './accounts/handle.ts'
 import type { AccountParams } from './feed/item-filter.ts'
+import { safeName } from './files/index.ts'
 import type { RunCleaner } from './run-cleaner.ts'
 import { RUN_KIND, RUN_LANE } from './run-kind.ts'
+import type { StoredAccount } from './run-schemas.ts'
 import type { RunState } from './run-state.ts'
 import type { Cleanup, RunOrder, RunStore } from './run-store.ts'
 import { type RunView, readRun, readState, type StateView } from './run-view.ts'
@@ -32,12 +33,14 @@ export class Runs {
     this.#accounts = new AccountStore(deps.ledger, deps.sealer)
   }
 
-  async putAccount(tx: Tx, handle: string, url: string, params: AccountParams): Promise<void> {
+  async putAccount(tx: Tx, handle: string, url: string, params: AccountParams): Promise<StoredAccount> {
     checkHandle(handle)
     checkParams(params)
     this.#deps.net.check(url)
     await this.#accounts.put(tx, { handle, url, params })
-    await this.#emit(tx, 'account_changed', { handle, url: maskUrl(url), params })
+    const stored = { handle, url: maskUrl(url), params }
+    await this.#emit(tx, 'account_changed', stored)
+    return stored
   }
 
   async deleteAccount(tx: Tx, handle: string): Promise<void> {
@@ -47,7 +50,7 @@ export class Runs {
 
   /**
    * Accepts a run. One that is accepted is locked from this moment on, and the account with it. Whether it has a place is
-   * known after the commit: `state` tells then.
+   * known after the commit: `state` says so then.
    */
   async start(tx: Tx, handle: string, kind: RunOrder['kind']): Promise<{ runId: string; state(): RunState }> {
     const account = await this.#accounts.lock(tx, handle)
@@ -65,7 +68,7 @@ export class Runs {
     return { runId: order.run_id, state: () => stateOf(enqueued) }
   }
 
-  /** Takes a queued run out of the queue, or tells a running one to stop; `files` decides about what it has fetched. */
+  /** Takes a queued run out of the queue, or stops a running one; `files` decides what happens to what it has fetched. */
   async cancel(tx: Tx, runId: string, files: Cleanup): Promise<void> {
     const jobId = await this.#deps.runs.jobOf(tx, runId)
     if (jobId === undefined) throw runNotFound(runId)
@@ -169,4 +172,19 @@ function checkParams({ min_size, max_size, since, until }: AccountParams): void 
 
 function invalid(message: string): AppError {
   return new AppError(ERRORS.REQUEST_INVALID, message)
+}
+
+const MAX_CHARACTERS = 100
+
+/**
+ * A handle is also the name of the account's folder, so it must be one that means the same on every file system.
+ * Nothing is replaced silently: two handles must never end up in one folder.
+ */
+function checkHandle(handle: string): void {
+  const good = handle.length <= MAX_CHARACTERS && !/\s/.test(handle) && safeName(handle) === handle
+  if (good) return
+  throw new AppError(
+    ERRORS.HANDLE_INVALID,
+    `a handle takes 1 to ${MAX_CHARACTERS} characters that are valid in a folder's name: no blanks, no / \\ : * ? " < > |, no dot at either end`,
+  )
 }

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import { nullable, Time } from '../jobs/index.ts'
 import { newId } from '../kernel/index.ts'
 import { type Ledger, now, type Tx } from '../ledger/index.ts'
 
-/** One thing that somebody did. */
+/** One action of one actor. */
 export interface Deed {
   /** `admin`, `key KEY_ID`, `ticket`, or `command` for one that works on the ledger itself. */
   actor: string
@@ -17,16 +19,20 @@ export interface Deed {
   detail?: object
 }
 
-export interface AuditEntry {
-  seq: number
-  at: string
-  actor: string
-  action: string
-  project_id: string | null
-  target: string
-  address: string | null
-  detail: object | null
-}
+export type AuditEntry = Static<typeof AuditEntry>
+export const AuditEntry = Type.Object(
+  {
+    seq: Type.Integer(),
+    at: Time,
+    actor: Type.String({ description: "admin, 'key KEY_ID', ticket, or command" }),
+    action: Type.String({ description: 'like project.created' }),
+    project_id: nullable(Type.String()),
+    target: Type.String({ description: 'ids of what it was done to' }),
+    address: nullable(Type.String()),
+    detail: nullable(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { title: 'AuditEntry' },
+)
 
 export interface AuditFilter {
   after?: number
@@ -84,7 +90,7 @@ export class AuditLog {
     return rows.map((row) => ({
       ...row,
       at: new Date(row.at).toISOString(),
-      detail: row.detail === null ? null : (JSON.parse(row.detail) as object),
+      detail: row.detail === null ? null : (JSON.parse(row.detail) as Record<string, unknown>),
     }))
   }
 }

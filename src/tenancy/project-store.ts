@@ -20,7 +20,7 @@ export interface KeyHolder {
   scopes: readonly Scope[]
 }
 
-export interface Rotated {
+export interface RotatedSecret {
   secret: string
   /** The new key; null for a webhook secret. */
   keyId: string | null
@@ -36,7 +36,7 @@ export interface ProjectSecrets {
 export interface ProjectStoreDeps {
   ledger: Ledger
   sealer: Sealer
-  /** Told when keys end, so that no instance goes on serving what they opened. */
+  /** Gets a message when keys end, so that every instance closes what they opened. */
   bus: Bus
 }
 
@@ -116,10 +116,10 @@ export class ProjectStore {
 
   async endKey(tx: Tx, id: string, keyId: string): Promise<void> {
     await this.keys.end(tx, id, keyId)
-    this.#tell(tx)
+    this.#announce(tx)
   }
 
-  #tell(tx: Tx): void {
+  #announce(tx: Tx): void {
     tx.afterCommit(() => this.#deps.bus.publish('keys', {}))
   }
 
@@ -156,7 +156,7 @@ export class ProjectStore {
     tx: Tx,
     id: string,
     { what, graceMs }: { what: 'api_key' | 'webhook_secret'; graceMs: number },
-  ): Promise<Rotated> {
+  ): Promise<RotatedSecret> {
     const row = await tx.db
       .selectFrom('projects')
       .selectAll()
@@ -167,7 +167,7 @@ export class ProjectStore {
     const oldUntil = (await tx.now()) + graceMs
     if (what === 'api_key') {
       const key = await this.keys.rotate(tx, id, oldUntil)
-      this.#tell(tx)
+      this.#announce(tx)
       return { secret: key.secret, keyId: key.id, oldUntil: key.hadOne ? oldUntil : null }
     }
     const secret = newWebhookSecret()
@@ -181,7 +181,7 @@ export class ProjectStore {
 
   /** A project with unfinished work is not deleted: somebody still waits for it. */
   async delete(tx: Tx, id: string): Promise<void> {
-    // Begins with the few jobs that are not done, and goes on to their tasks: the cross join tells SQLite the order, and
+    // Begins with the few jobs that are not done, and goes on to their tasks: the cross join gives SQLite the order, and
     // coalesce keeps it from reading all of the project's tasks per job.
     const busy = await tx.db
       .selectFrom('jobs')
@@ -216,7 +216,7 @@ export class ProjectStore {
     if (!found) throw notFound(id)
     await this.keys.endAll(tx, id)
     changeProject(tx, id, { deleted_at: now })
-    this.#tell(tx)
+    this.#announce(tx)
   }
 }
 

@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import { nullable } from '../jobs/index.ts'
 import { AppError, type Clock, ERRORS, type ErrorKind, newId } from '../kernel/index.ts'
 import type { Ledger, Tx } from '../ledger/index.ts'
 
@@ -12,6 +14,18 @@ export const QUOTAS = [
   'bytes_per_day',
 ] as const
 export type Quota = (typeof QUOTAS)[number]
+
+const Limit = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+export type QuotaUsage = Static<typeof QuotaUsage>
+export const QuotaUsage = Type.Object(
+  {
+    quota: Type.Enum([...QUOTAS]),
+    limit: nullable(Limit),
+    used: Type.Integer(),
+    left: nullable(Limit),
+  },
+  { title: 'QuotaUsage' },
+)
 
 /** null: no limit of its own. */
 export type QuotaValues = Record<Quota, number | null>
@@ -42,7 +56,7 @@ interface Standing {
 }
 
 const DAY_MS = 24 * 3_600_000
-/** So old may a standing be that a request is judged by. What this instance adds itself is seen at once. */
+/** How old the figures may be by which a request is judged. What this instance adds itself counts at once. */
 const FRESH_MS = 2_000
 
 const KINDS: Record<Exclude<Quota, 'exports_at_once'>, ErrorKind> = {
@@ -240,10 +254,7 @@ export class Quotas {
   }
 
   /** `exportsAtOnce` is what the lane of exports counts. */
-  async of(
-    projectId: string,
-    { exportsAtOnce }: { exportsAtOnce: number },
-  ): Promise<{ quota: Quota; limit: number | null; used: number; left: number | null }[]> {
+  async of(projectId: string, { exportsAtOnce }: { exportsAtOnce: number }): Promise<QuotaUsage[]> {
     this.forget(projectId)
     const standing = await this.#standing(projectId)
     return QUOTAS.map((quota) => {

@@ -15,7 +15,7 @@ export interface Roles {
   projects: Readonly<Record<string, 'operator' | 'viewer'>>
 }
 
-/** Somebody whom the identity provider has named. */
+/** A person whom the identity provider has identified. */
 export interface Person {
   /** The provider's own name for this person, which stays. */
   subject: string
@@ -41,7 +41,7 @@ export interface Session {
 export interface SessionsDeps {
   ledger: Ledger
   projects: ProjectStore
-  /** Told when sessions end, so that no instance goes on serving what they opened. */
+  /** Gets a message when sessions end, so that every instance closes what they opened. */
   bus: Bus
 }
 
@@ -53,7 +53,7 @@ export interface SessionsOptions {
   issuer: string | null
 }
 
-/** More sessions than this of one owner end the oldest: nobody fills the ledger by signing in. */
+/** With more sessions of one owner, the oldest end: signing in must not fill the ledger. */
 const MOST_PER_OWNER = 100
 const MOST_LISTED = 1_000
 const FORM = /^wharf_session_[\w-]{43}$/

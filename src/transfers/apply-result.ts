@@ -7,9 +7,9 @@ export function changesBy(targets: WindowTarget[], result: TransferResult): Targ
   const open = targets.filter(({ status }) => !hasEnded(status))
   const { uploadError } = result
   if (uploadError) return open.map((target) => ended(target, uploadError.code, uploadError.message))
-  const told = indexed(result.targets)
+  const rows = indexed(result.targets)
   return open.flatMap((target) => {
-    const row = told.get(keyOf(target, target.directory)) ?? told.get(keyOf(target, null))
+    const row = rows.get(keyOf(target, target.directory)) ?? rows.get(keyOf(target, null))
     const change = row && changeBy(target, row)
     return change ? [change] : []
   })
@@ -29,15 +29,15 @@ function changeBy(target: WindowTarget, row: TargetResult): TargetChange | undef
   return { id: target.id, status: 'Running', errorCode, errorMessage, progress }
 }
 
-/** Of two rows for one target the one that tells of an end counts, whichever came first. */
+/** Of two rows for one target, the one with an end counts, whichever came first. */
 function indexed(rows: TargetResult[]): Map<string, TargetResult> {
-  const told = new Map<string, TargetResult>()
+  const byTarget = new Map<string, TargetResult>()
   for (const row of rows) {
     const key = keyOf(row, row.directory ?? null)
-    const before = told.get(key)
-    if (!before || before.errorCode === DOWNLOADING) told.set(key, row)
+    const before = byTarget.get(key)
+    if (!before || before.errorCode === DOWNLOADING) byTarget.set(key, row)
   }
-  return told
+  return byTarget
 }
 
 function keyOf({ agentId, containerId }: { agentId: string; containerId: string }, directory: string | null) {

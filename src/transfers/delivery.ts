@@ -95,7 +95,7 @@ export class Delivery {
     return engineTaskId
   }
 
-  /** An outage is told in the view of the delivery, as long as it lasts. */
+  /** An outage is shown in the view of the delivery for as long as it lasts. */
   #waits(error: unknown, waitMs: number): void {
     const outage = outageOf(error)
     if (!outage) return

@@ -12,7 +12,7 @@ export interface TerminatePayload {
 
 const MINUTE = 60_000
 
-/** Tells the engine to stop for the targets that Wharf no longer waits for. */
+/** Stops the carrier for the targets that Wharf no longer waits for. */
 export function terminateKind(deps: {
   windows: WindowStore
   carrier: Carrier

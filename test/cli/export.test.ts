@@ -198,7 +198,7 @@ describe('wharf export', () => {
     ['missing/orders.csv', [], /there is no folder .*missing \(OUTPUT_UNUSABLE\)/],
     ['folder.csv', [], /folder\.csv is a folder \(OUTPUT_UNUSABLE\)/],
     ['orders.csv', ['--template', 'missing.json'], /cannot read missing.json.*\(TEMPLATE_INVALID\)/],
-    ['orders.csv', ['--secret', 'whsec_?'], /the secret is none.*\(REQUEST_INVALID\)/],
+    ['orders.csv', ['--secret', 'whsec_?'], /the secret is invalid.*\(REQUEST_INVALID\)/],
     ['orders.csv', ['--timezone', 'Mars/Olympus'], /timezone.*Mars\/Olympus.*\(REQUEST_INVALID\)/],
   ])('a mistake gives one line with its code: %s %j', async (file, args, message) => {
     const { folder, ended } = await setup(pagesOf(1, row))

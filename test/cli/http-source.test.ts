@@ -40,7 +40,7 @@ test('wharf export --preset, and --source with an address that replaces its own'
 test('what is wrong with a source is one line', async () => {
   const file = join(temporaryFolder(), 'source.json')
   const wrong: [string, string[], RegExp][] = [
-    ['{"url":"http://127.0.0.1:9/","paging":{"style":"x"}}', [], /source.paging.style has a value/],
+    ['{"url":"http://127.0.0.1:9/","paging":{"style":"x"}}', [], /source.paging.style has an invalid value/],
     ['{"url":"http://127.0.0.1:9/","row":"x"}', [], /source.row is unknown; there are .*rows/],
     ['{"preset":"drf"}', [], /source.url is missing/],
     ['{', [], /is not JSON/],

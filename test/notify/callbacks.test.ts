@@ -133,7 +133,7 @@ test('a callback that is never taken is given up after its last try, and the exp
     return task.stage === 'done' && task
   })
   expect(view).toMatchObject({ status: 'succeeded', error: null })
-  expect(view.warnings).toEqual([expect.stringContaining('the callback could not be told')])
+  expect(view.warnings).toEqual([expect.stringContaining('the callback could not be delivered')])
   expect((await client.get(task_id, '/file')).status).toBe(200)
   const log = await client.items<Delivery>(task_id, 'deliveries')
   expect(log.at(-1)).toMatchObject({ attempt: 15, status: 500, delivered: false })

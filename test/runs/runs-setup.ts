@@ -80,8 +80,8 @@ export class Instance {
     this.close = close
   }
 
-  put(handle: string, url: string, params: AccountParams = {}): Promise<void> {
-    return this.engine.ledger.transaction((tx) => this.runs.putAccount(tx, handle, url, params))
+  async put(handle: string, url: string, params: AccountParams = {}): Promise<void> {
+    await this.engine.ledger.transaction((tx) => this.runs.putAccount(tx, handle, url, params))
   }
 
   async start(handle: string, kind: 'start' | 'continue' = 'start'): Promise<string> {

@@ -1,5 +1,14 @@
 import type { Tx } from '../../ledger/index.ts'
-import { AuditLog, type Deed, keyView, ProjectStore, projectView, type Sealer } from '../../tenancy/index.ts'
+import {
+  AuditLog,
+  type Deed,
+  keyView,
+  newProjectView,
+  ProjectStore,
+  projectView,
+  rotatedView,
+  type Sealer,
+} from '../../tenancy/index.ts'
 import type { Backend } from '../ground/open-backend.ts'
 import type { ProjectAdmin } from './project-admin.ts'
 
@@ -27,11 +36,7 @@ export function ledgerAdmin(backend: Backend, sealer: Sealer): ProjectAdmin {
         record(tx, 'project.created', made.id, { detail: { name } })
         return made
       })
-      return {
-        ...projectView(project),
-        api_key: project.apiKey,
-        webhook_secret: project.webhookSecret,
-      }
+      return newProjectView(project)
     },
     projects: async () => (await projects.list()).map(projectView),
     async rotate(id, { what, grace_hours }) {
@@ -39,13 +44,7 @@ export function ledgerAdmin(backend: Backend, sealer: Sealer): ProjectAdmin {
         record(tx, 'project.rotated', id, { detail: { what, grace_hours } })
         return projects.rotate(tx, id, { what, graceMs: grace_hours * HOUR })
       })
-      const { secret, keyId, oldUntil } = rotated
-      return {
-        project_id: id,
-        [what]: secret,
-        ...(keyId !== null && { key_id: keyId }),
-        old_expires_at: oldUntil === null ? null : new Date(oldUntil).toISOString(),
-      }
+      return rotatedView(id, what, rotated)
     },
     deleteProject: (id) =>
       ledger.transaction(async (tx) => {

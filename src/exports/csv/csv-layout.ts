@@ -6,7 +6,7 @@ import { type CsvDialect, isSpooled } from './dialect.ts'
 import { FieldWriter } from './field-writer.ts'
 
 const BOM = '\ufeff'
-/** Labels stand before each record: long ones of many row headers would fill the memory before there is a row. */
+/** Labels are repeated in each record: long ones of many row headers would fill the memory before there is a row. */
 const MAX_LABELS = 4 * 1024 * 1024
 
 export interface CsvLayout {

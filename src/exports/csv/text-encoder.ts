@@ -14,7 +14,7 @@ export function encodeText(text: string, encoding: CsvEncoding): EncodedText {
   return encodeBy(encoding === 'gb18030' ? gb18030() : windows1252(), text)
 }
 
-/** Bytes by UTF-16 code unit, the first byte lowest; 0: there are none. NUL is taken apart. */
+/** Bytes by UTF-16 code unit, the first byte lowest; 0: the character has none. NUL is handled separately. */
 interface CodeTable {
   codes: Uint32Array
   /** Four bytes for each character beyond the basic plane, in their order. */

@@ -13,7 +13,7 @@ export function schemaOf(columns: readonly ParquetColumn[]): SchemaElement[] {
   return [{ name: 'schema', num_children: columns.length }, ...columns.map(elementOf)]
 }
 
-/** As it stands in the file: JSON also has the older annotation, by which the library would encode the bytes once more. */
+/** As it is in the file: JSON also has the older annotation, by which the library would encode the bytes once more. */
 export function footerSchemaOf(columns: readonly ParquetColumn[]): SchemaElement[] {
   return schemaOf(columns).map((element) =>
     element.logical_type?.type === 'JSON' ? { ...element, converted_type: 'JSON' } : element,

@@ -49,7 +49,10 @@ export async function writeParquet(
 ): Promise<WrittenParquet> {
   const { segments, fields, grouped, path, timezone, metadata = {}, signal } = input
   if (fields.length === 0 && !grouped)
-    throw templateError('template', 'a Parquet file needs a column, and the source has no rows to tell any')
+    throw templateError(
+      'template',
+      'a Parquet file needs a column, and the source has no rows to take columns from',
+    )
   const batches = batchesOf(slicesOf(segments))
   const types = fields.map(({ type }) => type)
   let scans = types.map(emptyScan)

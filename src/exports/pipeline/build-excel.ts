@@ -54,11 +54,11 @@ export async function buildExcel(
   const paths = files.map((file) => file.path)
   const partsOf = (zipped: readonly ZippedFile[]) =>
     zipped.map((part, index) => ({ ...part, rows: files[index]!.rows }))
-  const told = watermark ? { watermark: watermarkText(watermark) } : {}
+  const mark = watermark ? { watermark: watermarkText(watermark) } : {}
   const zipped = await zipFiles(paths, path, signal, {
     last: (zipped) => ({
       name: 'manifest.json',
-      text: manifestText({ parts: partsOf(zipped), ...told }, signer),
+      text: manifestText({ parts: partsOf(zipped), ...mark }, signer),
     }),
   })
   return {

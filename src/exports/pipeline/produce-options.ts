@@ -33,26 +33,26 @@ export interface ProduceOptions {
   openKept?(kept: KeptRows, signal: AbortSignal): Promise<OpenRows>
   /** Runs a query on one of the caller's connections. */
   openSql?(source: SqlSource, signal: AbortSignal): Promise<SqlRows>
-  /** To sign pulls with. */
+  /** Sign the requests to the source. */
   secrets: readonly string[]
   /** Holds the spool, and the file until it is taken away. */
   directory: string
   limits: FetchLimits
   excel: { maxRows: number; maxBytes: number }
   signal: AbortSignal
-  /** What a project demands to be hidden. */
+  /** The masks that a project demands. */
   masks: MaskRules
-  /** An earlier worker died over it: whether its work could be taken up is worth telling. */
+  /** An earlier worker died: the log says whether its rows could be used. */
   brokenOff?: boolean
-  /** The total is null while nobody knows it. */
+  /** The total is null while it is unknown. */
   onProgress(progress: { stage: Stage; fetched: number; total: number | null; bytes: number }): void
-  /** Rows of an earlier, broken-off call are taken up; once per table. */
+  /** Called when the rows of an interrupted call are used; once per table. */
   onResumed?(rows: number): void
-  /** A page failed and is asked for again later. The next progress says that it is over. */
+  /** Called when a page failed and is asked for again later. The next progress means that it is over. */
   onTrouble?(trouble: Trouble): void
   /** When a slow source gives its place to others. */
   stall?: StallOptions
-  /** Rows that are at hand already: no source is asked. */
+  /** Rows that were already read: no source is asked. */
   samples?: ReadonlyMap<Table, Sample>
 }
 
@@ -61,7 +61,7 @@ export interface Sample {
   page: TextPage
   template: Template
   content: Required<SheetContent>
-  /** Of all rows; null: nobody knows. */
+  /** Of all rows; null: unknown. */
   total: number | null
   /** Columns of a source that is read one row after the other. */
   keys?: string[]

@@ -64,7 +64,7 @@ export class SpoolFolders {
       await rename(`${file}.new`, file)
     } catch (error) {
       await rm(`${file}.new`, { force: true })
-      // Without an owner nobody could tell whether it is still in use. One that holds a spool stays.
+      // Without an owner it is unknown whether it is still in use. One that holds a spool stays.
       if (!existsSync(file)) await rm(directory, { recursive: true, force: true })
       throw error
     }

@@ -14,6 +14,7 @@ const PreviewColumn = Type.Object(
 )
 const area = (description: string) => Type.Unsafe<FixedArea>({ type: 'object', description })
 
+export type TablePreview = Static<typeof TablePreview>
 export const TablePreview = Type.Object({
   name: Type.String(),
   total: Type.Union([Type.Integer(), Type.Null()], { description: 'Of all rows; null: not known' }),
@@ -38,27 +39,30 @@ export const TablePreview = Type.Object({
   }),
   widths: Type.Array(Type.Number(), { description: 'Characters, by column; empty: the format has none' }),
 })
-export type TablePreview = Static<typeof TablePreview>
 
-export interface Preview {
-  tables: TablePreview[]
-  /** Those of a file with these rows alone. */
-  warnings: string[]
-}
+/** The tables are described by name and not taken apart when an answer is written: their cells are of any type. */
+export type Preview = Static<typeof Preview>
+export const Preview = Type.Object(
+  {
+    tables: Type.Array(Type.Unsafe<TablePreview>({ title: 'TablePreview' })),
+    warnings: Type.Array(Type.String()),
+  },
+  { title: 'ExportPreview' },
+)
 
 export interface PreviewOptions extends SampleOptions {
   /** For the file of the sample; the caller removes it. */
   directory: string
-  /** What a project demands to be hidden. */
+  /** The masks that a project demands. */
   masks: MaskRules
-  /** Hears of what was read from the source. */
+  /** Called with what was read from the source. */
   onRead?(read: { rows: number; bytes: number }): void
 }
 
-/** A sample is one file, whatever a file may hold at most. */
+/** A sample is always one file. */
 const EXCEL = { maxRows: 1_000_000, maxBytes: 0xffff_ffff }
 
-/** Makes the file of the first rows, and tells what it holds: an export takes the same way with all rows. */
+/** Makes the file of the first rows and reads it. An export does the same with all rows. */
 export async function previewExport(deps: ProduceDeps, options: PreviewOptions): Promise<Preview> {
   const { request, masks, directory, signal, onRead } = options
   const samples = new Map<ExportRequest['tables'][number], Sample>()
@@ -94,7 +98,7 @@ export async function previewExport(deps: ProduceDeps, options: PreviewOptions):
   return { tables: previews, warnings: file.warnings }
 }
 
-/** A Parquet file is not for people; its values are those of JSON lines. */
+/** A Parquet file cannot be shown; its values are those of JSON lines. */
 function readable(request: ExportRequest): ExportRequest {
   return { ...request, compress: null, type: request.type === 'parquet' ? 'jsonl' : request.type }
 }

@@ -62,7 +62,8 @@ const TableReport = Type.Object(
 )
 
 /** What is known of a finished file. Kept with its export. */
-export type FileReport = Omit<Static<typeof ExportReport>, 'task_id' | 'project_id' | 'finished_at'>
+export type FileReport = Omit<ExportReport, 'task_id' | 'project_id' | 'finished_at'>
+export type ExportReport = Static<typeof ExportReport>
 /** More may follow: a reader of a report passes over what it does not know. */
 export const ExportReport = Type.Object(
   {

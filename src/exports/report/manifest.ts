@@ -1,22 +1,41 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { type Static, Type } from 'typebox'
 
 export const MANIFEST_FORMAT = 'wharf-manifest-1'
 
-export interface ManifestSignature {
-  algorithm: 'Ed25519'
-  key_id: string
-  /** base64url */
-  public_key: string
-  /** base64url; of the rest of the manifest as canonical JSON (RFC 8785). */
-  value: string
-}
+type ManifestSignature = Static<typeof ManifestSignature>
+const ManifestSignature = Type.Object({
+  algorithm: Type.String(),
+  key_id: Type.String(),
+  public_key: Type.String(),
+  value: Type.String({ description: 'of everything else as canonical JSON (RFC 8785), base64url' }),
+})
 
 export type Signed<T> = T & { signature: ManifestSignature }
 
-/** A public key as `/.well-known/wharf-keys` shows it: a set of JSON Web Keys (RFC 7517, RFC 8037). */
-export interface PublicKeys {
-  keys: { kty: string; crv?: string; x?: string; kid?: string; use?: string; alg?: string }[]
-}
+/** The report with its signature. The signature covers all members, so none is left out of an answer. */
+export const ExportManifest = Type.Object(
+  { format: Type.String(), signature: ManifestSignature },
+  { title: 'ExportManifest', additionalProperties: true },
+)
+
+/** The answer of `/.well-known/wharf-keys`: a set of JSON Web Keys (RFC 7517, RFC 8037). */
+export type PublicKeys = Static<typeof PublicKeys>
+export const PublicKeys = Type.Object(
+  {
+    keys: Type.Array(
+      Type.Object({
+        kty: Type.String(),
+        crv: Type.Optional(Type.String()),
+        x: Type.Optional(Type.String()),
+        kid: Type.Optional(Type.String()),
+        use: Type.Optional(Type.String()),
+        alg: Type.Optional(Type.String()),
+      }),
+    ),
+  },
+  { title: 'ManifestKeys' },
+)
 
 /** Signs what an installation says of its files, so that it can be checked where the installation cannot be asked. */
 export class ManifestSigner {

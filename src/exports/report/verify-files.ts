@@ -11,14 +11,14 @@ type Manifest = { format: string; parts: PartReport[]; watermark?: string | null
 
 export interface Finding {
   good: boolean
-  /** Nothing is wrong, but nothing is proved either. */
+  /** Nothing is wrong, and nothing is proved. */
   unproved?: true
   /** A file's name, or `signature`. */
   what: string
   message: string
 }
 
-/** Holds files against a manifest, with nothing but what is at hand. */
+/** Compares files with a manifest, offline. */
 export async function verifyFiles(
   files: readonly string[],
   { manifest: manifestPath, keys: keysPath }: { manifest: string; keys?: string | undefined },
@@ -71,11 +71,11 @@ async function fileOf(path: string, manifest: Manifest): Promise<Finding> {
   if (same) {
     if (rows !== undefined && rows !== same.rows)
       return bad(`has ${rows} rows, the manifest says ${same.rows}`)
-    const told = same.name === name ? '' : `, there named ${same.name}`
+    const renamed = same.name === name ? '' : `, there named ${same.name}`
     return {
       good: true,
       what: name,
-      message: `${same.rows} rows, ${same.size} bytes, SHA-256 matches${told}`,
+      message: `${same.rows} rows, ${same.size} bytes, SHA-256 matches${renamed}`,
     }
   }
   const differences = [
@@ -86,7 +86,7 @@ async function fileOf(path: string, manifest: Manifest): Promise<Finding> {
   return bad(`was changed: ${differences.join(', ')}`)
 }
 
-/** Rows of a file of JSON lines; undefined: it is none, or cannot be read. */
+/** Rows of a JSON lines file; undefined: it is another format, or cannot be read. */
 async function linesOf(path: string, manifest: Manifest): Promise<number | undefined> {
   const [found, ending] = /\.jsonl(\.gz|\.zst)?$/.exec(manifest.file?.name ?? '') ?? []
   if (found === undefined) return undefined
@@ -102,7 +102,7 @@ function withoutMark(records: number, { watermark }: Manifest): number {
 async function readManifest(path: string): Promise<Manifest> {
   const manifest = (await readJson(path)) as Partial<Manifest> | null
   if (manifest?.format !== MANIFEST_FORMAT || !Array.isArray(manifest.parts))
-    throw new AppError(ERRORS.REQUEST_INVALID, `${path} is no manifest (${MANIFEST_FORMAT})`)
+    throw new AppError(ERRORS.REQUEST_INVALID, `${path} is not a manifest (${MANIFEST_FORMAT})`)
   return manifest as Manifest
 }
 

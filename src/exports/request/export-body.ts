@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { ENCODINGS, LINE_ENDS, QUOTES } from '../csv/index.ts'
 import { COMPRESSIONS } from '../records/index.ts'
-import { byKind, checkShape, HttpSource, SqlSource } from '../sources/index.ts'
+import { AuditSource, byKind, checkShape, HttpSource, SqlSource } from '../sources/index.ts'
 import { EXPORT_TYPES } from './export-type.ts'
 
-/** Their domain checks them; the API document describes them. */
+/** Checked by `template/`; described in the API document. */
 export const Template = Type.Unknown({ title: 'Template' })
 const Header = Type.Unknown({ title: 'Header' })
 const Footer = Type.Unknown({ title: 'Footer' })
@@ -44,20 +44,6 @@ const Csv = Type.Object(
   { title: 'CsvOptions', additionalProperties: false },
 )
 
-const AuditSource = Type.Object(
-  {
-    kind: Type.Literal('audit'),
-    after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-    actor: Type.Optional(Type.String({ maxLength: 500 })),
-    action: Type.Optional(Type.String({ maxLength: 200 })),
-  },
-  {
-    title: 'AuditSource',
-    additionalProperties: false,
-    description: 'The audit log, for an admin; the file is the project’s',
-  },
-)
-
 /** A task is remembered longer than its file can be kept. */
 const HOURS = { minimum: 1, maximum: 720 }
 
@@ -89,13 +75,13 @@ export const ExportFields = Type.Object({
   bom: Type.Optional(Type.Boolean({ description: 'CSV only: begin with a byte order mark (default true)' })),
   csv: Type.Optional(Csv),
   template_from: Type.Optional(
-    Type.Enum(['source', 'request'], { description: 'Whose template counts where both have one' }),
+    Type.Enum(['source', 'request'], { description: 'Which template is used if both have one' }),
   ),
   key: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), {
       minItems: 1,
       maxItems: 16,
-      description: 'Columns that identify a row: rows that repeat are told, or fail the export',
+      description: 'Columns that identify a row: rows that repeat are reported, or fail the export',
     }),
   ),
   on_duplicates: Type.Optional(

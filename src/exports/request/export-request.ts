@@ -81,7 +81,7 @@ export interface ExportRequest {
 const DEFAULT_PAGE_SIZE = 500
 const MAX_SHEETS = 50
 
-/** Checks what a schema cannot: one clear problem for each kind of mistake, and each before anything is stored. */
+/** Checks what a schema cannot, before anything is stored. Each kind of mistake has its own message. */
 export function readRequest(
   body: ExportBody,
   { now, checkUrl }: { now: number; checkUrl(url: string, headers?: Record<string, string>): void },
@@ -133,7 +133,7 @@ function readTables(body: ExportBody, type: ExportType): Table[] {
   }
   if (type !== 'excel') throw invalid('sheets', "needs type 'excel': any other file holds one table")
   if (body.source_url !== undefined || body.source !== undefined)
-    throw invalid('sheets', 'stands in place of source_url; send one of them')
+    throw invalid('sheets', 'cannot be combined with source_url; send one of them')
   if (body.sheets.length === 0) throw invalid('sheets', 'is empty')
   if (body.sheets.length > MAX_SHEETS) throw invalid('sheets', `has more than ${MAX_SHEETS} sheets`)
   return body.sheets.map((sheet) => ({
@@ -149,13 +149,14 @@ function readTables(body: ExportBody, type: ExportType): Table[] {
 
 function readSource({ source_url, source }: ExportBody): Pick<Table, 'sourceUrl' | 'sql' | 'http'> {
   if (source_url !== undefined && source)
-    throw invalid('source', 'stands in place of source_url; send one of them')
+    throw invalid('source', 'cannot be combined with source_url; send one of them')
   if (source_url !== undefined) return { sourceUrl: source_url }
   if (!source) throw invalid('source_url', 'is missing')
   if (source.kind === 'http') return { sourceUrl: '', http: readHttpSource(source) }
   if (source.kind === 'audit') return { sourceUrl: '', sql: auditQuery(source) }
   const { connection, query, params = [] } = source
-  if (connection === AUDIT_CONNECTION) throw invalid('source/connection', 'is no name of a connection')
+  if (connection === AUDIT_CONNECTION)
+    throw invalid('source/connection', 'is not a valid name of a connection')
   return { sourceUrl: '', sql: { connection, query, params } }
 }
 
@@ -181,7 +182,7 @@ function checkAddress(url: string, path: string, checkUrl: (url: string) => void
   }
 }
 
-/** Wharf signs its pulls; a caller who could set these would speak in its name. */
+/** Wharf signs its requests; a caller who could set these headers could impersonate it. */
 const SIGNATURE = /^webhook-(?:id|timestamp|signature)$/i
 
 function checkHeaders(
@@ -195,7 +196,7 @@ function checkHeaders(
     check(headers ?? {})
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    throw invalid(path, `are not good: ${error.message}`, error)
+    throw invalid(path, `are invalid: ${error.message}`, error)
   }
 }
 
@@ -213,7 +214,11 @@ function checkTimezone(timezone: string | undefined): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone })
   } catch (cause) {
-    throw invalid('timezone', `is no time zone: '${timezone}'; use an IANA name such as Asia/Shanghai`, cause)
+    throw invalid(
+      'timezone',
+      `is not a time zone: '${timezone}'; use an IANA name such as Asia/Shanghai`,
+      cause,
+    )
   }
 }
 

@@ -1,7 +1,7 @@
 import { ERRORS, isAppError } from '../../kernel/index.ts'
 import type { Quotas } from '../../tenancy/index.ts'
 
-/** Tells an export that was too large because of a quota of the day from one that is larger than any export may be. */
+/** The error of an export that was too large: a quota of the day, or the limit of every export. */
 export async function orShortage(
   quotas: Quotas,
   projectId: string,

@@ -5,7 +5,7 @@ type Json = Record<string, unknown>
 /** Of `source.auth`; whatever else it has is a secret. */
 const AUTH_SHOWN = ['kind', 'username', 'token_url', 'client_id', 'scope']
 
-/** A request as it is shown: what could open a door is left out, and named in `sealed`. */
+/** A request as it is shown: secrets are left out, and named in `sealed`. */
 export function hideSecrets(request: Json): { shown: Json; sealed: string[] } {
   const sealed: string[] = []
   const { source_headers, source, notify, sheets, ...rest } = request

@@ -17,7 +17,7 @@ export const OF_THE_PAGE: ReadonlySet<string> = new Set(['page', 'page_size', 'c
 const NAME = /^[A-Za-z_]\w{0,99}$/
 const MOST = 100
 
-/** Names that can be told from dates and pages, and defaults that can be filled in. */
+/** Checks that no name means a date or a page, and that the defaults can be filled in. */
 export function checkParameters(parameters: Parameters): void {
   const names = Object.keys(parameters)
   if (names.length > MOST) throw invalid('parameters', `has more than ${MOST} of them`)

@@ -111,13 +111,18 @@ export class Scheduler implements Duty {
   ): Promise<void> {
     const row = await this.#hold(tx, seen)
     if (!row) return
-    const told = { code: error.code, message: error.message }
+    const failure = { code: error.code, message: error.message }
     // A quota or a place in the queue is waited for; everything else would go wrong again.
     if (outageOf(error) || isAppError(error, ERRORS.EXPORT_LIMIT)) {
       const since = { trouble_since: row.trouble_since ?? at }
       await tx.db
         .updateTable('saved_exports')
-        .set({ wake_at: at + TRY_AGAIN_MS, trouble_code: told.code, trouble_message: told.message, ...since })
+        .set({
+          wake_at: at + TRY_AGAIN_MS,
+          trouble_code: failure.code,
+          trouble_message: failure.message,
+          ...since,
+        })
         .where('id', '=', row.id)
         .execute()
       return
@@ -135,8 +140,8 @@ export class Scheduler implements Duty {
         due_at: dueAt,
         task_id: null,
         parameters: '{}',
-        error_code: told.code,
-        error_message: told.message,
+        error_code: failure.code,
+        error_message: failure.message,
         created_at: now,
       })
       .onConflict((conflict) => conflict.doNothing())

@@ -1,6 +1,6 @@
 const BLOCK = 4 * 255
 
-/** The longest text of each slot, in UTF-16 units: what a file's report tells. Used where no widths are needed. */
+/** The longest text of each slot, in UTF-16 units, for the file's report. Used where no widths are needed. */
 export class LengthMeter {
   bySlot: Int32Array
   #bytes: Uint8Array = new Uint8Array(0)
@@ -38,7 +38,7 @@ export class LengthMeter {
     }
     const view = this.#view
     const longest = this.bySlot[slot]!
-    // A byte that continues a character is none of its own; the lead of a four-byte one counts twice, as a surrogate pair.
+    // Continuation bytes are not counted; the first byte of a four-byte character counts twice, as a surrogate pair.
     let units = end - at
     let p = at
     while (p + 4 <= end) {
@@ -60,7 +60,7 @@ export class LengthMeter {
       if ((byte & 0xc0) === 0x80) units--
       else if (byte >= 0xf0) units++
     }
-    // At most that many: a quote stands there twice.
+    // An upper bound: a quote is written twice.
     if (units > longest) this.bySlot[slot] = Math.max(longest, units - quotesIn(bytes, at, end))
   }
 }

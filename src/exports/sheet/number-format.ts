@@ -46,7 +46,7 @@ export function formatFault(format: string): string | undefined {
   if (outside.split(';').length > 4) return 'it has more than four sections'
   const words = outside.replace(/general|am\/pm|a\/p|e[+-]/gi, '').replace(DATE_LETTERS, '')
   const letters = /[a-z]+/i.exec(words)
-  return letters ? `text such as "${letters[0]}" must stand in quotes` : undefined
+  return letters ? `text such as "${letters[0]}" must be in quotes` : undefined
 }
 
 export function isUsableFormat(format: string): boolean {

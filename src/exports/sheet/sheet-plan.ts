@@ -81,7 +81,7 @@ export interface CellStyle {
   padding?: number
 }
 
-/** One column of the sheet. Columns that show row headers have `field: null` and stand at `rowHeads.columns`. */
+/** One column of the sheet. Columns that show row headers have `field: null` and are at `rowHeads.columns`. */
 export interface DataColumn {
   /** Index of the value in a spool row; null: the column stays empty. */
   field: number | null

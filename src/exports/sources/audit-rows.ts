@@ -1,16 +1,25 @@
+import { type Static, Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import type { AuditLog } from '../../tenancy/index.ts'
 import type { SqlRows, SqlSource } from './sql/sql-source.ts'
 
 /** The audit log of the installation as a source: "who did what" as a file. */
-export interface AuditSource {
-  kind: 'audit'
-  after?: number
-  actor?: string
-  action?: string
-}
+type AuditSource = Static<typeof AuditSource>
+export const AuditSource = Type.Object(
+  {
+    kind: Type.Literal('audit'),
+    after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+    actor: Type.Optional(Type.String({ maxLength: 500 })),
+    action: Type.Optional(Type.String({ maxLength: 200 })),
+  },
+  {
+    title: 'AuditSource',
+    additionalProperties: false,
+    description: 'The audit log, for an admin; the file is the project’s',
+  },
+)
 
-/** Stands for it among the connections; none of those can be named like this by a request. */
+/** Its name among the connections. No request can name a connection like this. */
 export const AUDIT_CONNECTION = 'wharf:audit'
 
 const PAGE_ROWS = 1_000
@@ -25,12 +34,11 @@ const COLUMNS = [
   { name: 'detail', type: 'string' },
 ]
 
-/** As the table of a request has it. */
 export function auditQuery({ after = 0, actor, action }: AuditSource): SqlSource {
   return { connection: AUDIT_CONNECTION, query: '', params: [after, actor ?? null, action ?? null] }
 }
 
-/** It tells of all projects, so nobody may ask for it but who may see all of them. */
+/** It covers all projects, so only a caller who may see all of them may read it. */
 export function requireAdminForAudit(sql: SqlSource | undefined, isAdmin: boolean): void {
   if (sql?.connection !== AUDIT_CONNECTION || isAdmin) return
   throw new AppError(

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 
-/** One of several objects that are told apart by their `kind`: what is wrong is said of that one alone. */
+/** One of several objects with different `kind`: an error is about the one that was meant, not about all of them. */
 export function byKind<T extends TSchema[]>(variants: [...T]) {
   return Type.Unsafe<Static<T[number]>>({
     type: 'object',

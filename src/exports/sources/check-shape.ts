@@ -9,7 +9,7 @@ interface Shape {
 
 const KIND = '/properties/kind'
 
-/** A part of a request as somebody has written it into a file; what is wrong is said with its place. */
+/** Checks a part of a request that was read from a file. The error names the place that is wrong. */
 export function checkShape<T extends TSchema>(schema: T, value: unknown, place: string): Static<T> {
   const checked = Compile(schema)
   if (checked.Check(value)) return value
@@ -17,7 +17,7 @@ export function checkShape<T extends TSchema>(schema: T, value: unknown, place: 
   const others = all
     .filter(({ keyword, schemaPath }) => keyword === 'const' && schemaPath.endsWith(KIND))
     .map(({ schemaPath }) => schemaPath.slice(0, -KIND.length))
-  // What is wrong with a variant of another kind is of no interest, nor that no variant fits; of a key that may not be there, only its name.
+  // Errors of variants of another kind, and that no variant fits, say nothing; of an unknown key only the name counts.
   const errors = all.filter(
     ({ keyword, schemaPath }) =>
       !['oneOf', 'anyOf', 'boolean'].includes(keyword) && !others.some((path) => schemaPath.startsWith(path)),
@@ -28,7 +28,7 @@ export function checkShape<T extends TSchema>(schema: T, value: unknown, place: 
   if (error?.keyword === 'additionalProperties')
     throw wrong(`${at}.${error.params.additionalProperties[0]} is unknown${namesOf(schema, steps)}`)
   if (error?.keyword === 'required') throw wrong(`${at}.${error.params.requiredProperties[0]} is missing`)
-  throw wrong(`${at} has a value that it cannot have`)
+  throw wrong(`${at} has an invalid value`)
 }
 
 function namesOf(schema: TSchema, steps: string[]): string {

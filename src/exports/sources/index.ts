@@ -1,5 +1,5 @@
 export { parseRows, type StallOptions, samplePage, type Trouble } from './ask/index.ts'
-export { AUDIT_CONNECTION, auditQuery, requireAdminForAudit } from './audit-rows.ts'
+export { AUDIT_CONNECTION, AuditSource, auditQuery, requireAdminForAudit } from './audit-rows.ts'
 export { byKind } from './by-kind.ts'
 export { checkShape } from './check-shape.ts'
 export { ConnectionView, NewConnection, SqlConnections } from './connections.ts'

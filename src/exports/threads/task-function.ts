@@ -28,7 +28,7 @@ export function taskFunction<Task, Result>(
   return { module: neighbour(from, file).href, name }
 }
 
-/** Compiled sources (`.js`) stand beside each other like the originals do. */
+/** Compiled sources (`.js`) are beside each other, as the originals are. */
 export function neighbour(from: string, file: string): URL {
   return new URL(`./${file}${from.slice(from.lastIndexOf('.'))}`, from)
 }

@@ -17,7 +17,7 @@ export interface Job {
   again?(): void
 }
 
-/** So long a job that nobody waits for any more may still take: most end by themselves sooner than a new thread starts. */
+/** How long a cancelled job may still take: most end sooner than a new thread starts. */
 const GRACE_MS = 500
 
 /** One thread of a pool, and the jobs it has been given. It does them in that order, so the first one is under way. */

@@ -62,7 +62,7 @@ h1 { font-size: 1.5rem } small { opacity: 0.7 }`
 
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** Whether somebody has opened a link in a browser. */
+/** Whether a link was opened in a browser. */
 export function wantsLinkPage({ routeOptions, headers, method }: FastifyRequest): boolean {
   const opens = method === 'GET' && headers.authorization === undefined
   return opens && routeOptions.config.link === true && (headers.accept ?? '').includes('text/html')

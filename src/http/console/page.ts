@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 /** The same place from `src/` in a checkout and from `dist/` in an installed package. */
 export const CONSOLE_FOLDER = new URL('../../../dist/console/', import.meta.url)
 
-/** Stands in the built page wherever a style element may be added from script; one value an answer. */
+/** A placeholder in the built page for the nonce of style elements that scripts add; each answer has its own. */
 const NONCE_PLACE = /__WHARF_NONCE__/g
 
 const NOT_BUILT = `<!doctype html>

@@ -10,7 +10,7 @@ export interface BodyLimits {
   minBytesPerSecond: number
 }
 
-/** Cuts a request whose body does not come: a connection is held by nobody who only drips. */
+/** Cuts a request whose body comes too slowly, so that slow senders cannot hold connections. */
 export function watchBody(request: FastifyRequest, reply: FastifyReply, limits: BodyLimits): void {
   const { raw } = request
   if (raw.complete || !hasBody(request)) return

@@ -4,11 +4,11 @@ import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
 /** A disk with less than this is full. */
 const LITTLE_ROOM = 1024 * 1024
 const FRESH_MS = 1_000
-/** These write nothing that takes room, or make room. */
+/** These write nothing large, or free space. */
 const HARMLESS = /\/(ticket|cancel|preview)$/
 const WRITES = new Set(['POST', 'PUT', 'PATCH'])
 
-/** Whether the disks of this instance have room: without it, nothing new is accepted, and all else goes on. */
+/** Whether the disks of this instance have free space: without it, nothing new is accepted, and all else goes on. */
 export class DiskRoom {
   readonly #clock: Clock
   readonly #folders: readonly string[]

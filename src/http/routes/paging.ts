@@ -8,7 +8,7 @@ export const paging = {
   cursor: Type.Optional(Type.String({ maxLength: 200 })),
 }
 
-/** What a list was asked for. By name: a query may have more in it than its schema tells of. */
+/** What a list was asked for. By name, because a query may hold more than its schema names. */
 export function wanted<Q extends { limit?: number; cursor?: string }, K extends keyof Q>(
   query: Q,
   ...filters: K[]

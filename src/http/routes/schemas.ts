@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { nullable, pageOf, Time, WaitingFor } from '../../jobs/index.ts'
+import { nullable, pageOf, Time } from '../../jobs/index.ts'
 
-export { nullable, pageOf, Time, WaitingFor }
+export { nullable, pageOf, Time }
 
 export const Ticket = Type.Object({ ticket: Type.String(), expires_at: Time }, { title: 'Ticket' })
 

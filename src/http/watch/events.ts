@@ -63,7 +63,7 @@ export function eventRoutes({ watchers }: HttpDeps): FastifyPluginAsyncTypebox {
   }
 }
 
-/** Nobody sees more than what is theirs: a ticket its task or project, a project its own, the admin everything. */
+/** What a caller may see: a ticket its task or project, a project its own, the admin everything. */
 export function filterFor(
   principal: Principal | null,
   { taskId, projectId }: { taskId?: string | undefined; projectId?: string | undefined },

@@ -36,7 +36,7 @@ const OPENING_MS = 60_000
 
 /**
  * Everyone who watches events over this server. A watcher that cannot keep up waits for itself alone: no more is read for
- * it than what its line has taken. One that stalls is told so, and dropped; it
+ * it than what its line has taken. One that stalls gets a last message, and is dropped; it
  * comes back and asks for what it missed.
  */
 export class Watchers {
@@ -157,7 +157,7 @@ export class Watch {
     }
   }
 
-  /** The line, if the watcher stood still for too long and was dropped. */
+  /** The line, if the watcher read nothing for too long and was dropped. */
   beat(): Line | undefined {
     if (this.#late === undefined) this.#line?.beat()
     else if (++this.#late === PATIENCE_BEATS) {

@@ -25,9 +25,9 @@ export interface OverdueDeps {
 
 /**
  * The leader's safety net: takes back jobs whose lease ran out, publishes again what is pending for too long, and admits
- * what waits although there is room.
+ * what waits although a place is free.
  *
- * An idle look is one statement, which also tells when the next one is worth it. A job that is published again and
+ * An idle look is one statement, which also says when the next one is due. A job that is published again and
  * again (its pool is simply busy) waits longer each time. Kinds that this version does not know (a newer one runs
  * beside it) are left to an instance that does.
  */
@@ -49,7 +49,7 @@ export class OverdueDuty implements Duty {
   }
 
   async runOnce(signal: AbortSignal): Promise<{ nextInMs: number; reclaimed: number; published: number }> {
-    // Told only once, so it is kept until the ledger has it.
+    // Answered only once, so it is kept until the ledger has it.
     if (this.#asks) this.#forgot ||= await this.#deps.dispatcher.forgot().catch(() => false)
     if (this.#forgot) await this.wakeAll()
     this.#forgot = false

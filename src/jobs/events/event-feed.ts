@@ -10,7 +10,7 @@ const LISTENING_MS = 30_000
 /** Until a query for old events is tried again. */
 const RETRY_MS = 1_000
 
-/** The type of the event that tells a reader to take a new snapshot; its `seq` is where the log is now. */
+/** The type of the event after which a reader must take a new snapshot; its `seq` is where the log is now. */
 export const RESYNC = 'resync'
 
 export interface FeedDeps {

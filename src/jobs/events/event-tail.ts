@@ -150,7 +150,7 @@ export class EventTail {
     const { events, ring, log, onChange } = this.#deps
     const last = await events.last()
     if (last >= ring.to) return
-    log.warn({ was: ring.to, now: last }, 'the event log is shorter than before; readers are told to resync')
+    log.warn({ was: ring.to, now: last }, 'the event log is shorter than before; readers must resync')
     ring.reset(last)
     this.#restarts++
     onChange()

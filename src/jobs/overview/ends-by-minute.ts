@@ -7,7 +7,7 @@ export const MINUTE = 60_000
 export const NOTED_KINDS = ['export', 'run', 'transfer', 'processing'] as const
 /** An end has its time from the statement that writes it; by then the slowest transaction is over. */
 const SETTLED_AFTER = 2
-/** So many minutes are counted in one statement, which holds up all else in an embedded server. */
+/** Minutes counted in one statement: in an embedded server, nothing else runs meanwhile. */
 const SLICE = 5
 
 export interface Ends {

@@ -33,7 +33,7 @@ export const jobMeter = {
     if (tasks > 0) metrics.tasksAccepted.inc(labelsOf(kind), tasks)
   },
 
-  /** Only the first claim tells how long a job had to wait for it. */
+  /** Only the first claim shows how long a job waited. */
   claimed(kind: Counted, { attempts, crashes, outages, dueAt, startedAt }: Job): void {
     if (attempts > 1 || crashes > 0 || outages > 0 || startedAt === null) return
     metrics.jobQueueAge.observe(labelsOf(kind), seconds(startedAt - dueAt))

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import { type Static, Type } from 'typebox'
 import type { Ledger, Schema } from '../../ledger/index.ts'
+import { Time } from '../shapes.ts'
 import { type Ends, EndsByMinute, MINUTE } from './ends-by-minute.ts'
 
-export const OVERVIEW_MINUTES = 60
-/** The newest of these many tell how long work takes; sorting an hour of a busy place would take longer than all else. */
+const MINUTES = 60
+/** Durations are read from the newest ends only: sorting those of a busy hour would cost more than all the rest. */
 const SAMPLE = 2_000
 
-export interface Depth {
-  queued: number
-  running: number
-}
+const Depth = { queued: Type.Integer(), running: Type.Integer() }
+export type Depth = Pick<DomainOverview, keyof typeof Depth>
 
 /** A domain as the overview sees it: its kind of work, and where to count what is open if not among the jobs. */
 export interface WatchedDomain {
@@ -18,24 +18,37 @@ export interface WatchedDomain {
   depth?(): Promise<Depth>
 }
 
-interface DomainOverview extends Depth {
-  finished_last_hour: number
-  failed_last_hour: number
-  per_minute: { minute: string; finished: number; failed: number }[]
-  /** From the request to the end, of the last 2,000 that ended well. */
-  duration_ms: { p50: number; p95: number } | null
-}
+type DomainOverview = Static<typeof DomainOverview>
+export const DomainOverview = Type.Object(
+  {
+    ...Depth,
+    finished_last_hour: Type.Integer({ description: 'Ended well' }),
+    failed_last_hour: Type.Integer(),
+    per_minute: Type.Array(Type.Object({ minute: Time, finished: Type.Integer(), failed: Type.Integer() }), {
+      description: `The last ${MINUTES} minutes, oldest first; the last one is not over`,
+    }),
+    duration_ms: Type.Union([Type.Object({ p50: Type.Integer(), p95: Type.Integer() }), Type.Null()], {
+      description:
+        'From the request to the end, of the last 2,000 that ended well within the hour; null: nothing did',
+    }),
+  },
+  { title: 'DomainOverview' },
+)
 
-interface InstanceOverview {
-  instance_id: string
-  host: string
-  version: string
-  started_at: string
-  seen_at: string
-  leader: boolean
-}
+type InstanceOverview = Static<typeof InstanceOverview>
+export const InstanceOverview = Type.Object(
+  {
+    instance_id: Type.String(),
+    host: Type.String(),
+    version: Type.String(),
+    started_at: Time,
+    seen_at: Time,
+    leader: Type.Boolean(),
+  },
+  { title: 'Instance' },
+)
 
-export interface OverviewView<D extends string> {
+interface OverviewView<D extends string> {
   at: string
   domains: Record<D, DomainOverview>
   instances: InstanceOverview[]
@@ -67,7 +80,7 @@ export class Overview<D extends string> {
     const { db } = this.#ledger
     const now = await this.#ledger.now()
     const last = Math.floor(now / MINUTE)
-    const first = last - OVERVIEW_MINUTES + 1
+    const first = last - MINUTES + 1
     const open = await openJobs(db)
     const ends = await this.#ends.read(first, last)
     const domains = {} as Record<D, DomainOverview>
@@ -128,7 +141,7 @@ async function durationsOf(db: Kysely<Schema>, kind: string, since: number) {
 /** Every minute has its entry, also those in which nothing ended. */
 function minutesOf(ends: Ends[], first: number): DomainOverview['per_minute'] {
   const byMinute = new Map(ends.map((row) => [row.minute, row]))
-  return Array.from({ length: OVERVIEW_MINUTES }, (_, index) => {
+  return Array.from({ length: MINUTES }, (_, index) => {
     const minute = first + index
     const { finished = 0, failed = 0 } = byMinute.get(minute) ?? {}
     return { minute: iso(minute * MINUTE), finished, failed }

@@ -45,7 +45,7 @@ export class SqliteWriter {
     }
   }
 
-  /** Throws if SQLite has given the transaction up: what is written from then on would stand alone. */
+  /** Throws if SQLite has given the transaction up: what is written from then on would be outside of it. */
   requireTransaction(): void {
     // Some errors (disk full, I/O) make SQLite roll back the whole physical transaction by itself.
     if (!this.#db.isTransaction)
@@ -93,10 +93,10 @@ export class SqliteWriter {
     for (const member of this.#group.splice(0)) member.resolve()
   }
 
-  /** Nothing of the physical transaction is kept, so nobody in it may be told otherwise. */
+  /** Nothing of the physical transaction is kept, so every member of it must fail. */
   #giveUp(error: unknown): void {
     if (this.#db.isTransaction) this.#db.exec('rollback')
-    const told = toSqliteLedgerError(error)
-    for (const member of this.#group.splice(0)) member.reject(told)
+    const failure = toSqliteLedgerError(error)
+    for (const member of this.#group.splice(0)) member.reject(failure)
   }
 }

@@ -5,9 +5,9 @@ import { expectOk, type HttpResponse } from '../../net/index.ts'
 export interface FileAnswer {
   /** Where the body's first byte belongs: the bytes before are kept, those after are replaced. */
   from: number
-  /** Size of the whole file where the answer tells it. */
+  /** Size of the whole file, if the answer has it. */
   total: number | undefined
-  /** What to show with a later request for the rest; null where the server gives nothing to tell two versions apart. */
+  /** What to show with a later request for the rest; null if the server gives nothing that identifies a version. */
   validator: string | null
 }
 

@@ -172,7 +172,7 @@ class Download {
     return this.#have
   }
 
-  /** Asks for the rest only where something can tell that it is the rest of the same file. */
+  /** Asks for the rest only if the server can prove that it is of the same file. */
   rangeHeaders(): Record<string, string> {
     if (this.#have > 0 && this.#validator === null && this.#total === undefined) this.forget()
     if (this.#have === 0) return {}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Leaves room within the 255 bytes of a name for what tells two files apart and for the ending of a part file. */
+/** Leaves space within the 255 bytes of a name for a suffix that keeps two files apart and for the ending of a part file. */
 const MAX_BYTES = 180
 const MAX_EXTENSION_BYTES = 20
 

@@ -165,7 +165,7 @@ export class TransferMirror implements Duty, Part {
   /** A late one of these must not take back what is known of a task by now: it only fills gaps. */
   async #putJoined(windowId: string, tasks: JoinedTask[]): Promise<void> {
     const window = await this.#queries.window(windowId)
-    // Closed meanwhile: then its targets have more to tell than that they are there.
+    // Closed meanwhile: its targets have results by now.
     if (window?.status !== 'Pending') return this.#put(windowId)
     for (let from = 0; from < tasks.length; from += TASKS_PER_PIPELINE) {
       const some = tasks.slice(from, from + TASKS_PER_PIPELINE)
@@ -205,13 +205,13 @@ export class TransferMirror implements Duty, Part {
     }
   }
 
-  /** `told` makes the job's four maps, `listed` are the targets that its list must have. */
-  async #putWindow(window: TransferWindow, told: WindowTarget[], listed: TransferTarget[]): Promise<void> {
+  /** `results` makes the job's four maps, `listed` are the targets that its list must have. */
+  async #putWindow(window: TransferWindow, results: WindowTarget[], listed: TransferTarget[]): Promise<void> {
     await this.#redis.putWindow(
       ...keysOf(window, this.#options.prefix),
       this.#options.ttlSeconds,
       window.version,
-      jobJson(window, told, listed[0]),
+      jobJson(window, results, listed[0]),
       ...listed.map(targetJson),
     )
   }

@@ -90,7 +90,7 @@ export class Permissions {
     await tx.db
       .insertInto('transfer_businesses')
       .values(free.map((id) => ({ biz_id: id, project_id: wanted.get(id) as string, created_at: now })))
-      // What a deleted project leaves behind is free; a living owner stays.
+      // The ids of a deleted project are free; a living owner keeps its own.
       .onConflict((conflict) =>
         conflict
           .column('biz_id')
@@ -144,7 +144,7 @@ export class Permissions {
       .execute()
   }
 
-  /** Tells of each agent whether this project may send to it. */
+  /** Whether this project may send to an agent. */
   async ofProject(projectId: string): Promise<(agentId: string) => boolean> {
     const patterns = await this.agents(projectId)
     return (agentId) => isAllowed(patterns, agentId)

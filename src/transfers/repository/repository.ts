@@ -14,15 +14,9 @@ import { type Ledger, now, readCursor, writeCursor } from '../../ledger/index.ts
 import type { ArtifactOwner, ArtifactStore, FoundArtifact } from '../../storage/index.ts'
 import { DiskReservations, type Quotas } from '../../tenancy/index.ts'
 import { hashOf } from '../transfer-keys.ts'
+import type { RepositoryFile } from '../views/transfer-schemas.ts'
 import { repositoryPath } from './repository-path.ts'
 import type { ScanSpool } from './scan-spool.ts'
-
-export interface RepositoryFile {
-  path: string
-  size: number
-  /** SHA-256, hexadecimal. */
-  signature: string
-}
 
 export interface FileListOptions {
   projectId: string

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { nullable, pageOf, Time, WaitingFor } from '../../jobs/index.ts'
 
 const uint32 = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
@@ -12,6 +12,7 @@ const RepositoryFields = {
   signature: Type.String({ description: 'SHA-256, hexadecimal' }),
 }
 
+export type RepositoryFile = Static<typeof RepositoryFileView>
 export const RepositoryFileView = Type.Object(RepositoryFields, { title: 'RepositoryFile' })
 
 export const RepositoryPage = pageOf(
@@ -104,7 +105,7 @@ const BytesFields = {
   file_size: nullable(Type.Integer({ description: 'Known once the delivery has begun' })),
   delivered_bytes: Type.Integer({ description: 'The size times the targets that have the file' }),
   egress_bytes: nullable(
-    Type.Integer({ description: 'What the server itself has sent; null: its engine does not tell' }),
+    Type.Integer({ description: 'What the server itself has sent; null: its carrier does not say' }),
   ),
 }
 
@@ -154,7 +155,7 @@ export const AllowedAgents = Type.Object(
     agents: nullable(
       Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
         maxItems: 10_000,
-        description: 'Ids, or beginnings of ids with * behind; null: all',
+        description: 'Ids, or prefixes of ids followed by *; null: all',
       }),
     ),
   },

@@ -83,7 +83,7 @@ function bytesOf({ fileSize, counts, egress }: TransferWindow) {
   return { file_size: fileSize, delivered_bytes: (fileSize ?? 0) * counts.success, egress_bytes: egress }
 }
 
-/** While a window collects, its targets stand in none of the four. */
+/** While a window collects, its targets are in none of the four. */
 export function targetMaps(targets: WindowTarget[]) {
   // No prototype: an agent may be called anything.
   const map = () => Object.create(null) as Record<string, TargetView>

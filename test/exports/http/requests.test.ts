@@ -128,7 +128,7 @@ const mistakes: [string, unknown, number, string, RegExp][] = [
     { type: 'excel', source_url: URL, sheets: [{ name: 'a', source_url: URL }] },
     400,
     'REQUEST_INVALID',
-    /in place of source_url/,
+    /cannot be combined with source_url/,
   ],
   [
     'a misspelt field of a sheet',

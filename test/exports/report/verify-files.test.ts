@@ -110,7 +110,7 @@ describe('a file and its manifest', () => {
   test('what is no manifest, no key and no file is said to be none', async () => {
     const { path, keep, manifest } = await setup()
     const list = keep('list.json', '[]')
-    await expect(verifyFiles([path], { manifest: list })).rejects.toThrow('is no manifest')
+    await expect(verifyFiles([path], { manifest: list })).rejects.toThrow('is not a manifest')
     await expect(verifyFiles([path], { manifest, keys: list })).rejects.toThrow('has no keys')
     await expect(verifyFiles([`${path}x`], { manifest })).rejects.toThrow('cannot read')
   })

@@ -300,7 +300,7 @@ describe('a number format', () => {
   })
 
   test.each([
-    ['0 kg', 'text such as "k" must stand in quotes'],
+    ['0 kg', 'text such as "k" must be in quotes'],
     ['0"kg', 'a quote or a backslash is left open'],
     ['[Pink]0', '[Pink] means nothing'],
     ['[h', 'a bracket is left open'],

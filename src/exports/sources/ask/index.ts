@@ -1,6 +1,6 @@
 export { inUtf8, lineNotUtf8, onlyUtf8, streamNotText } from './decode-charset.ts'
 export { type PageRange, planFetch, rowsOfPage } from './fetch-plan.ts'
 export { MIN_BYTES_PER_SECOND, PageGetter } from './page-getter.ts'
-export { type RetryOptions, retryPage, type Trouble } from './page-retry.ts'
+export { PAGE_RETRY, type RetryOptions, retryPage, type Trouble } from './page-retry.ts'
 export { parseRows, samplePage } from './sample-page.ts'
 export { type StallOptions, whileNotStalled } from './stall-watch.ts'

@@ -21,7 +21,7 @@ const PACE_MS = 30_000
 export const MIN_BYTES_PER_SECOND = 1_024
 
 /**
- * One try at one page, up to its bytes. All fetchers of a job share one getter, so that a source which tells one of them
+ * One try at one page, up to its bytes. All fetchers of a job share one getter, so that a source which asks one of them
  * to wait is left in peace by all.
  */
 export class PageGetter {

@@ -2,6 +2,7 @@ import {
   AppError,
   type Backoff,
   type Clock,
+  DEFAULT_BACKOFF,
   ERRORS,
   type ErrorKind,
   type Log,
@@ -9,12 +10,15 @@ import {
 } from '../../../kernel/index.ts'
 import { pageError } from '../pages/index.ts'
 
+/** A page is retried at most five times, after growing pauses. */
+export const PAGE_RETRY = { retries: 5, backoff: DEFAULT_BACKOFF, maxRetryAfterMs: 300_000 }
+
 export interface RetryOptions {
   /** Tries after the first one. */
   retries: number
   backoff: Backoff
   maxRetryAfterMs: number
-  /** Hears of a page that failed and will be asked for again. */
+  /** Called when a page failed and will be asked for again. */
   onTrouble?(trouble: Trouble): void
 }
 

@@ -98,12 +98,12 @@ async function tryOut(
       if (pages === PAGES) break
     }
     const { total = null } = rows
-    const told = total === null ? 'the total is not known' : `of ${total}`
+    const of = total === null ? 'the total is not known' : `of ${total}`
     return [
       {
         level: count === 0 ? 'warn' : 'ok',
         check: 'total',
-        message: `${count} rows in ${pages} pages, ${told}`,
+        message: `${count} rows in ${pages} pages, ${of}`,
       },
       {
         level: 'ok',

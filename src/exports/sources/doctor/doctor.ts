@@ -90,7 +90,7 @@ class SourceDoctor {
           continue
         }
         speeds.set(pageSize, took)
-        this.#say(took > SLOW_PAGE_MS ? 'warn' : 'ok', 'latency', `${pageSize} rows a page take ${took} ms`)
+        this.#say(took > SLOW_PAGE_MS ? 'warn' : 'ok', 'latency', `${pageSize} rows per page take ${took} ms`)
         if (!looked) await this.#compare(probe, pageSize, first)
         looked = true
         if (pageSize >= probe.total) break

@@ -1,7 +1,7 @@
 import { AppError, ERRORS } from '../../../kernel/index.ts'
 import type { KeyCheck } from './key-check-work.ts'
 
-/** What a fetch does about rows that come twice. Null: the same page again fails it, rows with the same key are told. */
+/** What a fetch does about rows that come twice. Null: the same page again fails it, rows with the same key are reported. */
 export type OnDuplicates = 'fail' | 'warn' | null
 
 /** Rows came or went while the source was read. */

@@ -110,9 +110,9 @@ async function readInto(
   const { signal } = options
   const [range] = meta.ranges as [RangeMeta]
   const fetched = range.segments.reduce((sum, { rows }) => sum + rows, 0)
-  const told: Resumed = reason === null ? { resumed: true, fetched } : { resumed: false, reason }
-  log?.info({ total: feed.total ?? null, ...told }, 'fetching pages')
-  if (told.resumed) options.onResumed?.(told.fetched)
+  const resumed: Resumed = reason === null ? { resumed: true, fetched } : { resumed: false, reason }
+  log?.info({ total: feed.total ?? null, ...resumed }, 'fetching pages')
+  if (resumed.resumed) options.onResumed?.(resumed.fetched)
   const spooling = spoolingOf(columns, options, meta)
   const writer = new FeedWriter({ folder, clock, feed, meta }, options, new RangeSpooler(spooling, range))
   await writer.takeUp()
@@ -133,7 +133,7 @@ async function readInto(
       rowNames: meta.rowNames,
       feed,
       checks,
-      told,
+      resumed,
     })
   } catch (error) {
     // The page that came again is still in memory, and must not be what the next attempt begins with.
@@ -210,7 +210,7 @@ async function checkKeys(
 async function finished(
   folder: SpoolFolder,
   range: RangeMeta,
-  { fields, rowNames, feed, checks, told }: Finished,
+  { fields, rowNames, feed, checks, resumed }: Finished,
 ): Promise<Spool> {
   const { segments, widths, nulls, misfits, escaped, unwanted, added } = range
   for (const [number, state] of segments.entries()) await folder.finish(number, state)
@@ -233,12 +233,12 @@ async function finished(
     probe: { total, keys, wrapped: false, rows },
     checks,
     warnings: [...warningsOf(checks, total, rows), ...(feed.warnings?.(rows) ?? [])],
-    resumed: told,
+    resumed,
   }
 }
 
 interface Finished extends Pick<Spool, 'fields' | 'checks'> {
   rowNames: string[] | null
   feed: RowFeed
-  told: Resumed
+  resumed: Resumed
 }

@@ -1,16 +1,10 @@
 import { createHash } from 'node:crypto'
-import {
-  AppError,
-  type Backoff,
-  type Clock,
-  DEFAULT_BACKOFF,
-  ERRORS,
-  type Log,
-} from '../../../kernel/index.ts'
+import { AppError, type Backoff, type Clock, ERRORS, type Log } from '../../../kernel/index.ts'
 import type { Masking } from '../../sheet/index.ts'
 import type { ThreadPool } from '../../threads/index.ts'
 import {
   MIN_BYTES_PER_SECOND,
+  PAGE_RETRY,
   PageGetter,
   planFetch,
   type RetryOptions,
@@ -52,7 +46,7 @@ export interface SpoolColumns {
   csv?: CsvRecords
   /** Values that are hidden before they are spooled. */
   masks?: Masking
-  /** Typed records in which objects and arrays are told apart from texts, see `SPOOL.md`. */
+  /** Typed records with a mark before objects and arrays, see `SPOOL.md`. */
   marked?: boolean
 }
 
@@ -65,7 +59,7 @@ export interface FetchLimits {
 }
 
 export interface FetchOptions {
-  /** One folder a job; made when missing. */
+  /** One folder per job; made when missing. */
   directory: string
   columnsOf(probe: Probe): SpoolColumns
   pageSize: number
@@ -91,10 +85,8 @@ export interface FetchOptions {
 }
 
 export const FETCH_DEFAULTS = {
-  retries: 5,
-  backoff: DEFAULT_BACKOFF,
+  ...PAGE_RETRY,
   pageTimeoutMs: 120_000,
-  maxRetryAfterMs: 300_000,
   checkpointEveryMs: 500,
   sliceBytes: SLICE_BYTES,
 }

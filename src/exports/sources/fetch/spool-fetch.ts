@@ -45,7 +45,7 @@ const PAGES_FOR_A_THREAD = 32
 
 export interface FetchProgress {
   fetched: number
-  /** Null where nobody knows. */
+  /** Null: unknown. */
   total: number | null
   /** Of the spool. */
   bytes: number

@@ -86,7 +86,7 @@ function isBlank(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d
 }
 
-/** Behind a byte order mark. */
+/** Skips a byte order mark. */
 function withoutMark(bytes: Buffer, at: number): number {
   return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf ? at + 3 : at
 }

@@ -9,7 +9,7 @@ import { fault } from './page-fault.ts'
 
 /**
  * Bytes of a string up to the first that needs a closer look: a quote, a backslash or a control character. Goes by four
- * bytes, so up to three behind the end are read and written too.
+ * bytes, so up to three after the end are read and written too.
  */
 export function copyPlain(input: DataView, at: number, out: DataView, to: number): number {
   let p = at

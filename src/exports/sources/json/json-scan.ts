@@ -1,7 +1,7 @@
 import { fault } from './page-fault.ts'
 
 /**
- * Strict scanners over the bytes of a page. They rely on one byte that is no JSON (zero) behind the last one, so that
+ * Strict scanners over the bytes of a page. They rely on one byte that is not JSON (zero) after the last one, so that
  * no loop has to look at the length.
  */
 
@@ -31,7 +31,7 @@ function skipBlanks(input: Uint8Array, at: number): number {
   return p
 }
 
-/** `at` stands on the opening quote; returns the position behind the closing one. */
+/** `at` is the opening quote; returns the position after the closing one. */
 export function skipString(input: Uint8Array, at: number): number {
   let p = at + 1
   for (;;) {
@@ -108,7 +108,7 @@ function skipScalar(input: Uint8Array, at: number): number {
   return skipLiteral(input, at)
 }
 
-/** Behind the key and the colon of an object's member, on the first byte of its value. */
+/** Skips the key and the colon of an object's member, to the first byte of its value. */
 export function skipKey(input: Uint8Array, at: number): number {
   if (input[at] !== QUOTE) fault('expected a key', at)
   const p = skipSpace(input, skipString(input, at))
@@ -116,7 +116,7 @@ export function skipKey(input: Uint8Array, at: number): number {
   return skipSpace(input, p + 1)
 }
 
-/** Behind the value, of whatever kind, that starts at `at`. Checks all of it. */
+/** Skips the value of any kind that starts at `at`, and checks all of it. */
 export function skipValue(input: Uint8Array, at: number): number {
   let p = at
   let depth = 0
@@ -134,7 +134,7 @@ export function skipValue(input: Uint8Array, at: number): number {
       }
       p++
     } else p = skipScalar(input, p)
-    // A value ended: close what ends with it, or stand on the next value.
+    // A value ended: close what ends with it, or go to the next value.
     for (;;) {
       if (depth === 0) return p
       p = skipSpace(input, p)

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { BACKSLASH, QUOTE } from './json-scan.ts'
 
-/** The key holds an escape, or is no key at all: only a closer look can tell. */
+/** The key has an escape, or is invalid: it must be parsed. */
 export const ESCAPED = -2
 
 /** Unknown to a source, which could otherwise choose keys that are all looked for in the same place. */
@@ -64,7 +64,7 @@ export class KeyTable {
     return this.#lookup(hashBytes(bytes, at, end), bytes, at, end)
   }
 
-  /** The key that starts at `at`, behind its quote, read and looked up in one go: -1 when unknown, or ESCAPED. */
+  /** The key that starts at `at`, after its quote, read and looked up in one go: -1 when unknown, or ESCAPED. */
   scan(bytes: Uint8Array, at: number): number {
     let hash = SEED
     let p = at
@@ -96,7 +96,7 @@ function hashBytes(bytes: Uint8Array, at: number, end: number): number {
   return hash
 }
 
-/** Not linear in the bytes: no two stretches can be exchanged for one another whatever stands around them. */
+/** Not linear in the bytes: no two stretches can be exchanged for one another whatever is around them. */
 function step(hash: number, byte: number): number {
   const mixed = Math.imul(hash ^ byte, FACTOR)
   return mixed ^ (mixed >>> 15)

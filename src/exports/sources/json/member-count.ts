@@ -16,7 +16,7 @@ export interface MemberLimits {
   all: number
 }
 
-/** Of a template or header as it stands in an answer: what comes with a request is bounded by the size of its body. */
+/** Of a template or header as it is in an answer: what comes with a request is bounded by the size of its body. */
 const MAX_BYTES = 4 * 1024 * 1024
 
 /** Refuses the JSON from `at` to `end`, which has been checked, before it is parsed: that would cost far more than this. */

@@ -1,4 +1,4 @@
-/** Numbers of which the first `used` count, with one more behind them. The same memory while it has room. */
+/** Appends a number to the first `used` ones. The same array while there is space in it. */
 export function withOneMore(numbers: Int32Array, used: number, last: number): Int32Array {
   const room = used < numbers.length ? numbers : new Int32Array(Math.max(16, used * 2))
   if (room !== numbers) room.set(numbers)

@@ -67,11 +67,11 @@ export function countOf(value: unknown): number {
 /** Throws the source's own error, if that is what the wrapper's `status` says. */
 export function checkStatus(status: unknown, msg: unknown, page: number): void {
   if (status === undefined || [0, 200, '0', '200'].includes(status as number | string)) return
-  const told =
+  const said =
     typeof msg === 'string' && msg !== '' ? msg : `status ${JSON.stringify(status)} without a message`
-  throw new AppError(ERRORS.SOURCE_ERROR, `page ${page}: the source says: ${told}`, {
+  throw new AppError(ERRORS.SOURCE_ERROR, `page ${page}: the source says: ${said}`, {
     retryable: isWorthRetrying(Number(status)),
-    details: { page, source_status: status, source_msg: told },
+    details: { page, source_status: status, source_msg: said },
   })
 }
 

@@ -4,7 +4,7 @@ import type { PageAnswer } from './page-source.ts'
 const FIRST_SIZE = 64 * 1024
 const KEEP_SIZE = 4 * 1024 * 1024
 
-/** Behind a page: a zero byte, which the scanners stop at, and three more, because some go by words. */
+/** Bytes after a page: a zero byte, which the scanners stop at, and three more, because some read words. */
 export const PAGE_MARGIN = 4
 
 export interface FillOptions {
@@ -60,7 +60,7 @@ export class PageBody {
   }
 }
 
-/** Lets go of an answer that nobody wants to read. */
+/** Releases an answer that is not read. */
 export async function discard(body: PageAnswer['body']): Promise<void> {
   await body[Symbol.asyncIterator]()
     .return?.()

@@ -129,7 +129,7 @@ export class PageReader {
     if (read < rows) {
       // A source that gives fewer rows than it is asked for shows it on the first page.
       const capped = page === 0 && read > 0 && (ownTotal === undefined || ownTotal === total)
-      const smaller = read >= LEAST_PAGE_SIZE ? `ask with page_size=${read}` : 'let it heed page_size'
+      const smaller = read >= LEAST_PAGE_SIZE ? `ask with page_size=${read}` : 'let it respect page_size'
       const advice = capped ? `; if the source gives no more per page, ${smaller}` : ''
       throw new AppError(
         ERRORS.SOURCE_SHORT_PAGE,

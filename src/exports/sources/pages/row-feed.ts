@@ -21,7 +21,7 @@ export interface RowFeed {
   readonly columns: { name: string; type: string | null }[]
   /** Later rows may bring more of them. */
   readonly grows?: boolean
-  /** Of all rows; missing or null: nobody knows. */
+  /** Of all rows; missing or null: unknown. */
   readonly total?: number | null
   /** Pages are as the place answers: one that has the very rows of another is a fault. */
   readonly paged?: boolean

@@ -61,7 +61,7 @@ export class SpoolFolder {
   }
 
   /**
-   * Tells that bytes were written, in whichever thread. Not before they were: a checkpoint that runs meanwhile would sync
+   * To be called after bytes were written, in any thread. Not before: a checkpoint that runs meanwhile would sync
    * too early and take it for done.
    */
   wrote(files: readonly SpoolFile[]): void {
@@ -125,7 +125,7 @@ export class SpoolFolder {
     return bytes === 0 ? Buffer.alloc(0) : (await readFile(this.growing(name))).subarray(0, bytes)
   }
 
-  /** True if the bytes of one segment stand in the file of another, whole one. */
+  /** True if the bytes of one segment are in the file of another, complete one. */
   async holds(segment: number, at: number, { bytes, crc }: SegmentState): Promise<boolean> {
     if (!(await exists(this.whole(segment)))) return false
     return withFile(this.whole(segment), 'r', async (file) => (await checksum(file, at, bytes)) === crc)

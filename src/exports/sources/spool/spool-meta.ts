@@ -30,7 +30,7 @@ export interface SpoolMeta {
   rowNames: string[] | null
   /** Every key that turns up is a field, but these. Null: the fields are all there is. */
   growExcept: string[] | null
-  /** Null: typed records; `marked` if objects are told apart. Of CSV records, what is written around the values, as a hash. */
+  /** Null: typed records; `marked` if objects are marked. Of CSV records, what is written around the values, as a hash. */
   csv: string | null
   /** Columns that identify a row; null: rows are not compared. */
   key: string[] | null

@@ -55,7 +55,7 @@ export function exportBulkRoutes({
           const projectId = await exports.projectOf(id)
           requireTask(request.principal, { id, projectId }, () => noExport(id))
           if (action === 'cancel') return exports.cancel(id)
-          if (action === 'delete_file') return exports.deleteFile(id)
+          if (action === 'delete_file') return exports.files.delete(id)
           const refused = await refusal(projectId)
           if (refused) throw refused
           return ledger.transaction((tx) => exports.retry(tx, id))

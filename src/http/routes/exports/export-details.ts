@@ -1,7 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { ExportReport, type ExportsApi, ExportTask, type ExportView } from '../../../exports/index.ts'
+import {
+  ExportManifest,
+  ExportPosition,
+  ExportReport,
+  type ExportsApi,
+  ExportTask,
+  type ExportView,
+  RenderWish,
+} from '../../../exports/index.ts'
 import { background } from '../../../kernel/index.ts'
 import { DeliveryLog, eventHistory } from '../../../notify/index.ts'
 import type { ProjectStore } from '../../../tenancy/index.ts'
@@ -10,7 +18,7 @@ import { actorOf, issuerOf, linkIssuerOf, type Principal } from '../../auth/inde
 import type { HttpDeps } from '../../http-deps.ts'
 import { EXPORT_FILE } from '../../openapi/file-answers.ts'
 import { nullable, OneTask, Ticket, Time } from '../schemas.ts'
-import { Deliveries, Downloads, Manifest, Place, RenderBody } from './export-schemas.ts'
+import { Deliveries, Downloads } from './export-schemas.ts'
 
 const tags = ['exports']
 
@@ -128,7 +136,7 @@ export function exportDetailRoutes(
           response: { 200: Downloads },
         },
       },
-      async (request) => ({ items: await exports.downloads((await find(request)).task_id) }),
+      async (request) => ({ items: await exports.files.downloads((await find(request)).task_id) }),
     )
 
     app.get(
@@ -143,7 +151,7 @@ export function exportDetailRoutes(
           response: { 200: ExportReport },
         },
       },
-      async (request) => exports.report((await find(request)).task_id),
+      async (request) => exports.files.report((await find(request)).task_id),
     )
 
     app.get(
@@ -155,10 +163,10 @@ export function exportDetailRoutes(
           operationId: 'getExportManifest',
           summary: 'The report, signed by this installation; `wharf verify` checks it',
           params: OneTask,
-          response: { 200: Manifest },
+          response: { 200: ExportManifest },
         },
       },
-      async (request) => exports.manifest((await find(request)).task_id),
+      async (request) => exports.files.manifest((await find(request)).task_id),
     )
 
     app.get(
@@ -169,7 +177,7 @@ export function exportDetailRoutes(
           operationId: 'getExportPosition',
           summary: 'Its place in the queue, and which limit holds it',
           params: OneTask,
-          response: { 200: Place },
+          response: { 200: ExportPosition },
         },
       },
       async (request) => exports.position((await find(request)).task_id),
@@ -198,7 +206,7 @@ export function exportDetailRoutes(
           operationId: 'renderExport',
           summary: 'Make another file of the rows that the export has kept',
           params: OneTask,
-          body: nullable(RenderBody),
+          body: nullable(RenderWish),
           response: { 202: ExportTask },
         },
       },
@@ -226,7 +234,7 @@ export function exportDetailRoutes(
         },
       },
       async (request, reply) => {
-        await exports.deleteFile((await find(request)).task_id)
+        await exports.files.delete((await find(request)).task_id)
         return reply.code(204).send(null)
       },
     )
@@ -239,23 +247,23 @@ export function exportDetailRoutes(
       },
       async (request, reply) => {
         const view = await find(request)
-        // Asked while the connection is sure to be there: one that is gone has no address.
+        // Read now: a connection that is closed has no address.
         const { ip: address } = request
         const audit = trail.prepare(request)
         const by = { who: await nameOf(projects, request.principal), address }
-        const elsewhere = await exports.publicFileUrl(view.task_id)
-        const use = linkUse(request, () => exports.useLink(view.task_id))
+        const elsewhere = await exports.files.publicUrl(view.task_id)
+        const use = linkUse(request, () => exports.files.useLink(view.task_id))
         if (elsewhere !== null) {
           await use()
-          // How much of it is fetched there is not known here.
-          await exports.recordDownload(view.task_id, { ...by, bytes: 0, complete: false })
+          // How much of it the caller fetches there is unknown.
+          await exports.files.recordDownload(view.task_id, { ...by, bytes: 0, complete: false })
           await audit()
           return reply.redirect(elsewhere, 302)
         }
         return sendFile(request, reply, {
           async open(range) {
-            const file = await exports.openFile(view.task_id, range)
-            // Only now: a file that is not to be had at the moment uses up nothing.
+            const file = await exports.files.open(view.task_id, range)
+            // Only now: a file that cannot be opened uses up nothing.
             await use().catch((error) => {
               file.stream.destroy()
               throw error
@@ -268,7 +276,7 @@ export function exportDetailRoutes(
           onSent: (sent) =>
             background(
               'recording a download',
-              exports.recordDownload(view.task_id, { ...by, ...sent }).then(audit),
+              exports.files.recordDownload(view.task_id, { ...by, ...sent }).then(audit),
             ),
         })
       },
@@ -276,7 +284,7 @@ export function exportDetailRoutes(
   }
 }
 
-/** What counts one use of a link per request; a look (HEAD) and a download with a key are none. */
+/** Counts one use of a link per request; a HEAD request and a download with a key do not count. */
 function linkUse({ principal, method }: FastifyRequest, count: () => Promise<void>): () => Promise<void> {
   let counted = principal?.role !== 'ticket' || method === 'HEAD'
   return async () => {
@@ -286,7 +294,7 @@ function linkUse({ principal, method }: FastifyRequest, count: () => Promise<voi
   }
 }
 
-/** Which person, which key, or the ticket of which: a file that leaks leads back to it. Like the actor of the audit log, with the key's name. */
+/** The person, the key, or the ticket and who it was made for: a file that leaks can be traced back. Like the actor of the audit log, with the key's name. */
 async function nameOf(projects: ProjectStore, principal: Principal | null): Promise<string> {
   const actor = actorOf(principal)
   const keyId = principal?.keyId ?? null

@@ -9,7 +9,9 @@ import {
   ExportTask,
   type ExportView,
   noExport,
+  Preview,
   type Produced,
+  PublicKeys,
 } from '../../../exports/index.ts'
 import { AppError, ERRORS, metrics } from '../../../kernel/index.ts'
 import { contentDisposition } from '../../../storage/index.ts'
@@ -22,7 +24,7 @@ import { OneTask } from '../schemas.ts'
 import { exportBulkRoutes } from './export-bulk.ts'
 import { exportDetailRoutes } from './export-details.ts'
 import { exportListRoutes } from './export-lists.ts'
-import { ExportRequestBody, KeySet, Preview } from './export-schemas.ts'
+import { ExportRequestBody } from './export-schemas.ts'
 
 const tags = ['exports']
 const POLL_AFTER_SECONDS = '2'
@@ -86,14 +88,10 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
         },
       },
       async (request, reply) => {
-        const body = request.body
+        const { body } = request
         const projectId = projectOf(request.principal, body)
-        return (await exports.preview(
-          projectId,
-          body,
-          abortedWith(reply),
-          linkIssuerOf(request, deps.proxies),
-        )) as never
+        const issuer = linkIssuerOf(request, deps.proxies)
+        return exports.immediate.preview(projectId, body, abortedWith(reply), issuer)
       },
     )
 
@@ -147,12 +145,8 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
         const refused = await exports.refusal(before.project_id)
         await idempotency.answer(request, reply, async (tx) => {
           if (refused) throw refused
-          await exports.retry(tx, before.task_id)
-          return {
-            status: 202,
-            headers: { 'Retry-After': POLL_AFTER_SECONDS },
-            body: { ...before, ...QUEUED },
-          }
+          const view = await exports.retry(tx, before.task_id, linkIssuerOf(request, deps.proxies))
+          return { status: 202, headers: { 'Retry-After': POLL_AFTER_SECONDS }, body: view }
         })
       },
     )
@@ -165,10 +159,10 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
           tags,
           operationId: 'getManifestKeys',
           summary: 'Keys that sign manifests, as a JWK set',
-          response: { 200: KeySet },
+          response: { 200: PublicKeys },
         },
       },
-      async () => exports.publicKeys,
+      async () => exports.files.publicKeys,
     )
 
     await app.register(exportListRoutes(deps))
@@ -176,8 +170,6 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
     await app.register(exportDetailRoutes(deps, find))
   }
 }
-
-const QUEUED = { status: 'pending', stage: 'queued', error: null, finished_at: null }
 
 /** What a person asks for is theirs, unless they say whose it is. */
 function inTheirName(body: ExportBody, person: Person | null): ExportBody {
@@ -214,7 +206,7 @@ async function answerWithFile(
   }
   const issuer = linkIssuerOf(request, proxies)
   const body = inTheirName(request.body as ExportBody, personOf(request.principal))
-  await exports.sync(projectId, body, abortedWith(reply), send, issuer)
+  await exports.immediate.sync(projectId, body, abortedWith(reply), send, issuer)
 }
 
 /** A caller that has gone wants nothing any more. */

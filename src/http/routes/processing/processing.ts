@@ -3,18 +3,28 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
-import { hasEnded, noTask, type Processing, type TaskDetails } from '../../../processing/index.ts'
+import {
+  hasEnded,
+  noTask,
+  type Processing,
+  type TaskDetails,
+  TaskStatus,
+  TaskView,
+  toTaskView,
+} from '../../../processing/index.ts'
 import { sendFile } from '../../answers/index.ts'
 import { issuerOf, projectScope, requireTask } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { TASK_RESULT } from '../../openapi/file-answers.ts'
 import { paging, wanted } from '../paging.ts'
-import { OneTask, Ticket } from '../schemas.ts'
-import { TaskPage, TaskState, TaskView } from './processing-schemas.ts'
+import { OneTask, pageOf, Ticket } from '../schemas.ts'
 import { uploadRoutes } from './uploads.ts'
 
 const tags = ['processing']
 const TICKET_MS = 15 * 60_000
+
+export type TaskPage = Static<typeof TaskPage>
+const TaskPage = pageOf(TaskView, 'TaskPage')
 
 /** Uploads become tasks, tasks have results. A task that was made over gRPC belongs to no project: any key may ask. */
 export function processingRoutes(deps: HttpDeps, processing: Processing): FastifyPluginAsyncTypebox {
@@ -36,7 +46,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
           tags,
           operationId: 'listTasks',
           summary: "A project's tasks, newest first; to the admin, all",
-          querystring: Type.Object({ status: Type.Optional(TaskState), ...paging }),
+          querystring: Type.Object({ status: Type.Optional(TaskStatus), ...paging }),
           response: { 200: TaskPage },
         },
       },
@@ -50,7 +60,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
         })
         const page = tasks.slice(0, limit)
         const next_cursor = tasks.length > limit ? (page.at(-1)?.taskId ?? null) : null
-        return { items: page.map(toView), next_cursor }
+        return { items: page.map(toTaskView), next_cursor }
       },
     )
 
@@ -65,7 +75,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
           response: { 200: TaskView },
         },
       },
-      async (request) => toView(await mine(request)),
+      async (request) => toTaskView(await mine(request)),
     )
 
     app.get(
@@ -138,23 +148,6 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
         return reply.code(204).send(null)
       },
     )
-  }
-}
-
-function toView(task: TaskDetails) {
-  const { taskId, status } = task
-  return {
-    task_id: taskId,
-    status,
-    file_name: task.fileName,
-    size: task.size,
-    progress: status === 'COMPLETED' ? 1 : task.progress,
-    error_message: task.errorMessage || null,
-    result_url: status === 'COMPLETED' ? `/api/tasks/${encodeURIComponent(taskId)}/result` : null,
-    created_at: new Date(task.createdAt * 1000).toISOString(),
-    updated_at: new Date(task.updatedAt * 1000).toISOString(),
-    expires_at: task.expiresAt > 0 ? new Date(task.expiresAt).toISOString() : null,
-    waiting_for: hasEnded(status) ? null : (task.waitingFor ?? null),
   }
 }
 

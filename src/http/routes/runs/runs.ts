@@ -6,14 +6,13 @@ import {
   NewAccount,
   OneAccount,
   OneRun,
-  Params,
   Run,
   RunKind,
   type Runs,
   RunsState,
   ShortRun,
+  StoredAccount,
 } from '../../../runs/index.ts'
-import { maskUrl } from '../../../tenancy/index.ts'
 import { prefersChinese } from '../../answers/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { runBulkRoutes } from './run-bulk.ts'
@@ -37,21 +36,14 @@ export function runRoutes(deps: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox
           summary: 'Make or change an account; refused while its run is queued or running',
           params: OneAccount,
           body: NewAccount,
-          response: {
-            200: Type.Object(
-              { handle: Type.String(), url: Type.String(), params: Params },
-              { title: 'StoredAccount' },
-            ),
-          },
+          response: { 200: StoredAccount },
         },
       },
-      async (request) => {
-        const { handle } = request.params
+      (request) => {
         const { url, params = {} } = request.body
-        await inTheirLanguage(request, () =>
-          ledger.transaction((tx) => runs.putAccount(tx, handle, url, params)),
+        return inTheirLanguage(request, () =>
+          ledger.transaction((tx) => runs.putAccount(tx, request.params.handle, url, params)),
         )
-        return { handle, url: maskUrl(url), params }
       },
     )
 

@@ -1,21 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { AuditEntry } from '../../../tenancy/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
-import { nullable, Time } from '../schemas.ts'
-
-const AuditEntry = Type.Object(
-  {
-    seq: Type.Integer(),
-    at: Time,
-    actor: Type.String({ description: "admin, 'key KEY_ID', ticket, or command" }),
-    action: Type.String({ description: 'like project.created' }),
-    project_id: nullable(Type.String()),
-    target: Type.String({ description: 'ids of what it was done to' }),
-    address: nullable(Type.String()),
-    detail: nullable(Type.Record(Type.String(), Type.Unknown())),
-  },
-  { title: 'AuditEntry' },
-)
+import { nullable } from '../schemas.ts'
 
 /** Who did what. */
 export function auditRoutes({ audit }: HttpDeps): FastifyPluginAsyncTypebox {
@@ -58,7 +45,7 @@ export function auditRoutes({ audit }: HttpDeps): FastifyPluginAsyncTypebox {
         const next = items.length < limit ? null : (items.at(-1)?.seq ?? null)
         const backwards = before !== undefined
         return {
-          items: items as never,
+          items,
           next_after: backwards ? null : next,
           next_before: backwards ? next : null,
         }

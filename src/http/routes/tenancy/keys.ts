@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { KeyView, keyView } from '../../../tenancy/index.ts'
+import { KeyView, keyView, NewKey } from '../../../tenancy/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { OneProject } from '../schemas.ts'
-import { NewKey, OneKey } from './project-schemas.ts'
+import { OneKey } from './project-schemas.ts'
 
 const tags = ['projects']
 const config = { access: 'admin' } as const

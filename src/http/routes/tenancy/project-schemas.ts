@@ -1,12 +1,11 @@
 import { Type } from 'typebox'
 import { MASKS } from '../../../exports/index.ts'
-import { ProjectView, QUOTAS, type Quota, Scopes } from '../../../tenancy/index.ts'
+import { ProjectView, QUOTAS, type Quota, QuotaUsage } from '../../../tenancy/index.ts'
 import { nullable, Time } from '../schemas.ts'
 
 const BizId = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
 
 const Limit = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
-const QuotaName = Type.Enum([...QUOTAS])
 
 /** null: as the settings say. */
 const GivenQuotas = Type.Object(
@@ -30,21 +29,11 @@ const Masks = Type.Record(Type.String({ minLength: 1, maxLength: 200 }), Type.En
   maxProperties: 1_000,
 })
 
-const Standing = Type.Object(
-  {
-    quota: QuotaName,
-    limit: nullable(Limit),
-    used: Type.Integer(),
-    left: nullable(Limit),
-  },
-  { title: 'QuotaUsage' },
-)
-
 export const Usage = Type.Object(
   {
     project_id: Type.String(),
     resets_at: Time,
-    quotas: Type.Array(Standing),
+    quotas: Type.Array(QuotaUsage),
   },
   { title: 'ProjectUsage' },
 )
@@ -54,7 +43,7 @@ export const ProjectDetails = Type.Intersect(
     ProjectView,
     Type.Object({
       biz_ids: Type.Array(BizId, { description: 'what transfers may name as biz_id' }),
-      quotas: Type.Array(Standing),
+      quotas: Type.Array(QuotaUsage),
       masks: Masks,
     }),
   ],
@@ -85,47 +74,4 @@ export const NewProject = Type.Object(
   { title: 'ProjectRequest', examples: [{ name: 'ERP' }], additionalProperties: false },
 )
 
-export const Secrets = Type.Object(
-  { api_key: Type.String(), webhook_secret: Type.String() },
-  { title: 'ProjectSecrets' },
-)
-
-export const NewKey = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 200 }),
-    scopes: Scopes,
-    expires_at: Type.Optional(Time),
-  },
-  {
-    title: 'KeyRequest',
-    examples: [{ name: 'reports', scopes: ['exports:read'] }],
-    additionalProperties: false,
-  },
-)
-
 export const OneKey = Type.Object({ project_id: Type.String(), key_id: Type.String() })
-
-export const Rotation = Type.Object(
-  {
-    what: Type.Enum(['api_key', 'webhook_secret']),
-    grace_hours: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 720,
-        description: 'how long the old one stays good; 24 when missing',
-      }),
-    ),
-  },
-  { title: 'RotationRequest', examples: [{ what: 'api_key', grace_hours: 24 }], additionalProperties: false },
-)
-
-export const Rotated = Type.Object(
-  {
-    project_id: Type.String(),
-    api_key: Type.Optional(Type.String()),
-    key_id: Type.Optional(Type.String()),
-    webhook_secret: Type.Optional(Type.String()),
-    old_expires_at: nullable(Time),
-  },
-  { title: 'Rotated' },
-)

@@ -1,21 +1,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { EXPORT_LANE, type Mask } from '../../../exports/index.ts'
-import { ProjectView, projectView } from '../../../tenancy/index.ts'
+import {
+  NewProjectView,
+  newProjectView,
+  ProjectView,
+  projectView,
+  Rotated,
+  Rotation,
+  rotatedView,
+} from '../../../tenancy/index.ts'
 import { Permissions } from '../../../transfers/index.ts'
 import { issuerOf, requireProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { OneProject, Ticket } from '../schemas.ts'
 import { keyRoutes } from './keys.ts'
-import {
-  NewProject,
-  ProjectChanges,
-  ProjectDetails,
-  Rotated,
-  Rotation,
-  Secrets,
-  Usage,
-} from './project-schemas.ts'
+import { NewProject, ProjectChanges, ProjectDetails, Usage } from './project-schemas.ts'
 
 const HOUR = 3_600_000
 const TICKET_MS = HOUR
@@ -48,15 +48,14 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
           operationId: 'createProject',
           summary: 'Register a project',
           body: NewProject,
-          response: { 201: Type.Intersect([ProjectView, Secrets]) },
+          response: { 201: NewProjectView },
         },
       },
       (request, reply) =>
         idempotency.answer(request, reply, async (tx) => {
           const project = await projects.create(tx, request.body.name)
           trail.record(tx, request, project.id)
-          const secrets = { api_key: project.apiKey, webhook_secret: project.webhookSecret }
-          return { status: 201, body: { ...projectView(project), ...secrets } }
+          return { status: 201, body: newProjectView(project) }
         }),
     )
 
@@ -155,20 +154,9 @@ export function projectRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
         idempotency.answer(request, reply, async (tx) => {
           const { project_id } = request.params
           const { what, grace_hours = 24 } = request.body
-          const { secret, keyId, oldUntil } = await projects.rotate(tx, project_id, {
-            what,
-            graceMs: grace_hours * HOUR,
-          })
+          const rotated = await projects.rotate(tx, project_id, { what, graceMs: grace_hours * HOUR })
           trail.record(tx, request)
-          const fresh = { [what]: secret, ...(keyId !== null && { key_id: keyId }) }
-          return {
-            status: 200,
-            body: {
-              project_id,
-              ...fresh,
-              old_expires_at: oldUntil === null ? null : new Date(oldUntil).toISOString(),
-            },
-          }
+          return { status: 200, body: rotatedView(project_id, what, rotated) }
         }),
     )
 

@@ -1,8 +1,6 @@
 import { Type } from 'typebox'
-import { Scopes } from '../../../tenancy/index.ts'
+import { ListedSession, ProjectRole, Scopes } from '../../../tenancy/index.ts'
 import { nullable, Time } from '../schemas.ts'
-
-const ProjectRole = Type.Enum(['operator', 'viewer'])
 
 export const SessionView = Type.Object(
   {
@@ -30,27 +28,6 @@ export const SignInWithKey = Type.Object(
 export const SignInMethods = Type.Object(
   { methods: Type.Array(Type.Enum(['oidc', 'key'])) },
   { title: 'SignInMethods' },
-)
-
-export const ListedSession = Type.Object(
-  {
-    session_id: Type.String(),
-    by: Type.Enum(['token', 'key', 'person']),
-    key_id: nullable(Type.String()),
-    subject: nullable(Type.String()),
-    name: nullable(Type.String()),
-    roles: nullable(
-      Type.Object({
-        admin: Type.Boolean(),
-        viewer: Type.Boolean(),
-        projects: Type.Record(Type.String(), ProjectRole),
-      }),
-    ),
-    address: nullable(Type.String()),
-    created_at: Time,
-    expires_at: Time,
-  },
-  { title: 'ListedSession' },
 )
 
 export const SessionPage = Type.Object({ items: Type.Array(ListedSession) }, { title: 'SessionList' })

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { listedSession } from '../../../tenancy/index.ts'
 import { type Principal, personOf } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { OneSession, SessionPage, SessionView, SignInMethods, SignInWithKey } from './session-schemas.ts'
-import { listedSession } from './session-views.ts'
 
 const tags = ['sessions']
 

@@ -72,7 +72,7 @@ test('what is wrong with a source is said with its place, and nothing is stored'
     [{ kind: 'http', url: 'ftp://x/' }, /source.url.*no http/],
     [{ kind: 'http', url: 'http://10.0.0.1/' }, /source.url/],
     [{ kind: 'http', url, headers: { 'webhook-id': 'x' } }, /source.headers must not have webhook-id/],
-    [{ kind: 'http', url, headers: { Host: 'x' } }, /source.headers are not good/],
+    [{ kind: 'http', url, headers: { Host: 'x' } }, /source.headers are invalid/],
     [
       {
         kind: 'http',

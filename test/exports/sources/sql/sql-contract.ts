@@ -39,7 +39,7 @@ export interface SqlKit {
 export function askSql(
   { driver, url }: { driver: Driver; url: string },
   query: string,
-  params: readonly (string | number | boolean | null)[] = [],
+  params: (string | number | boolean | null)[] = [],
   signal = new AbortController().signal,
   more: { silenceMs?: number } = {},
 ): Promise<SqlRows> {
