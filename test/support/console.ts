@@ -12,10 +12,12 @@ const FLAGS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev
 const ARTIFACTS = fileURLToPath(new URL('../../artifacts/console/', import.meta.url))
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** Signs in with this before anything else. */
+  /** Is signed in with this before the first page, without the form for it. */
   key?: string
   /** Where to begin. */
   path?: string
+  /** Sets up answers that no server of a test can give. */
+  prepare?(page: Page): Promise<void>
 }
 
 /** One Wharf and one browser for the tests of a file. Whatever a page complains about fails the test. */
@@ -27,7 +29,7 @@ export class ConsoleBench {
   /** Origins besides the Wharf's own that pages may be led to. */
   readonly elsewhere = new Set<string>()
 
-  async visit({ key, path = '/', ...options }: VisitOptions = {}): Promise<Page> {
+  async visit({ key, path = '/', prepare, ...options }: VisitOptions = {}): Promise<Page> {
     const context = await this.browser.newContext({
       viewport: { width: 1280, height: 860 },
       locale: 'en-US',
@@ -35,10 +37,16 @@ export class ConsoleBench {
       ...options,
     })
     context.setDefaultTimeout(LIMIT_MS)
+    const { address } = this.wharf
+    if (key !== undefined) {
+      const asked = { data: { key }, headers: { origin: address }, timeout: LIMIT_MS }
+      expect((await context.request.post(`${address}/api/session`, asked)).status()).toBe(200)
+    }
     const page = await context.newPage()
     this.#listen(page)
-    await page.goto(`${this.wharf.address}${path}`)
-    if (key !== undefined) await signIn(page, key)
+    await prepare?.(page)
+    await page.goto(`${address}${path}`)
+    if (key !== undefined) await untilLive(page)
     return page
   }
 
@@ -74,6 +82,10 @@ export class ConsoleBench {
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.locator('input[type="password"]').fill(key)
   await page.locator('button[type="submit"]').click()
+  await untilLive(page)
+}
+
+async function untilLive(page: Page): Promise<void> {
   await page.locator('[data-link="live"]').waitFor()
 }
 
