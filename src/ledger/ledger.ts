@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely'
-import { ERRORS, isAppError, messageOf, orAborted } from '../kernel/index.ts'
+import { AppError, ERRORS, isAppError, messageOf, orAborted } from '../kernel/index.ts'
 import { allowTime } from './allow-time.ts'
 import { commitWith } from './commit-with.ts'
-import { NO_ANSWER } from './outage.ts'
+import { NO_ANSWER, unansweredBy } from './outage.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -55,6 +56,8 @@ const MAX_CONNECTIONS = 2
 const MAINTENANCE_LIMIT_MS = 10 * 60_000
 /** Who asks whether the ledger is there has no use for a late answer. */
 const PING_MS = 5_000
+const LOOKS = 20
+const LOOK_EVERY_MS = 100
 
 /** The only truth: every state, lease, retry time and event lives here, and a reader never sees half a change. */
 export class Ledger {
@@ -142,6 +145,24 @@ export class Ledger {
     } catch (error) {
       return late.aborted ? 'the ledger does not answer' : messageOf(error)
     }
+  }
+
+  /**
+   * To be asked after an outage, before anything that the ledger does not show is taken for not done: the session that did
+   * not answer may still be about to commit. Resolves when it is over; rejects while that cannot be known.
+   */
+  async untilDecided(outage: unknown): Promise<void> {
+    const session = unansweredBy(outage)
+    if (session === undefined) return
+    for (let look = 1; look <= LOOKS; look++) {
+      const { rows } = await sql`select pid from pg_stat_activity
+        where pid = ${session} and datname = current_database() and usename = current_user`.execute(this.db)
+      if (rows.length === 0) return
+      await setTimeout(LOOK_EVERY_MS)
+    }
+    throw new AppError(ERRORS.LEDGER_UNAVAILABLE, 'a session that does not answer is still open', {
+      retryAfter: 2,
+    })
   }
 
   async close(): Promise<void> {

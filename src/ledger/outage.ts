@@ -17,6 +17,7 @@ const OUTAGE_ERRNOS = new Set([
 ])
 /** What the connection of a server that says nothing any more is ended with. */
 export const NO_ANSWER = 'WHARF_NO_ANSWER'
+const DEEPEST_CAUSE = 8
 const OUTAGE_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
 
@@ -59,11 +60,32 @@ export function toSqliteLedgerError(error: unknown): unknown {
   return error
 }
 
-/** Says "the ledger is away" in one way, whatever the driver below says about sockets and SQLSTATEs. */
-export async function guarded<T>(work: Promise<T>): Promise<T> {
+/** Outages, each with the session that was sent a statement and did not answer. */
+const unanswered = new WeakMap<Error, number>()
+
+/**
+ * Says "the ledger is away" in one way, whatever the driver below says about sockets and SQLSTATEs. `session`: the
+ * process of the server that the work was sent to.
+ */
+export async function guarded<T>(work: Promise<T>, session?: number | null): Promise<T> {
   try {
     return await work
   } catch (error) {
-    throw toLedgerError(error)
+    const told = toLedgerError(error)
+    // What the server itself says has a severity.
+    const silent = told !== error && !(error as { severity?: string }).severity
+    if (silent && told instanceof Error && session) unanswered.set(told, session)
+    throw told
   }
+}
+
+/** The session that did not say what became of a statement, wherever in the causes of the error. */
+export function unansweredBy(error: unknown): number | undefined {
+  let cause = error
+  for (let depth = 0; cause instanceof Error && depth < DEEPEST_CAUSE; depth++) {
+    const session = unanswered.get(cause)
+    if (session !== undefined) return session
+    cause = cause.cause
+  }
+  return undefined
 }

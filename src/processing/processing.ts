@@ -55,7 +55,7 @@ export class Processing {
     const handOff = new HandOff(log, options)
     this.#opened = opened
     this.#rows = rows
-    this.service = new TaskService({ store, handOff, clock, log })
+    this.service = new TaskService({ ledger: engine.ledger, store, handOff, clock, log })
     this.results = new ResultFiles(handOff.storage, options.elsewhere)
     this.#uploads = {
       folder: handOff.temp,

@@ -7,9 +7,9 @@ import {
   ERRORS,
   type Log,
   newId,
-  outageOf,
 } from '../kernel/index.ts'
-import type { HandOff, TakenFile } from './files/hand-off.ts'
+import { type Ledger, settle } from '../ledger/index.ts'
+import type { HandOff } from './files/hand-off.ts'
 import type { TaskStore } from './stores/index.ts'
 import { type TaskDetails, type TaskRecord, TEXT } from './task.ts'
 import { uploadOwner } from './upload-owner.ts'
@@ -23,6 +23,7 @@ export interface CreateTask {
 }
 
 export interface TaskServiceDeps {
+  ledger: Pick<Ledger, 'untilDecided'>
   store: TaskStore
   handOff: HandOff
   clock: Clock
@@ -65,9 +66,9 @@ export class TaskService {
       })
       if (!made) throw new AppError(ERRORS.HANDOFF_FAILED, TEXT.handOffFailed)
     } catch (error) {
-      if (!outageOf(error)) await file.undo()
-      else if (!(await this.#settled(id, file)))
-        background('settling a hand-off', this.#settleLater(id, file))
+      const besides = { isMade: () => store.isMade(id), keep: file.done, undo: file.undo }
+      const isOpen = async () => (await settle(this.#deps.ledger, error, besides)) === 'undecided'
+      if (await isOpen()) background('settling a hand-off', this.#settleLater(isOpen))
       throw error
     }
     // A note that is left is found and removed later; the caller need not wait for it.
@@ -82,19 +83,11 @@ export class TaskService {
     return this.#deps.handOff.isUnderWay(id)
   }
 
-  /** After an outage only the ledger knows whether the task was made. Answers false while it cannot be asked. */
-  async #settled(id: string, file: TakenFile): Promise<boolean> {
-    const made = await this.#deps.store.isMade(id).catch(() => undefined)
-    if (made === undefined) return false
-    await (made ? file.done() : file.undo())
-    return true
-  }
-
   /** For as long as the note of the hand-off is fresh; a duty takes over from then on, or after a crash. */
-  async #settleLater(id: string, file: TakenFile): Promise<void> {
+  async #settleLater(isOpen: () => Promise<boolean>): Promise<void> {
     for (let tries = 0; tries < SETTLE_TRIES; tries++) {
       await this.#deps.clock.sleep(SETTLE_MS)
-      if (await this.#settled(id, file)) return
+      if (!(await isOpen())) return
     }
   }
 

@@ -55,6 +55,18 @@ export class RunStore {
     return row?.job_id
   }
 
+  /** Whether lines for the user were written since then; only the worker that has the run writes any. */
+  async hasLogged(id: string, since: number): Promise<boolean> {
+    const line = await this.#ledger.db
+      .selectFrom('events')
+      .select('type')
+      .where('task_id', '=', id)
+      .where('type', '=', 'run_log')
+      .where('at', '>=', since)
+      .executeTakeFirst()
+    return line !== undefined
+  }
+
   async checkpoint(id: string): Promise<Checkpoint | undefined> {
     const row = await this.#ledger.db
       .selectFrom('runs')

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, ERRORS, keepSecret, readSecret } from '../kernel/index.ts'
 import { Sealer } from './sealer.ts'
@@ -92,10 +93,12 @@ async function openToken(
       ERRORS.CONFIG_INVALID,
       `${file} must hold the admin token alone, at least 16 characters without blanks; put it back, or set WHARF_ADMIN_TOKEN`,
     )
-  if (kept !== undefined) return { hash: hashSecret(kept), file }
-  const made = newSecret(`wharf_${name}_`)
+  const made = kept ?? newSecret(`wharf_${name}_`)
+  // Before the ledger: a start that does not hear of its commit must not lose the token that the ledger has.
+  if (kept === undefined) keepSecret(file, made)
   const hash = await settings.getOrCreate(`${name}_token_hash`, () => hashSecret(made))
-  if (hash !== hashSecret(made)) return { hash, file: null }
-  keepSecret(file, made)
-  return { hash, file }
+  if (kept !== undefined || hash === hashSecret(made)) return { hash: hashSecret(made), file }
+  // Another instance was first.
+  rmSync(file, { force: true })
+  return { hash, file: null }
 }

@@ -32,7 +32,7 @@ function expectUntouched({ handOff }: Made, path: string) {
 
 /** The same service, with something that happens right before one of its steps. */
 function serviceWith(made: Made, before: { take?: () => Promise<void>; create?: () => Promise<void> }) {
-  const { store, handOff, log } = made
+  const { ledger, store, handOff, log } = made
   const slowStore = Object.assign(Object.create(store) as typeof store, {
     create: async (task: Parameters<typeof store.create>[0]) => {
       await before.create?.()
@@ -46,7 +46,7 @@ function serviceWith(made: Made, before: { take?: () => Promise<void>; create?: 
       return handOff.take(...args)
     },
   })
-  return new TaskService({ store: slowStore, handOff: slowHandOff, clock: systemClock, log })
+  return new TaskService({ ledger, store: slowStore, handOff: slowHandOff, clock: systemClock, log })
 }
 
 describe.each(availableBackends())('a ledger on %s that does not say whether a task was made', (name) => {
@@ -57,7 +57,7 @@ describe.each(availableBackends())('a ledger on %s that does not say whether a t
     { made: false, away: 2 },
   ])('takes no file from one that was, and gives back that of another: %o', async ({ made, away }) => {
     const ground = await setup(name)
-    const { store, handOff, log } = ground
+    const { ledger, store, handOff, log } = ground
     const outage = () => new AppError(ERRORS.LEDGER_UNAVAILABLE, 'the ledger is away')
     let asked = 0
     const forgetful = Object.assign(Object.create(store) as typeof store, {
@@ -70,7 +70,7 @@ describe.each(availableBackends())('a ledger on %s that does not say whether a t
         return store.isMade(id)
       },
     })
-    const service = new TaskService({ store: forgetful, handOff, clock: systemClock, log })
+    const service = new TaskService({ ledger, store: forgetful, handOff, clock: systemClock, log })
     const id = randomUUID()
     const tempFilePath = ground.tempFile('precious')
     const failed = service.create({ id, tempFilePath, originalFilename: 'a.mp4' })
@@ -162,7 +162,7 @@ describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
 
   test('and going on late: what it made of a try that was taken back gives way to the next one', async () => {
     const { made } = await withOwnRedis()
-    const { link, rows, clock, log, handOff, duties, queue } = made
+    const { ledger, link, rows, clock, log, handOff, duties, queue } = made
     await duties.follow.runOnce(never)
     let late: Parameters<RedisLink['run']> | undefined
     const hung = Object.assign(Object.create(link) as RedisLink, {
@@ -178,7 +178,7 @@ describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
     const store = new RedisTaskStore({ link: hung, rows, clock, log })
     const path = made.tempFile('precious')
     const wish = { id: randomUUID(), tempFilePath: path, originalFilename: 'a.mp4' }
-    const hungService = new TaskService({ store, handOff, clock: systemClock, log })
+    const hungService = new TaskService({ ledger, store, handOff, clock: systemClock, log })
     await expect(hungService.create(wish)).rejects.toMatchObject(UNAVAILABLE)
     await link.run(...late!)
     expect(await made.store.details(wish.id)).toBeUndefined()

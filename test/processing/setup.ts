@@ -114,7 +114,7 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
     await ledger.close()
     await backend.remove()
   })
-  const service = new TaskService({ store, handOff, clock, log })
+  const service = new TaskService({ ledger, store, handOff, clock, log })
   const tempFile = (text = 'a film', fileName = `${randomBytes(4).toString('hex')}.upload`) => {
     mkdirSync(handOff.temp, { recursive: true })
     const path = join(handOff.temp, fileName)

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { availableBackends, scaledOut } from '../support/backends.ts'
+import { loseCommit } from '../support/lost-commit.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { fillDisk, smallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
@@ -59,3 +60,27 @@ test.each(availableBackends())('a run waits for room on a full disk (%s)', async
   expect(await one.ended(runId)).toMatchObject({ state: 'Done', waiting_for: null, progress: { failed: 0 } })
   expect(readFileSync(join(folder, 'ann', 'big'))).toEqual(body)
 })
+
+test.each(availableBackends())(
+  'what a run tells its user is told once, although the ledger did not answer (%s)',
+  async (name) => {
+    const { instance } = await setupRuns(name)
+    const one = await instance()
+    const [broken, ...others] = makeFiles(3)
+    if (broken) broken.fault = (_request, response) => Boolean(response.writeHead(404).end())
+    const feed = await startFeed([broken!, ...others])
+    await one.put('ann', feed.url)
+    const lines = async () => {
+      const rows = await one.engine.ledger.db
+        .selectFrom('events')
+        .select('data')
+        .where('type', '=', 'run_log')
+        .execute()
+      return rows.length
+    }
+    loseCommit(one.engine.ledger, 'after the commit', async () => (await lines()) > 0)
+    expect(await one.whole('ann')).toMatchObject({ state: 'Done', progress: { downloaded: 2, failed: 1 } })
+    expect(vi.isMockFunction(one.engine.ledger.transaction), 'a commit was lost').toBe(false)
+    expect(await lines()).toBe(1)
+  },
+)

@@ -5,6 +5,7 @@ import { Quotas } from '../../src/tenancy/index.ts'
 import { NO_QUOTAS } from '../../src/tenancy/quotas.ts'
 import { Repository } from '../../src/transfers/repository/repository.ts'
 import { availableBackends, silentLog } from '../support/backends.ts'
+import { loseCommit, type Moment } from '../support/lost-commit.ts'
 import { bytes, setupTransfers } from '../support/transfers.ts'
 
 const HOUR = 3_600_000
@@ -67,6 +68,18 @@ describe.each(availableBackends())('the repository on %s', (name) => {
     expect(await kept()).toEqual([await repository.locate(projectId, 'a/f', one)])
     expect(one).toBe(createHash('sha256').update('one').digest('hex'))
   })
+
+  test.each<Moment>(['before the commit', 'after the commit'])(
+    'a put whose connection breaks %s leaves a file that can be delivered, or none',
+    async (moment) => {
+      const { repository, put, kept, projectId, ledger } = await setup()
+      loseCommit(ledger, moment)
+      await expect(put('one')).rejects.toMatchObject({ code: 'LEDGER_UNAVAILABLE' })
+      const signature = createHash('sha256').update('one').digest('hex')
+      const found = await repository.locate(projectId, 'a/f', signature).catch(() => undefined)
+      expect(await kept()).toEqual(moment === 'after the commit' ? [found] : [])
+    },
+  )
 
   test.each([
     ['of a length that is said', true],

@@ -21,7 +21,8 @@ export interface Silence {
   answerMs: number
 }
 
-type Socketed = pg.PoolClient & { connection: { stream: Socket } }
+/** What the types of `pg` leave out. */
+type Socketed = pg.PoolClient & { connection: { stream: Socket }; processID: number | null }
 
 /**
  * Kysely on a pool of `pg`, with as few messages as possible: `begin` goes with the first statement of a transaction,
@@ -169,17 +170,22 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   #sendNow(given: readonly Statement[]): Promise<pg.QueryResult[]> {
+    const { processID: session } = this.client as Socketed
     const statements = given.map(withoutNul)
     for (const statement of statements) tellStatement(statement)
     const begin = this.#begin
     if (begin) {
       this.#begin = undefined
       this.#open = true
-      return guarded(sendTogether(this.client, [begin, ...statements]))
+      return guarded(sendTogether(this.client, [begin, ...statements]), session)
     }
     const [only, ...more] = statements
-    if (!only || more.length > 0) return guarded(sendTogether(this.client, statements))
-    return guarded(this.client.query(only.sql, [...only.parameters]).then((result) => [result]))
+    if (!only || more.length > 0) return guarded(sendTogether(this.client, statements), session)
+    const answer = this.client.query(only.sql, [...only.parameters])
+    return guarded(
+      answer.then((result) => [result]),
+      session,
+    )
   }
 }
 

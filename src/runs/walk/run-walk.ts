@@ -42,6 +42,8 @@ export interface RunWalkOptions {
   files: FileDownloaderOptions
 }
 
+const WRITE_AGAIN_MS = 500
+
 /** One way through a feed: pages are read ahead, files of several pages are fetched at once, and all is counted. */
 export class RunWalk {
   readonly #deps: RunWalkDeps
@@ -97,7 +99,7 @@ export class RunWalk {
     } finally {
       over.abort()
       await journal
-      await this.#writeDown().catch((error) => this.#onLateFailure(error))
+      await this.#writeDownAll().catch((error) => this.#onLateFailure(error))
       this.#deps.context.progress({ ...this.#progress(), rate: 0 })
     }
     this.#signal.throwIfAborted()
@@ -211,9 +213,15 @@ export class RunWalk {
     this.#reported = text
   }
 
-  async #writeDown(): Promise<void> {
+  async #writeDown(): Promise<boolean> {
     this.#journal.checkpoint(this.#book.checkpoint)
-    await this.#journal.flush()
+    return this.#journal.flush()
+  }
+
+  /** The end of a run waits for a ledger that is away, as long as the run is its own. */
+  async #writeDownAll(): Promise<void> {
+    while (!(await this.#writeDown()) && !this.#signal.aborted)
+      await this.#deps.clock.sleep(WRITE_AGAIN_MS, this.#signal).catch(() => undefined)
   }
 
   /** Once the run is over for other reasons, what cannot be written down any more is found on the disk. */

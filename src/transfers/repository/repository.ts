@@ -1,16 +1,7 @@
 import { basename } from 'node:path/posix'
 import { sql } from 'kysely'
-import {
-  AppError,
-  type Clock,
-  type Duty,
-  ERRORS,
-  isAppError,
-  metrics,
-  newId,
-  outageOf,
-} from '../../kernel/index.ts'
-import { type Ledger, now, readCursor, writeCursor } from '../../ledger/index.ts'
+import { AppError, type Clock, type Duty, ERRORS, isAppError, metrics, newId } from '../../kernel/index.ts'
+import { type Ledger, now, readCursor, settle, writeCursor } from '../../ledger/index.ts'
 import type { ArtifactOwner, ArtifactStore, FoundArtifact } from '../../storage/index.ts'
 import { DiskReservations, type Quotas } from '../../tenancy/index.ts'
 import { hashOf } from '../transfer-keys.ts'
@@ -112,13 +103,22 @@ export class Repository implements Duty, ArtifactOwner {
     metrics.bytesRead.inc({ domain: 'transfers' }, size)
     const replaced = await this.#write(projectId, { path, size, signature: sha256 }, artifactKey).catch(
       async (error) => {
-        // The ledger may have committed and its answer be lost: what nobody refers to is swept later.
-        if (!outageOf(error)) await this.#deps.store.delete(artifactKey).catch(() => undefined)
+        // What is left, and nobody refers to, is swept later.
+        await settle(this.#deps.ledger, error, {
+          isMade: () => this.#isReferred(artifactKey),
+          undo: () => store.delete(artifactKey).catch(() => undefined),
+        })
         throw error
       },
     )
     if (replaced !== undefined) await this.#deps.store.delete(replaced)
     return { path, size, signature: sha256 }
+  }
+
+  async #isReferred(artifactKey: string): Promise<boolean> {
+    const { db } = this.#deps.ledger
+    const query = db.selectFrom('repository_files').select('path').where('artifact_key', '=', artifactKey)
+    return (await query.executeTakeFirst()) !== undefined
   }
 
   /** The files that can be asked for now, the last one put first; older versions are left out. */
