@@ -58,6 +58,14 @@ export function readReport(text: string | null): Pick<TaskDetails, 'progress' | 
   return { progress: Number.isFinite(progress) ? progress : null }
 }
 
+/** A task, and which try of it: an upload that could not be made a task is completed again under the same id. */
+export interface OneTry {
+  id: string
+  originalFilePath: string
+  /** By the ledger's clock, in milliseconds. */
+  createdAt: number
+}
+
 export interface NewTask {
   id: string
   projectId: string | null

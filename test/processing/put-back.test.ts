@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, inject, test } from 'vitest'
+import { tryOf } from '../../src/processing/stores/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { requireBinary } from '../support/find-binary.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -190,7 +191,7 @@ describe.runIf(available)('a processor of ours', () => {
     for (const slot of [0, 1]) {
       const id = await create()
       const claim = (await opened.claim(slot, never))!
-      await store.remove({ id, originalFilePath: (await rows.get(id))?.original_file_path ?? '' })
+      await store.remove(tryOf((await rows.get(id))!))
       if (slot === 0) expect(await opened.touch(claim, null)).toBe(false)
       expect(await opened.finish(claim, { status: 'COMPLETED', resultPath: '/r' })).toBe(false)
     }

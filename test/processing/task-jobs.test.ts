@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
 import { AppError, ERRORS } from '../../src/kernel/index.ts'
+import { tryOf } from '../../src/processing/stores/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { until } from '../support/until.ts'
 import { setup, waitingCommand } from './setup.ts'
@@ -127,7 +128,7 @@ describe.each(availableBackends())(
     test('a forgotten task leaves no job that could run', async () => {
       const made = await open()
       const id = await made.create()
-      await made.store.remove({ id, originalFilePath: '' })
+      await made.store.remove(tryOf((await made.rows.get(id))!))
       expect((await made.engine.jobs.job(id))?.state).toBe('cancelled')
       const { command, runs, letGo } = waitingCommand(made)
       letGo()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { tryOf } from '../../src/processing/stores/index.ts'
 import type { BackendName } from '../support/backends.ts'
 import { type SetupOptions, setup } from './setup.ts'
 
@@ -44,7 +45,7 @@ export function taskStoreContract(name: BackendName, options: SetupOptions = {})
     test('a forgotten task is gone', async () => {
       const { create, store, rows } = await open()
       const id = await create()
-      await store.remove({ id, originalFilePath: (await rows.get(id))?.original_file_path ?? '' })
+      await store.remove(tryOf((await rows.get(id))!))
       expect(await store.get(id)).toBeUndefined()
     })
   })

@@ -1,4 +1,8 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { FollowRedisDuty } from '../../src/processing/duties/follow-redis.ts'
+import { tryOf } from '../../src/processing/stores/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { never, setup } from './setup.ts'
 import { taskStoreContract } from './task-store.contract.ts'
@@ -82,4 +86,29 @@ redis("a task called like the queue's key does not exist", async () => {
   await link.redis.rpush('task:list-of-something', 'x')
   expect(await store.get('list-of-something')).toBeUndefined()
   await link.redis.del('task:list-of-something')
+})
+
+redis('a leader that was stopped while it took a try back leaves the next one alone', async () => {
+  const { service, tempFile, rows, link, log, clock, duties, handOff, store } =
+    await setup('postgres + redis')
+  const id = randomUUID()
+  const create = () => service.create({ id, tempFilePath: tempFile(), originalFilename: 'a.mov' })
+  await create()
+  await rows.change(id, { status: 'REVOKED' })
+  const [seen] = await rows.page('', ['REVOKED'])
+  await duties.follow.runOnce(never)
+  expect(await store.get(id)).toBeUndefined()
+  await rm(handOff.folderOf(id), { recursive: true })
+  await create()
+  // What the leader had read before it was stopped.
+  const page: typeof rows.page = async (after, statuses, limit) =>
+    statuses[0] === 'REVOKED' && after === '' ? [seen!] : rows.page(after, statuses, limit)
+  const stopped = Object.assign(Object.create(rows) as typeof rows, { page })
+  await new FollowRedisDuty({ link, rows: stopped, clock, log }).runOnce(never)
+  await store.remove(tryOf(seen!))
+  await duties.follow.runOnce(never)
+  expect(await store.get(id)).toMatchObject({ taskId: id, status: 'PENDING' })
+  expect(await link.redis.lrange(link.options.queueKey, 0, -1)).toEqual([
+    JSON.stringify({ task_id: id, original_file_path: seen?.original_file_path }),
+  ])
 })

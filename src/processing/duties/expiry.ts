@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Duty, Log } from '../../kernel/index.ts'
 import type { HandOff } from '../files/hand-off.ts'
-import type { TaskRows, TaskStore } from '../stores/index.ts'
+import { type TaskRows, type TaskStore, tryOf } from '../stores/index.ts'
 
 const BATCH = 200
 
@@ -19,9 +19,10 @@ export class TaskExpiryDuty implements Duty {
     let removed = 0
     while (!signal.aborted) {
       const expired = await rows.expired(BATCH)
-      for (const row of expired) {
-        await rm(handOff.folderOf(row.id), { recursive: true, force: true })
-        await store.remove({ id: row.id, originalFilePath: row.original_file_path })
+      for (const task of expired.map(tryOf)) {
+        if (!(await rows.hasExpired(task))) continue
+        await rm(handOff.folderOf(task.id), { recursive: true, force: true })
+        await store.remove(task)
       }
       removed += expired.length
       if (expired.length < BATCH) break

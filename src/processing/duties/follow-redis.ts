@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock, Duty, Log } from '../../kernel/index.ts'
 import type { RedisLink } from '../redis/redis-link.ts'
 import { STANDING, saidBy, toFields } from '../redis/redis-store.ts'
-import { type TaskRow, type TaskRows, toRecord } from '../stores/index.ts'
+import { type TaskRow, type TaskRows, toRecord, tryOf } from '../stores/index.ts'
 import { encodeMessage, hasEnded, isTaskStatus, type TaskRecord, TEXT } from '../task.ts'
 
 const PAGE = 500
@@ -171,12 +171,13 @@ export class FollowRedisDuty implements Duty {
     return (await link.run('restore', [link.taskKey(row.id), list], args)) === 1
   }
 
+  /** A leader that was stopped in the middle may come back after the next try was made: that one is not taken back. */
   async #takeBackRevoked(signal: AbortSignal): Promise<void> {
     const { rows, link } = this.#deps
     for await (const page of this.#pages(['REVOKED'], signal)) {
       for (const row of page) {
-        await link.removeTask(row.id, row.original_file_path)
-        await rows.delete(row.id)
+        await link.removeTask(tryOf(row))
+        await rows.delete(tryOf(row))
       }
     }
   }

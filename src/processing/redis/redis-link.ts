@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import { AppError, ERRORS, type Log } from '../../kernel/index.ts'
 import { measureRedis, reportOutages } from '../../redis/index.ts'
-import { encodeMessage, TEXT } from '../task.ts'
+import { encodeMessage, type OneTry, TEXT } from '../task.ts'
 
 export interface RedisLinkOptions {
   url: string
@@ -101,9 +101,10 @@ export class RedisLink {
     return `${this.options.prefix}:task-restoring`
   }
 
-  async removeTask(id: string, originalFilePath: string): Promise<void> {
+  /** A later try of the same task is left alone. */
+  async removeTask({ id, originalFilePath, createdAt }: OneTry): Promise<void> {
     const keys = [this.taskKey(id), this.options.queueKey, this.progressKey(id)]
-    await this.run('remove', keys, [encodeMessage(id, originalFilePath)])
+    await this.run('remove', keys, [encodeMessage(id, originalFilePath), Math.floor(createdAt / 1000)])
   }
 
   close(): void {

@@ -7,6 +7,7 @@ import {
   hasEnded,
   isTaskStatus,
   type NewTask,
+  type OneTry,
   readReport,
   type TaskDetails,
   type TaskRecord,
@@ -119,9 +120,9 @@ export class RedisTaskStore implements TaskStore {
     return 'cancelled'
   }
 
-  async remove({ id, originalFilePath }: { id: string; originalFilePath: string }): Promise<void> {
-    await this.#deps.link.removeTask(id, originalFilePath)
-    await this.#deps.rows.delete(id)
+  async remove(task: OneTry): Promise<void> {
+    await this.#deps.link.removeTask(task)
+    await this.#deps.rows.delete(task)
   }
 
   /** What the ledger knows of a task is still true while Redis is away; the task goes on when it is back. */

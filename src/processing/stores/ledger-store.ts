@@ -1,7 +1,7 @@
 import type { Engine } from '../../jobs/index.ts'
 import { ERRORS, isAppError } from '../../kernel/index.ts'
 import type { Tx } from '../../ledger/index.ts'
-import { hasEnded, type NewTask, type TaskDetails, type TaskRecord, TEXT } from '../task.ts'
+import { hasEnded, type NewTask, type OneTry, type TaskDetails, type TaskRecord, TEXT } from '../task.ts'
 import { type TaskRows, toDetails, toRecord } from './task-rows.ts'
 import type { TaskStore } from './task-store.ts'
 
@@ -46,11 +46,15 @@ export class LedgerTaskStore implements TaskStore {
     return row && hasEnded(row.status) ? 'ended' : 'unknown'
   }
 
-  async remove({ id }: { id: string }): Promise<void> {
+  async remove(task: OneTry): Promise<void> {
     const { rows } = this.#deps
-    await rows.ledger.transaction(async (tx) => {
-      await this.#cancelJob(tx, id)
-      await rows.delete(id, tx)
+    const otherTry = new Error('the task was made anew')
+    const removed = rows.ledger.transaction(async (tx) => {
+      await this.#cancelJob(tx, task.id)
+      if (!(await rows.delete(task, tx))) throw otherTry
+    })
+    await removed.catch((error: unknown) => {
+      if (error !== otherTry) throw error
     })
   }
 

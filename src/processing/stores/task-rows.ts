@@ -6,6 +6,7 @@ import { type Ledger, now, type Schema, type Tx } from '../../ledger/index.ts'
 import { countAccepted, countChange, countResult } from '../processing-meter.ts'
 import {
   type NewTask,
+  type OneTry,
   readReport,
   type TaskDetails,
   type TaskRecord,
@@ -139,8 +140,24 @@ export class TaskRows {
       .execute()
   }
 
-  async delete(id: string, { db }: Pick<Tx, 'db'> | Ledger = this.ledger): Promise<void> {
-    await db.deleteFrom('processing_tasks').where('id', '=', id).execute()
+  /** Whether it is still this try that has expired: whoever read it may have been stopped since. */
+  async hasExpired({ id, createdAt }: OneTry): Promise<boolean> {
+    const query = this.ledger.db
+      .selectFrom('processing_tasks')
+      .select('id')
+      .where('id', '=', id)
+      .where('created_at', '=', createdAt)
+      .where('expires_at', '<=', now)
+    return (await query.executeTakeFirst()) !== undefined
+  }
+
+  async delete({ id, createdAt }: OneTry, { db }: Pick<Tx, 'db'> | Ledger = this.ledger): Promise<boolean> {
+    const gone = await db
+      .deleteFrom('processing_tasks')
+      .where('id', '=', id)
+      .where('created_at', '=', createdAt)
+      .executeTakeFirst()
+    return gone.numDeletedRows > 0n
   }
 
   /** Which of these have a row, whatever it says. */
@@ -277,6 +294,10 @@ function taskEvent(id: string, projectId: string | null, status: TaskStatus, err
     jobId: null,
     data: { status, ...(error !== '' && { error_message: error }) },
   }
+}
+
+export function tryOf(row: Pick<TaskRow, 'id' | 'original_file_path' | 'created_at'>): OneTry {
+  return { id: row.id, originalFilePath: row.original_file_path, createdAt: row.created_at }
 }
 
 export function toRecord(row: Row & Partial<Pick<RowWithJob, 'renewed_at'>>): TaskRecord {

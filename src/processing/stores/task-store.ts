@@ -1,4 +1,4 @@
-import type { NewTask, TaskDetails, TaskRecord } from '../task.ts'
+import type { NewTask, OneTry, TaskDetails, TaskRecord } from '../task.ts'
 
 /** Callers' side of tasks: make, ask, take back. Two adapters, one contract suite. */
 export interface TaskStore {
@@ -13,8 +13,8 @@ export interface TaskStore {
   details(id: string): Promise<TaskDetails | undefined>
   /** Ends a task that has not ended. Its processor notices at its next touch. */
   cancel(id: string): Promise<'cancelled' | 'ended' | 'unknown'>
-  /** Forgets a task. Its files must be gone before. */
-  remove(task: { id: string; originalFilePath: string }): Promise<void>
+  /** Forgets a task, unless it has been made anew since. Its files must be gone before. */
+  remove(task: OneTry): Promise<void>
   /** True if tasks can be made. */
   ping(): Promise<boolean>
 }
