@@ -11,7 +11,7 @@ import type { ProcessingOptions } from './processing-options.ts'
 import { openProcessor } from './processor/open-processor.ts'
 import type { Processor } from './processor/processor.ts'
 import { type TaskListOptions, type TaskRows, toDetails } from './stores/index.ts'
-import type { TaskDetails } from './task.ts'
+import { hasEnded, type TaskDetails } from './task.ts'
 import { TaskService } from './task-service.ts'
 import { UploadRoom } from './upload-room.ts'
 import type { UploadServer, UploadServerOptions } from './uploads.ts'
@@ -96,7 +96,9 @@ export class Processing {
 
   /** As the ledger knows them; with Redis that is a moment older than what processors write there. */
   async list(options: TaskListOptions): Promise<TaskDetails[]> {
-    return (await this.#rows.newest(options)).map(toDetails)
+    const tasks = (await this.#rows.newest(options)).map(toDetails)
+    const away = this.#opened.store.away()
+    return tasks.map((task) => (away && !hasEnded(task.status) ? { ...task, waitingFor: away } : task))
   }
 
   /** The library of the protocol is loaded here: a server that nobody uploads to does without it. */

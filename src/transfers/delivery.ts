@@ -87,7 +87,7 @@ export class Delivery {
         onRetry: ({ error, waitMs }) => this.#waits(error, waitMs),
       },
     )
-    if (this.#since !== undefined) this.#context.progress({ waitingFor: null })
+    this.#goesOn()
     await this.#context.transaction((tx) =>
       this.#deps.windows.started(tx, this.#window.id, engineTaskId, size),
     )
@@ -104,6 +104,12 @@ export class Delivery {
     const { code, message, kind } = outage
     const [since, next_try_at] = [this.#since, now + waitMs].map((at) => new Date(at).toISOString())
     this.#context.progress({ waitingFor: { what: kind.outage, since, code, message, next_try_at } })
+  }
+
+  #goesOn(): void {
+    if (this.#since === undefined) return
+    this.#since = undefined
+    this.#context.progress({ waitingFor: null })
   }
 
   async #order(signal: AbortSignal): Promise<TransferOrder> {
@@ -130,22 +136,32 @@ export class Delivery {
 
   async #follow(engineTaskId: string, signal: AbortSignal): Promise<void> {
     for (let quiet = 1; this.#open().length > 0; quiet++) {
-      const result = await this.#ask(engineTaskId, signal)
+      const again = backoffDelay(quiet, ASK_AGAIN)
+      const result = await this.#ask(engineTaskId, signal, again)
       const changes = result ? changesBy(this.#targets, result) : []
-      if (changes.some(({ status }) => status !== 'Running')) quiet = 1
+      const news = changes.some(({ status }) => status !== 'Running')
+      if (news) quiet = 1
       if (changes.length > 0) await this.#write(changes, result?.egress)
-      if (this.#open().length > 0) await this.#deps.clock.sleep(backoffDelay(quiet, ASK_AGAIN), signal)
+      const pause = news ? backoffDelay(quiet, ASK_AGAIN) : again
+      if (this.#open().length > 0) await this.#deps.clock.sleep(pause, signal)
     }
     // Taken over after the last target's end was written, and before the window's.
     if (!hasEnded(this.#window.status)) await this.#write([])
   }
 
   /** An engine that cannot be asked now may be asked again; only the deadline ends that. */
-  async #ask(engineTaskId: string, signal: AbortSignal): Promise<TransferResult | undefined> {
+  async #ask(
+    engineTaskId: string,
+    signal: AbortSignal,
+    againMs: number,
+  ): Promise<TransferResult | undefined> {
     try {
-      return await orAborted(this.#deps.carrier.result(engineTaskId, signal), signal)
+      const result = await orAborted(this.#deps.carrier.result(engineTaskId, signal), signal)
+      this.#goesOn()
+      return result
     } catch (error) {
       if (signal.aborted) throw signal.reason
+      this.#waits(error, againMs)
       this.#context.log.warn(
         { err: error, engineTaskId },
         'the carrier did not report the state of a transfer',

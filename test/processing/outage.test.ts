@@ -130,6 +130,7 @@ describe.runIf(availableBackends().includes(NAME))('Redis stopped', () => {
       },
     })
     await expect(made.store.details('unknown')).rejects.toMatchObject(UNAVAILABLE)
+    expect(made.store.away()).toMatchObject({ what: 'redis' })
     await server.start()
     await made.link.ready(LIMIT_MS)
     expect((await made.store.details(id))?.waitingFor).toBeUndefined()

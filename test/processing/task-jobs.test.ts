@@ -73,6 +73,27 @@ describe.each(availableBackends())(
       expect(done?.waitingFor).toBeUndefined()
     })
 
+    test('a task that meets an outage before it is begun says so, too', async () => {
+      const made = await open()
+      const change = made.rows.changeIn.bind(made.rows)
+      // A transaction is tried twice.
+      let away = 2
+      vi.spyOn(made.rows, 'changeIn').mockImplementation(async (tx, id, set, from) => {
+        if (set.status === 'PROCESSING' && away-- > 0)
+          throw new AppError(ERRORS.LEDGER_UNAVAILABLE, 'the ledger is away')
+        return change(tx, id, set, from)
+      })
+      const id = await made.create()
+      await made.startProcessor({})
+      const task = await until(
+        'it waits for the ledger',
+        () => made.store.details(id),
+        (seen) => seen?.waitingFor !== undefined || seen?.status === 'COMPLETED',
+      )
+      expect(task).toMatchObject({ status: 'PENDING', waitingFor: { what: 'ledger' } })
+      expect((await untilTask(made, id, 'COMPLETED'))?.waitingFor).toBeUndefined()
+    })
+
     test('while a task is worked on, its updated_at moves with the lease of its job', async () => {
       const made = await open()
       const { command, runs, letGo } = waitingCommand(made)

@@ -207,6 +207,30 @@ describe.each(availableBackends())('a delivery on %s', (name) => {
     expect(await transfers.task(taskIds[0] ?? '')).toMatchObject({ waiting_for: null })
   })
 
+  test('a delivery that is under way says what its carrier waits for', async () => {
+    const { joinAll, statuses, transfers, carrier, first, clock } = await setup()
+    carrier.answer = () => Promise.reject(new AppError(ERRORS.STORAGE_FULL, 'no room is left'))
+    const { jobId, taskIds } = await joinAll()
+    const run = runDue(first)
+    await until('it says so', async () => {
+      await clock.move(1_000)
+      return (await transfers.job(jobId)).waiting_for !== null
+    })
+    const waiting_for = { what: 'disk', code: 'STORAGE_FULL', message: 'no room is left' }
+    expect(await transfers.task(taskIds[0] ?? '')).toMatchObject({ status: 'Running', waiting_for })
+    carrier.answer = (order) => allOf(order, 115)
+    await until('it goes on', async () => {
+      await clock.move(1_000)
+      return (await transfers.job(jobId)).waiting_for === null
+    })
+    carrier.answer = (order) => allOf(order, 0)
+    await until('all have it', async () => {
+      await clock.move(1_000)
+      return (await statuses(taskIds)).every((status) => status === 'Success')
+    })
+    await run
+  })
+
   test('the file is fetched once, and a broken fetch poisons nothing', async () => {
     let opened = 0
     const { joinAll, statuses, carrier, first, clock } = await setup({

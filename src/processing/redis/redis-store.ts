@@ -102,6 +102,11 @@ export class RedisTaskStore implements TaskStore {
     return record && { ...record, ...unknown }
   }
 
+  away(): WaitingFor | undefined {
+    if (this.#deps.link.redis.status === 'ready') return undefined
+    return this.#waiting(storeUnavailable(new Error('Redis is not connected')))
+  }
+
   async cancel(id: string): Promise<'cancelled' | 'ended' | 'unknown'> {
     const { link, rows, clock } = this.#deps
     const record = await this.get(id)

@@ -34,6 +34,11 @@ export class LedgerTaskStore implements TaskStore {
     return row && toDetails(row)
   }
 
+  /** Each task says it for itself. */
+  away(): undefined {
+    return undefined
+  }
+
   /** The record has its end at once; a job that runs ends as soon as its command has. */
   async cancel(id: string): Promise<'cancelled' | 'ended' | 'unknown'> {
     const { rows } = this.#deps

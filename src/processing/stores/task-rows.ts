@@ -321,7 +321,7 @@ export function toDetails(row: RowWithJob): TaskDetails {
     size: Number(row.size),
     progress: null,
     expiresAt: row.expires_at,
-    ...(row.status === 'PROCESSING' && saidByJob(row)),
+    ...(isUnfinished(row.status) && saidByJob(row)),
   }
 }
 

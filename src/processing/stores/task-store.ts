@@ -1,3 +1,4 @@
+import type { WaitingFor } from '../../jobs/index.ts'
 import type { NewTask, OneTry, TaskDetails, TaskRecord } from '../task.ts'
 
 /** Callers' side of tasks: make, ask, take back. Two adapters, one contract suite. */
@@ -11,6 +12,8 @@ export interface TaskStore {
   isMade(id: string): Promise<boolean>
   get(id: string): Promise<TaskRecord | undefined>
   details(id: string): Promise<TaskDetails | undefined>
+  /** What is away that no unfinished task can go on without, as far as this instance knows. */
+  away(): WaitingFor | undefined
   /** Ends a task that has not ended. Its processor notices at its next touch. */
   cancel(id: string): Promise<'cancelled' | 'ended' | 'unknown'>
   /** Forgets a task, unless it has been made anew since. Its files must be gone before. */
