@@ -41,6 +41,10 @@ export class Thread {
     this.#worker.unref()
     this.#worker.on('message', (answer: WorkerAnswer) => this.#settle(answer))
     this.#worker.on('error', (error) => this.#end(error))
+    // Without an error: its jobs would never be settled, and a command that waits for one would end without a word.
+    this.#worker.on('exit', (code) =>
+      this.#end(new Error(`a thread ended with code ${code} before its work`)),
+    )
   }
 
   give(job: Job): void {

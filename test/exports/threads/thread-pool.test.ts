@@ -11,6 +11,7 @@ const HALVE = taskFunction<ArrayBuffer, { memory: ArrayBuffer; calls: number }>(
 const FAIL = taskFunction<{ message: string; code?: string; retryable?: boolean }, never>(...WORK, 'fail')
 const SPIN = taskFunction<SharedArrayBuffer, never>(...WORK, 'spin')
 const CRASH = taskFunction<null, never>(...WORK, 'crash')
+const QUIT = taskFunction<null, never>(...WORK, 'quit')
 
 function setup({ threads = 2 } = {}) {
   const pool = new ThreadPool({ threads })
@@ -42,6 +43,14 @@ describe('a pool of threads', () => {
       message: 'full',
       code: 'ENOSPC',
     })
+  })
+
+  test('fails what a thread was at that ends without a word, and goes on with another', async () => {
+    const { pool, signal } = setup({ threads: 1 })
+    await expect(pool.run(QUIT, null, { signal })).rejects.toThrow(
+      'a thread ended with code 0 before its work',
+    )
+    expect((await pool.run(HALVE, memoryOf(1), { signal })).calls).toBe(1)
   })
 
   test('keeps to one thread what is pinned to it', async () => {
