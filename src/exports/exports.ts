@@ -30,7 +30,7 @@ import { type RenderWish, renderRequest } from './render-request.ts'
 import type { ExportReport, ManifestSigner } from './report/index.ts'
 import type { ExportBody, ExportRequest } from './request/index.ts'
 import { RequestReader, type RequestReaderDeps } from './request-reader.ts'
-import { useTemplates } from './saved/index.ts'
+import { type AskedFor, useTemplates } from './saved/index.ts'
 
 export interface ExportsDeps extends ImmediateExportsDeps, Omit<RequestReaderDeps, 'checkNotify'> {
   engine: Engine
@@ -103,8 +103,25 @@ export class Exports {
   }
 
   /** Accepts a request, in the caller's transaction. Equal requests of a project share a job that is not done yet. */
-  async submit(tx: Tx, projectId: string, body: ExportBody, issuer: LinkIssuer = {}): Promise<ExportView> {
-    return this.#enqueue(tx, await this.#reader.accept(tx, projectId, body, issuer), body, issuer)
+  async submit(tx: Tx, projectId: string, given: ExportBody, issuer: LinkIssuer = {}): Promise<ExportView> {
+    const body = await this.#reader.complete(tx, projectId, given)
+    const accepted = await this.#reader.accept(tx, projectId, body, issuer)
+    return this.#enqueue(tx, { ...accepted, kept: this.#deps.earlier.keep(body) }, body, issuer)
+  }
+
+  /** The request of an export without its secrets, which `sealed` names. */
+  request(taskId: string): Promise<AskedFor> {
+    return this.#deps.earlier.shown(this.#deps.ledger, taskId)
+  }
+
+  /** Asks for the same once more, secrets included. It is checked anew: what it uses may be gone by now. */
+  async runAgain(
+    tx: Tx,
+    { task_id, project_id }: ExportView,
+    { operator, ...issuer }: LinkIssuer & { operator: string | null },
+  ): Promise<ExportView> {
+    const body = await this.#deps.earlier.ofTask(tx, task_id)
+    return this.submit(tx, project_id, operator === null ? body : { ...body, operator_id: operator }, issuer)
   }
 
   /** Asks for another file of the rows that an export has kept. */
@@ -131,7 +148,7 @@ export class Exports {
 
   async #enqueue(
     tx: Tx,
-    { project, request: accepted }: { project: Project; request: ExportRequest },
+    { project, request: accepted, kept }: { project: Project; request: ExportRequest; kept?: string },
     body: ExportBody,
     issuer: LinkIssuer,
   ): Promise<ExportView> {
@@ -170,7 +187,10 @@ export class Exports {
           id: taskId,
           projectId,
           ...(body.operator_id !== undefined && { label: body.operator_id }),
-          ...(body.notify && { details: { notify: sealer.seal(JSON.stringify(body.notify)) } }),
+          details: {
+            ...(kept !== undefined && { request: kept }),
+            ...(body.notify && { notify: sealer.seal(JSON.stringify(body.notify)) }),
+          },
           ...(body.callback !== undefined && { callback: sealUrl(sealer, body.callback) }),
         },
       ],

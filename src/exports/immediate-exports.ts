@@ -46,10 +46,11 @@ export class ImmediateExports {
 
   async preview(
     projectId: string,
-    body: ExportBody,
+    given: ExportBody,
     signal: AbortSignal,
     issuer: LinkIssuer = {},
   ): Promise<Preview> {
+    const body = await this.#reader.complete(this.#deps.ledger, projectId, given)
     const { keepRowsHours: _, ...request } = await this.#reader.read(
       this.#deps.ledger,
       projectId,
@@ -76,11 +77,12 @@ export class ImmediateExports {
   /** Makes the file and passes it to `use`; then it is deleted. */
   async sync<T>(
     projectId: string,
-    body: ExportBody,
+    given: ExportBody,
     signal: AbortSignal,
     use: (file: Produced) => Promise<T>,
     issuer: LinkIssuer = {},
   ): Promise<T> {
+    const body = await this.#reader.complete(this.#deps.ledger, projectId, given)
     refuseTaskFields(body)
     const asked = await this.#reader.read(this.#deps.ledger, projectId, body, issuer)
     const request = { ...asked, ...(await this.#watermark(projectId, body, { id: newId(), ...issuer })) }

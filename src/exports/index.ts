@@ -19,6 +19,7 @@ export {
   Template,
 } from './request/index.ts'
 export {
+  AskedFor,
   Parameters,
   SavedExport,
   SavedRun,

@@ -6,7 +6,7 @@ import { EXPORT_KIND, type ExportJobOptions, exportKind } from './export-job.ts'
 import { Exports, type ExportsOptions } from './exports.ts'
 import { ExportArtifacts, SpoolFolders, SpoolSweeper } from './pipeline/index.ts'
 import { openSigner } from './report/index.ts'
-import { SavedExports, Scheduler, TemplateStore } from './saved/index.ts'
+import { EarlierRequests, SavedExports, Scheduler, TemplateStore } from './saved/index.ts'
 import type { Mask } from './sheet/index.ts'
 import { SqlConnections } from './sources/index.ts'
 import { projectMaskKey } from './template/index.ts'
@@ -41,6 +41,7 @@ export async function openExports(
     pool,
     connections: new SqlConnections({ ledger, sealer, http }),
     templates: new TemplateStore(ledger),
+    earlier: new EarlierRequests(sealer),
     signer: await openSigner(settings, sealer),
     masksOf: async (projectId: string) => ({
       demanded: (await projects.masks(projectId)) as Record<string, Mask>,
@@ -48,7 +49,7 @@ export async function openExports(
     }),
   }
   const exports = new Exports(deps, options)
-  const saved = new SavedExports({ ledger, sealer, exports })
+  const saved = new SavedExports({ ledger, sealer, earlier: deps.earlier, exports })
   return {
     name: 'exports',
     api: { exports, saved, connections: deps.connections, templates: deps.templates },

@@ -3,13 +3,14 @@ import type { Ledger, Tx } from '../ledger/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { LinkIssuer, Project, ProjectStore } from '../tenancy/index.ts'
 import { type ExportBody, type ExportRequest, readRequest, type Watermark } from './request/index.ts'
-import { type TemplateStore, useTemplates } from './saved/index.ts'
+import { type EarlierRequests, fillNow, type TemplateStore, useTemplates } from './saved/index.ts'
 import { requireAdminForAudit, type SqlConnections } from './sources/index.ts'
 
 export interface RequestReaderDeps {
   projects: ProjectStore
   connections: SqlConnections
   templates: TemplateStore
+  earlier: EarlierRequests
   http: HttpClient
   clock: Clock
   /** Throws what is wrong with the `notify` of a request. */
@@ -22,6 +23,12 @@ export class RequestReader {
 
   constructor(deps: RequestReaderDeps) {
     this.#deps = deps
+  }
+
+  /** With the secrets of an earlier request, and with its parameters filled in. */
+  async complete(db: Pick<Ledger, 'db'>, projectId: string, given: ExportBody): Promise<ExportBody> {
+    const { earlier, clock } = this.#deps
+    return fillNow(await earlier.complete(db, projectId, given), clock.now())
   }
 
   /** A request for a task. */

@@ -2,12 +2,18 @@
 // exists at run time, so that the console can take it without a line of the server.
 import type { Static } from 'typebox'
 import type {
+  AskedFor as AskedForSchema,
+  ConnectionView,
   Download,
   ExportPosition,
   ExportReport,
   ExportView,
   Preview,
+  SavedExport as SavedExportSchema,
+  SavedRun as SavedRunSchema,
+  StoredTemplate as StoredTemplateSchema,
   TablePreview,
+  TemplateSummary as TemplateSummarySchema,
 } from '../exports/index.ts'
 import type { Delivery, EventMessage } from '../notify/index.ts'
 import type { TaskView } from '../processing/index.ts'
@@ -26,6 +32,12 @@ export type ExportTask = ExportView
 export type ExportPage = Static<typeof exported.ExportPage>
 export type ExportPlace = ExportPosition
 export type ExportDelivery = Delivery
+export type AskedFor = Static<typeof AskedForSchema>
+export type GrantedConnection = Pick<ConnectionView, 'name' | 'driver'>
+export type SavedExport = Static<typeof SavedExportSchema>
+export type SavedRun = Static<typeof SavedRunSchema>
+export type StoredTemplate = Static<typeof StoredTemplateSchema>
+export type TemplateSummary = Static<typeof TemplateSummarySchema>
 export type ExportDownload = Download
 
 export type TransferJob = Static<typeof transfers.TransferJob>

@@ -207,6 +207,12 @@ export const ERRORS = {
   EXPORT_EXPIRED: kind('EXPORT_EXPIRED', 410, NOT_FOUND, 'The file was kept long enough and is gone'),
   LINK_EXPIRED: kind('LINK_EXPIRED', 410, NOT_FOUND, 'The link is past its time'),
   LINK_USED_UP: kind('LINK_USED_UP', 410, NOT_FOUND, 'The link was used as often as it may be'),
+  REQUEST_NOT_KEPT: kind(
+    'REQUEST_NOT_KEPT',
+    409,
+    FAILED_PRECONDITION,
+    'The request of the export is not known',
+  ),
   ROWS_NOT_KEPT: kind('ROWS_NOT_KEPT', 409, FAILED_PRECONDITION, 'The rows of the export were not kept'),
   ROWS_EXPIRED: kind('ROWS_EXPIRED', 410, NOT_FOUND, 'The rows were kept long enough and are gone'),
   EXPORT_LIMIT: kind('EXPORT_LIMIT', 429, RESOURCE_EXHAUSTED, 'The project has too many unfinished exports'),

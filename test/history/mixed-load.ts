@@ -144,7 +144,8 @@ export class MixedLoad {
     await this.#json('POST', `/api/exports/${id}/ticket`)
     await (await this.#ask('GET', `/api/exports/${id}/file`)).arrayBuffer()
     await told.call()
-    for (const what of ['events', 'deliveries', 'downloads', 'position', 'report', 'manifest'])
+    await this.#json('POST', `/api/exports/${kept.task_id}/run-again`)
+    for (const what of ['events', 'deliveries', 'downloads', 'position', 'report', 'manifest', 'request'])
       await this.#json('GET', `/api/exports/${id}/${what}`)
     const list = `/api/projects/${this.#project.id}/exports`
     const statuses = ['pending', 'processing', 'succeeded', 'failed', 'cancelled'].map(
@@ -419,6 +420,7 @@ export class MixedLoad {
     await this.#ask('PUT', '/api/connections/shop', { ...admin, body })
     await this.#json('GET', '/api/connections', admin)
     await this.#json('GET', '/api/connections/shop', admin)
+    await this.#json('GET', `/api/projects/${this.#project.id}/connections`)
     await this.#json('POST', '/api/connections/shop/test', admin)
     const source = { kind: 'sql', connection: 'shop', query: 'select id from orders' }
     await (await this.#ask('POST', '/api/exports?mode=sync', { body: { source } })).arrayBuffer()

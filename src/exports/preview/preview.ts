@@ -4,7 +4,7 @@ import { reportOf, type TableReport } from '../report/index.ts'
 import type { ExportRequest } from '../request/index.ts'
 import { type CellStyle, type FixedArea, type Masking, maskValue } from '../sheet/index.ts'
 import { parseRows, ROW_HEAD, valueByName } from '../sources/index.ts'
-import { type MaskRules, maskingOf, templateOverruled } from '../template/index.ts'
+import { type MaskRules, maskingOf, stringifyKeepingOrder, templateOverruled } from '../template/index.ts'
 import { type FileTable, readFileTables } from './preview-file.ts'
 import { type SampleOptions, sampleTable } from './preview-sample.ts'
 
@@ -19,6 +19,10 @@ export const TablePreview = Type.Object({
   name: Type.String(),
   total: Type.Union([Type.Integer(), Type.Null()], { description: 'Of all rows; null: not known' }),
   columns: Type.Array(PreviewColumn),
+  keys: Type.Array(Type.String(), { description: 'All keys of the rows, in the order of first sight' }),
+  template: Type.Union([Type.String(), Type.Null()], {
+    description: 'JSON of the template that is used, the source’s or the request’s; null: there is none',
+  }),
   template_overruled: Type.Boolean({
     description: 'The source sent a template, which is used in place of the one in the request',
   }),
@@ -92,8 +96,13 @@ export async function previewExport(deps: ProduceDeps, options: PreviewOptions):
     const { template, total, probe = {} } = sample
     const columns = template.leaves.map(({ title, name, type }) => ({ title, name, type }))
     const template_overruled = templateOverruled(table, probe, request.templateFrom)
-    const rows = valuesOf(sample, masks)
-    return { name: report.name, total, columns, template_overruled, rows, ...read[index]!, report }
+    return {
+      ...{ name: report.name, total, columns, keys: keysOf(sample), template: templateText(sample) },
+      template_overruled,
+      rows: valuesOf(sample, masks),
+      ...read[index]!,
+      report,
+    }
   })
   return { tables: previews, warnings: file.warnings }
 }
@@ -101,6 +110,14 @@ export async function previewExport(deps: ProduceDeps, options: PreviewOptions):
 /** A Parquet file cannot be shown; its values are those of JSON lines. */
 function readable(request: ExportRequest): ExportRequest {
   return { ...request, compress: null, type: request.type === 'parquet' ? 'jsonl' : request.type }
+}
+
+function keysOf({ probe, keys = [] }: Sample): string[] {
+  return [...(probe?.keys ?? keys)]
+}
+
+function templateText({ content: { template } }: Sample): string | null {
+  return template === undefined || template === null ? null : stringifyKeepingOrder(template)
 }
 
 function valuesOf({ page, template }: Sample, masks: MaskRules): unknown[][] {

@@ -44,6 +44,26 @@ const Csv = Type.Object(
   { title: 'CsvOptions', additionalProperties: false },
 )
 
+/** What `{{name}}` in a request stands for. */
+export type Parameters = Static<typeof Parameters>
+export const Parameters = Type.Record(
+  Type.String(),
+  Type.Union([Type.String({ maxLength: 16_384 }), Type.Number(), Type.Boolean(), Type.Null()]),
+)
+
+/** An earlier request of the project, whose secrets this one may name. */
+const SealedFrom = Type.Union(
+  [
+    Type.Object({ task_id: Type.String({ maxLength: 200 }) }, { additionalProperties: false }),
+    Type.Object({ saved_export: Type.String({ maxLength: 200 }) }, { additionalProperties: false }),
+  ],
+  {
+    title: 'SealedFrom',
+    description:
+      'The request whose secrets are meant by sealed:NAME in place of a header, password or address of a chat',
+  },
+)
+
 /** A task is remembered longer than its file can be kept. */
 const HOURS = { minimum: 1, maximum: 720 }
 
@@ -117,5 +137,7 @@ export const ExportFields = Type.Object({
     }),
   ),
   notify: Type.Optional(Type.Object({}, { description: 'checked by the module that notifies' })),
+  parameters: Type.Optional(Parameters),
+  sealed_from: Type.Optional(SealedFrom),
   fresh: Type.Optional(Type.Boolean({ description: 'Do not share a running identical job' })),
 })

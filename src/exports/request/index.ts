@@ -1,4 +1,4 @@
-export { type ExportBody, ExportFields, parseSheets, Template } from './export-body.ts'
+export { type ExportBody, ExportFields, Parameters, parseSheets, Template } from './export-body.ts'
 export {
   type ExportRequest,
   type KeptRows,

@@ -1,4 +1,14 @@
-import { invalid, OF_THE_PAGE, type Parameters, type ParameterValue, PLACEHOLDER } from './parameters.ts'
+import type { ExportBody } from '../request/index.ts'
+import {
+  checkParameters,
+  invalid,
+  OF_THE_PAGE,
+  type Parameters,
+  type ParameterValue,
+  PLACEHOLDER,
+  valuesAt,
+  wordsAt,
+} from './parameters.ts'
 
 type Json = Record<string, unknown>
 
@@ -36,6 +46,23 @@ export function fillRequest<B extends Fillable>(body: B, values: Parameters): B 
         }
       }),
     ),
+  }
+}
+
+/** For a request that brings its parameters along, on the day of its own time zone. Without any it stays as it is. */
+export function fillNow({ parameters, ...body }: ExportBody, at: number): ExportBody {
+  if (!parameters) return body
+  checkParameters(parameters)
+  const when = { at, timezone: isZone(body.timezone) ? body.timezone : 'UTC' }
+  return fillRequest(body, wordsAt(valuesAt(parameters, {}, when), when))
+}
+
+/** One that is none is refused when the request is read. */
+function isZone(timezone: string | undefined): timezone is string {
+  try {
+    return timezone !== undefined && new Intl.DateTimeFormat('en', { timeZone: timezone }) !== null
+  } catch {
+    return false
   }
 }
 

@@ -1,45 +1,62 @@
 import { maskUrl } from '../../tenancy/index.ts'
 
-type Json = Record<string, unknown>
+export type Json = Record<string, unknown>
 
 /** Of `source.auth`; whatever else it has is a secret. */
 const AUTH_SHOWN = ['kind', 'username', 'token_url', 'client_id', 'scope']
 
+/** The secrets of a request, by the place where they are. */
+export function secretsOf({ source_headers, source, notify }: Json): Map<string, string> {
+  const found = new Map<string, string>()
+  const take = (path: string, values: unknown) => {
+    for (const [name, value] of Object.entries(isObject(values) ? values : {}))
+      found.set(`${path}.${name}`, String(value))
+  }
+  take('source_headers', source_headers)
+  if (isObject(source)) {
+    take('source.headers', source.headers)
+    take('source.auth', Object.fromEntries(authMembers(source).filter(([name]) => isSecret(name))))
+  }
+  for (const [index, { url }] of chatsOf(notify).entries())
+    found.set(`notify.chat[${index}].url`, String(url))
+  return found
+}
+
 /** A request as it is shown: secrets are left out, and named in `sealed`. */
 export function hideSecrets(request: Json): { shown: Json; sealed: string[] } {
-  const sealed: string[] = []
-  const { source_headers, source, notify, sheets, ...rest } = request
-  const shown: Json = { ...rest }
+  const { source_headers: _, source, notify, sheets, ...shown } = request
   for (const name of ['source_url', 'callback'])
-    if (typeof rest[name] === 'string') shown[name] = maskUrl(rest[name])
+    if (typeof shown[name] === 'string') shown[name] = maskUrl(shown[name])
   if (Array.isArray(sheets))
     shown.sheets = sheets.map((sheet: Json) => ({ ...sheet, source_url: maskUrl(String(sheet.source_url)) }))
-  for (const name of Object.keys((source_headers ?? {}) as Json)) sealed.push(`source_headers.${name}`)
-  if (isObject(source)) shown.source = withoutSecrets(source, sealed)
+  if (isObject(source)) shown.source = withoutSecrets(source)
   if (isObject(notify)) {
     const { chat, ...others } = notify
-    shown.notify = others
-    if (Array.isArray(chat))
-      shown.notify = {
-        ...others,
-        chat: chat.map((one: Json, index) => {
-          sealed.push(`notify.chat[${index}].url`)
-          return { kind: one.kind }
-        }),
-      }
+    const chats = chatsOf(notify).map(({ kind }) => ({ kind }))
+    shown.notify = Array.isArray(chat) ? { ...others, chat: chats } : others
   }
-  return { shown, sealed }
+  return { shown, sealed: [...secretsOf(request).keys()] }
 }
 
-function withoutSecrets({ headers, auth, url, ...source }: Json, sealed: string[]): Json {
-  for (const name of Object.keys((headers ?? {}) as Json)) sealed.push(`source.headers.${name}`)
+function withoutSecrets({ headers: _, auth, url, ...source }: Json): Json {
   const shown: Json = { ...source, ...(typeof url === 'string' && { url: maskUrl(url) }) }
   if (!isObject(auth)) return shown
-  const members = Object.entries(auth)
-  for (const [name] of members) if (!AUTH_SHOWN.includes(name)) sealed.push(`source.auth.${name}`)
-  return { ...shown, auth: Object.fromEntries(members.filter(([name]) => AUTH_SHOWN.includes(name))) }
+  return {
+    ...shown,
+    auth: Object.fromEntries(authMembers({ auth }).filter(([name]) => !isSecret(name))),
+  }
 }
 
-function isObject(value: unknown): value is Json {
+const isSecret = (name: string) => !AUTH_SHOWN.includes(name)
+
+function authMembers({ auth }: Json): [string, unknown][] {
+  return isObject(auth) ? Object.entries(auth) : []
+}
+
+function chatsOf(notify: unknown): Json[] {
+  return isObject(notify) && Array.isArray(notify.chat) ? (notify.chat as Json[]) : []
+}
+
+export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,13 +1,9 @@
-import { type Static, Type } from 'typebox'
 import { AppError, ERRORS } from '../../kernel/index.ts'
+import { Parameters } from '../request/index.ts'
 import { DATE_WORDS, dateWords } from './date-words.ts'
 
+export { Parameters }
 export type ParameterValue = Parameters[string]
-export type Parameters = Static<typeof Parameters>
-export const Parameters = Type.Record(
-  Type.String(),
-  Type.Union([Type.String({ maxLength: 16_384 }), Type.Number(), Type.Boolean(), Type.Null()]),
-)
 
 /** `{{name}}`. What is in braces and no name stays as it is. */
 export const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w.]*)\s*\}\}/g

@@ -1,17 +1,18 @@
 import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { nullable, Time } from '../../jobs/index.ts'
-import { AppError, ERRORS, newId } from '../../kernel/index.ts'
+import { newId } from '../../kernel/index.ts'
 import { type Ledger, now, readCursor, type Schema, type Tx, writeCursor } from '../../ledger/index.ts'
 import type { LinkIssuer, Sealer } from '../../tenancy/index.ts'
 import type { ExportView } from '../export-view.ts'
 import type { ExportBody } from '../request/index.ts'
+import { type EarlierRequests, noSavedExport as notFound } from './earlier-requests.ts'
 import { fillRequest } from './fill-request.ts'
 import { hideSecrets } from './hide-secrets.ts'
 import { namedPage, requireRoom } from './named-rows.ts'
 import { checkParameters, Parameters, valuesAt, wordsAt } from './parameters.ts'
 import { isoOrNull, RUN_COLUMNS, type RunRow, type RunView, SavedRun, toRunView } from './run-view.ts'
-import { checkSchedule, nextDue, Schedule } from './schedule.ts'
+import { checkSchedule, nextDue, nextDues, Schedule } from './schedule.ts'
 import type { Outcome } from './template-store.ts'
 
 /** A request as it is kept, with when it runs by itself and what changes from run to run. */
@@ -27,6 +28,7 @@ export const SavedExport = Type.Object(
     parameters: Parameters,
     schedule: nullable(Schedule),
     next_run_at: nullable(Time),
+    next_runs: Type.Array(Time, { description: 'the next five times' }),
     last_run: nullable(SavedRun),
     failing: nullable(Type.Object({ code: Type.String(), message: Type.String(), since: Time })),
     created_at: Time,
@@ -40,6 +42,7 @@ export type SavedRow = Selectable<Schema['saved_exports']>
 export interface SavedDeps {
   ledger: Ledger
   sealer: Sealer
+  earlier: EarlierRequests
   exports: {
     submit(tx: Tx, projectId: string, body: ExportBody, issuer?: LinkIssuer): Promise<ExportView>
     check(tx: Tx, projectId: string, body: ExportBody): Promise<void>
@@ -66,8 +69,9 @@ export class SavedExports {
   async put(
     tx: Tx,
     { projectId, name, dryRun = false }: { projectId: string; name: string; dryRun?: boolean },
-    { schedule, parameters = {}, project_id: _, ...request }: SavedBody,
+    { schedule, parameters = {}, project_id: _, ...given }: SavedBody,
   ): Promise<Outcome> {
+    const request = await this.#deps.earlier.complete(tx, projectId, given)
     const at = await tx.now()
     if (schedule) checkSchedule(schedule, at)
     checkParameters(parameters)
@@ -251,14 +255,16 @@ export class SavedExports {
   #view(row: Omit<SavedRow, 'id' | 'wake_at' | 'last_run_id'> & RunRow): SavedView {
     const { shown, sealed } = hideSecrets(JSON.parse(this.#opened(row)) as Record<string, unknown>)
     const last = toRunView(row)
+    const schedule = scheduleOf(row)
     return {
       name: row.name,
       project_id: row.project_id,
       request: shown,
       sealed,
       parameters: JSON.parse(row.parameters) as Parameters,
-      schedule: scheduleOf(row) ?? null,
+      schedule: schedule ?? null,
       next_run_at: isoOrNull(row.due_at),
+      next_runs: schedule && row.due_at !== null ? nextDues(schedule, row.due_at) : [],
       last_run: last,
       failing: failing(row, last),
       created_at: new Date(row.created_at).toISOString(),
@@ -292,8 +298,4 @@ function failing(
     return { code, message: trouble_message ?? '', since: new Date(trouble_since ?? 0).toISOString() }
   if (last?.status !== 'failed') return null
   return { code: '', message: '', ...last.error, since: last.finished_at ?? last.created_at }
-}
-
-function notFound(name: string): AppError {
-  return new AppError(ERRORS.SAVED_EXPORT_NOT_FOUND, `there is no saved export '${name}' in this project`)
 }

@@ -50,6 +50,14 @@ export function nextDue(schedule: Schedule, at: number): number | null {
   return patternOf(schedule).nextRun(new Date(at))?.getTime() ?? null
 }
 
+const SHOWN = 5
+
+/** The due time `first` and those after it. */
+export function nextDues(schedule: Schedule, first: number): string[] {
+  const later = patternOf(schedule).nextRuns(SHOWN - 1, new Date(first))
+  return [new Date(first), ...later].map((time) => time.toISOString())
+}
+
 /** The last due time that is not after `at`. */
 export function lastDue(schedule: Schedule, at: number): number | null {
   // croner leaves out the second that it is asked at.

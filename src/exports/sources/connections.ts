@@ -73,6 +73,18 @@ export class SqlConnections {
     return rows.map(toView)
   }
 
+  /** Those that a project may read, by name. */
+  async grantedTo(projectId: string): Promise<Pick<ConnectionView, 'name' | 'driver'>[]> {
+    const rows = await this.#deps.ledger.db
+      .selectFrom('connections')
+      .select(['name', 'driver', 'projects'])
+      .orderBy('name')
+      .execute()
+    return rows
+      .filter(({ projects }) => (JSON.parse(projects) as string[]).includes(projectId))
+      .map(({ name, driver }) => ({ name, driver: driver as Driver }))
+  }
+
   async delete(tx: Tx, name: string): Promise<void> {
     const { numDeletedRows } = await tx.db
       .deleteFrom('connections')

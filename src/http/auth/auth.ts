@@ -222,12 +222,6 @@ export function projectScope(principal: Principal | null): { projectId?: string 
   throw new AppError(ERRORS.FORBIDDEN, "this needs a project's key")
 }
 
-/** The project whose key was shown, for routes that take only those. */
-export function ownProject(principal: Principal | null): string {
-  if (principal?.role === 'project') return principal.project.id
-  throw new AppError(ERRORS.FORBIDDEN, "this needs a project's key")
-}
-
 /** Like `requireOwn`, for one task, whose ticket will do as well. */
 export function requireTask(
   principal: Principal | null,

@@ -8,7 +8,6 @@ export {
   grantOf,
   issuerOf,
   linkIssuerOf,
-  ownProject,
   type Principal,
   personOf,
   projectScope,

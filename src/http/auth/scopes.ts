@@ -11,6 +11,7 @@ const ROUTES: readonly [path: string, needed: Needed][] = [
   ['/api/exports', 'exports'],
   ['/api/projects/:project_id/exports', 'exports'],
   ['/api/projects/:project_id/operators', 'exports'],
+  ['/api/projects/:project_id/connections', 'exports'],
   ['/api/templates', 'exports'],
   ['/api/saved-exports', 'exports'],
   ['/api/transfers', 'transfers'],

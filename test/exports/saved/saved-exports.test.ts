@@ -137,6 +137,6 @@ test('what a saved export has wrong is refused when it is stored, with its place
     status: 400,
     detail: expect.stringContaining('parameters.reigon is not known; this saved export has region'),
   })
-  expect((await ask('GET', at('monthly'), { key: ADMIN_TOKEN })).status).toBe(403)
+  expect((await ask('GET', at('monthly'), { key: ADMIN_TOKEN })).status).toBe(400)
   expect((await ask('GET', at('monthly'), { key: (await newProject(wharf)).key })).status).toBe(404)
 })

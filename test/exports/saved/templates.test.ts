@@ -91,7 +91,7 @@ test('a name that the project does not have, a bad template and another key are 
     body: { source_url, template: { use: 'people' } },
   })
   expect(await problemOf(foreign)).toMatchObject({ code: 'TEMPLATE_NOT_FOUND' })
-  expect((await ask('GET', '/api/templates/people', { key: ADMIN_TOKEN })).status).toBe(403)
+  expect((await ask('GET', '/api/templates/people', { key: ADMIN_TOKEN })).status).toBe(400)
 })
 
 test('keys that look like numbers keep their place, when a template is used and when it is read', async () => {

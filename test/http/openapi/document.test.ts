@@ -72,6 +72,7 @@ test('the operations that take an Idempotency-Key say so', async () => {
     'resendCallback',
     'retryExport',
     'rotateSecret',
+    'runExportAgain',
     'runSavedExport',
   ])
 })

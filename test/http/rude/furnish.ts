@@ -183,6 +183,7 @@ export async function furnish(server: RudeServer) {
     'DELETE /api/exports/{task_id}/file': { task_id: () => files.pop() ?? tasks.exports },
     'POST /api/exports/{task_id}/retry': { task_id: cancelled },
     'POST /api/exports/{task_id}/render': { task_id: () => kept.task_id },
+    'POST /api/exports/{task_id}/run-again': { task_id: () => kept.task_id },
     'DELETE /api/tasks/{task_id}': { task_id: () => task('h') },
     'DELETE /api/connections/{name}': { name: connection },
     'PUT /api/connections/{name}': { url: () => DATABASE },

@@ -1,12 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { ConnectionView, type ExportsApi, NewConnection } from '../../../exports/index.ts'
+import { requireProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
+import { OneProject } from '../schemas.ts'
 
 const config = { access: 'admin' } as const
 const tags = ['exports']
 
 const OneConnection = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) })
+
+const GrantedConnections = Type.Object(
+  { items: Type.Array(Type.Pick(ConnectionView, ['name', 'driver'])) },
+  { title: 'ProjectConnections' },
+)
 
 /** Databases that exports may read. */
 export function connectionRoutes(
@@ -78,6 +85,24 @@ export function connectionRoutes(
       async (request, reply) => {
         await ledger.transaction((tx) => connections.delete(tx, request.params.name))
         return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/api/projects/:project_id/connections',
+      {
+        schema: {
+          tags,
+          operationId: 'listProjectConnections',
+          summary: "Databases that the project's exports may read, by name",
+          params: OneProject,
+          response: { 200: GrantedConnections },
+        },
+      },
+      async (request) => {
+        const { project_id } = request.params
+        requireProject(request.principal, project_id)
+        return { items: await connections.grantedTo(project_id) }
       },
     )
 

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import {
+  AskedFor,
   ExportManifest,
   ExportPosition,
   ExportReport,
@@ -14,11 +15,12 @@ import { background } from '../../../kernel/index.ts'
 import { DeliveryLog, eventHistory } from '../../../notify/index.ts'
 import type { ProjectStore } from '../../../tenancy/index.ts'
 import { sendFile } from '../../answers/index.ts'
-import { actorOf, issuerOf, linkIssuerOf, type Principal } from '../../auth/index.ts'
+import { actorOf, issuerOf, linkIssuerOf, type Principal, personOf } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { EXPORT_FILE } from '../../openapi/file-answers.ts'
 import { nullable, OneTask, Ticket, Time } from '../schemas.ts'
 import { Deliveries, Downloads } from './export-schemas.ts'
+import { sendOrdered } from './named.ts'
 
 const tags = ['exports']
 
@@ -181,6 +183,45 @@ export function exportDetailRoutes(
         },
       },
       async (request) => exports.position((await find(request)).task_id),
+    )
+
+    app.get(
+      '/api/exports/:task_id/request',
+      {
+        schema: {
+          tags,
+          operationId: 'getExportRequest',
+          summary: 'The request as it came, without its secrets',
+          params: OneTask,
+          response: { 200: AskedFor },
+        },
+      },
+      async (request, reply) => sendOrdered(reply, await exports.request((await find(request)).task_id)),
+    )
+
+    app.post(
+      '/api/exports/:task_id/run-again',
+      {
+        config: { idempotent: true },
+        schema: {
+          tags,
+          operationId: 'runExportAgain',
+          summary: 'Ask for the same export once more, with the secrets that it had',
+          params: OneTask,
+          response: { 202: ExportTask },
+        },
+      },
+      async (request, reply) => {
+        const before = await find(request)
+        const refused = await exports.refusal(before.project_id)
+        const operator = personOf(request.principal)?.name ?? null
+        const issuer = { ...linkIssuerOf(request, proxies), operator }
+        await idempotency.answer(request, reply, async (tx) => {
+          if (refused) throw refused
+          const view = await exports.runAgain(tx, before, issuer)
+          return { status: 202, headers: { Location: `/api/exports/${view.task_id}` }, body: view }
+        })
+      },
     )
 
     app.post(

@@ -1,14 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { stringifyKeepingOrder } from '../../../exports/index.ts'
+import { AppError, ERRORS } from '../../../kernel/index.ts'
 import type { Tx } from '../../../ledger/index.ts'
-import { ownProject } from '../../auth/index.ts'
+import { requireProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 
 /** Of a template or a saved export. */
 export const OneName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) })
 
+/** Whose they are; a key says so by itself. */
+export const ofProject = {
+  project_id: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Needed with the admin token, which has no project' }),
+  ),
+}
+
 export const DryRun = Type.Object({
+  ...ofProject,
   dry_run: Type.Optional(Type.Boolean({ description: 'Check it and say what would be done; store nothing' })),
 })
 
@@ -24,13 +33,32 @@ interface NamedStore<T> {
   delete(tx: Tx, projectId: string, name: string): Promise<void>
 }
 
-type Asked = FastifyRequest<{ Params: { name: string }; Querystring: { dry_run?: boolean } }>
+type Asked = FastifyRequest<{
+  Params: { name: string }
+  Querystring: { dry_run?: boolean; project_id?: string }
+}>
+
+/** The project whose key was shown, or the one that the admin names. */
+export async function projectFor(
+  { ledger, projects }: Pick<HttpDeps, 'ledger' | 'projects'>,
+  { principal, query }: FastifyRequest<{ Querystring: { project_id?: string } }>,
+): Promise<string> {
+  const { project_id } = query
+  if (principal?.role === 'project') {
+    if (project_id !== undefined) requireProject(principal, project_id)
+    return principal.project.id
+  }
+  if (project_id === undefined)
+    throw new AppError(ERRORS.REQUEST_INVALID, 'querystring must have project_id with the admin token')
+  return (await projects.require(ledger, project_id)).id
+}
 
 /** Stores and deletes what a project keeps under a name. Only a change is recorded in the audit log. */
-export function namedActions<T>({ ledger, trail }: HttpDeps, store: NamedStore<T>) {
+export function namedActions<T>(deps: HttpDeps, store: NamedStore<T>) {
+  const { ledger, trail } = deps
   return {
     async put(request: Asked, value: T) {
-      const projectId = ownProject(request.principal)
+      const projectId = await projectFor(deps, request)
       const { name } = request.params
       const { dry_run: dryRun = false } = request.query
       const outcome = await ledger.transaction(async (tx) => {
@@ -43,7 +71,7 @@ export function namedActions<T>({ ledger, trail }: HttpDeps, store: NamedStore<T
     },
 
     async remove(request: Asked, reply: FastifyReply) {
-      const projectId = ownProject(request.principal)
+      const projectId = await projectFor(deps, request)
       await ledger.transaction((tx) => store.delete(tx, projectId, request.params.name))
       return reply.code(204).send(null)
     },

@@ -9,16 +9,15 @@ import {
   SavedRun,
   Schedule,
 } from '../../../exports/index.ts'
-import { linkIssuerOf, ownProject, requireProject } from '../../auth/index.ts'
+import { linkIssuerOf, requireProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { keepKeyOrder } from '../keep-key-order.ts'
 import { paging, wanted } from '../paging.ts'
 import { pageOf } from '../schemas.ts'
 import { ExportRequestBody } from './export-schemas.ts'
-import { Applied, DryRun, namedActions, OneName, sendOrdered } from './named.ts'
+import { Applied, DryRun, namedActions, OneName, ofProject, projectFor, sendOrdered } from './named.ts'
 
 const tags = ['exports']
-const config = { access: 'project' } as const
 const POLL_AFTER_SECONDS = '2'
 
 /** A request, and when it runs by itself. */
@@ -57,7 +56,6 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
     app.put(
       '/api/saved-exports/:name',
       {
-        config,
         schema: {
           tags,
           operationId: 'putSavedExport',
@@ -78,44 +76,43 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
     app.get(
       '/api/saved-exports/:name',
       {
-        config,
         schema: {
           tags,
           operationId: 'getSavedExport',
           summary: 'A saved export without its secrets, when it runs next, and how it went last',
           params: OneName,
+          querystring: Type.Object(ofProject),
           response: { 200: SavedExport },
         },
       },
       async (request, reply) =>
-        sendOrdered(reply, await saved.get(ownProject(request.principal), request.params.name)),
+        sendOrdered(reply, await saved.get(await projectFor(deps, request), request.params.name)),
     )
 
     app.get(
       '/api/saved-exports',
       {
-        config,
         schema: {
           tags,
           operationId: 'listSavedExports',
           summary: "The project's saved exports by name",
-          querystring: Type.Object(paging),
+          querystring: Type.Object({ ...paging, ...ofProject }),
           response: { 200: pageOf(SavedExport, 'SavedExportPage') },
         },
       },
       async (request, reply) =>
-        sendOrdered(reply, await saved.list(ownProject(request.principal), wanted(request.query))),
+        sendOrdered(reply, await saved.list(await projectFor(deps, request), wanted(request.query))),
     )
 
     app.delete(
       '/api/saved-exports/:name',
       {
-        config,
         schema: {
           tags,
           operationId: 'deleteSavedExport',
           summary: 'Forget a saved export and its history; what it has made stays',
           params: OneName,
+          querystring: Type.Object(ofProject),
           response: { 204: Type.Null() },
         },
       },
@@ -125,18 +122,19 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
     app.post(
       '/api/saved-exports/:name/run',
       {
-        config: { ...config, idempotent: true },
+        config: { idempotent: true },
         schema: {
           tags,
           operationId: 'runSavedExport',
           summary: 'Run it now, with other parameters if need be',
           params: OneName,
+          querystring: Type.Object(ofProject),
           body: Type.Union([RunWish, Type.Null()]),
           response: { 202: ExportTask },
         },
       },
       async (request, reply) => {
-        const projectId = ownProject(request.principal)
+        const projectId = await projectFor(deps, request)
         const given = request.body?.parameters ?? {}
         const refused = await exports.refusal(projectId)
         await idempotency.answer(request, reply, async (tx) => {
@@ -152,17 +150,17 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
     app.get(
       '/api/saved-exports/:name/runs',
       {
-        config,
         schema: {
           tags,
           operationId: 'listSavedExportRuns',
           summary: 'How its runs went, newest first',
           params: OneName,
-          querystring: Type.Object(paging),
+          querystring: Type.Object({ ...paging, ...ofProject }),
           response: { 200: pageOf(SavedRun, 'SavedExportRunPage') },
         },
       },
-      (request) => saved.runs(ownProject(request.principal), request.params.name, wanted(request.query)),
+      async (request) =>
+        saved.runs(await projectFor(deps, request), request.params.name, wanted(request.query)),
     )
   }
 }

@@ -2,15 +2,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { type ExportsApi, StoredTemplate, Template, TemplateSummary } from '../../../exports/index.ts'
-import { ownProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { keepKeyOrder } from '../keep-key-order.ts'
 import { paging, wanted } from '../paging.ts'
 import { pageOf } from '../schemas.ts'
-import { Applied, DryRun, namedActions, OneName, sendOrdered } from './named.ts'
+import { Applied, DryRun, namedActions, OneName, ofProject, projectFor, sendOrdered } from './named.ts'
 
 const tags = ['exports']
-const config = { access: 'project' } as const
 
 const TemplateRequest = Type.Object(
   { template: Template },
@@ -30,7 +28,6 @@ export function templateRoutes(deps: HttpDeps, { templates }: ExportsApi): Fasti
     app.put(
       '/api/templates/:name',
       {
-        config,
         schema: {
           tags,
           operationId: 'putTemplate',
@@ -47,13 +44,13 @@ export function templateRoutes(deps: HttpDeps, { templates }: ExportsApi): Fasti
     app.get(
       '/api/templates/:name',
       {
-        config,
         schema: {
           tags,
           operationId: 'getTemplate',
           summary: 'A template, in its newest version or another one',
           params: OneName,
           querystring: Type.Object({
+            ...ofProject,
             version: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
           }),
           response: { 200: StoredTemplate },
@@ -62,7 +59,7 @@ export function templateRoutes(deps: HttpDeps, { templates }: ExportsApi): Fasti
       async (request, reply) => {
         const { version } = request.query
         const which = version === undefined ? {} : { version }
-        const found = await templates.get(ownProject(request.principal), request.params.name, which)
+        const found = await templates.get(await projectFor(deps, request), request.params.name, which)
         return sendOrdered(reply, found)
       },
     )
@@ -70,27 +67,26 @@ export function templateRoutes(deps: HttpDeps, { templates }: ExportsApi): Fasti
     app.get(
       '/api/templates',
       {
-        config,
         schema: {
           tags,
           operationId: 'listTemplates',
           summary: "The project's templates by name, without their content",
-          querystring: Type.Object(paging),
+          querystring: Type.Object({ ...paging, ...ofProject }),
           response: { 200: pageOf(TemplateSummary, 'TemplatePage') },
         },
       },
-      (request) => templates.list(ownProject(request.principal), wanted(request.query)),
+      async (request) => templates.list(await projectFor(deps, request), wanted(request.query)),
     )
 
     app.delete(
       '/api/templates/:name',
       {
-        config,
         schema: {
           tags,
           operationId: 'deleteTemplate',
           summary: 'Take the name away; its versions can still be looked at',
           params: OneName,
+          querystring: Type.Object(ofProject),
           response: { 204: Type.Null() },
         },
       },
