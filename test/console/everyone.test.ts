@@ -18,7 +18,7 @@ describeConsole('for everyone', (bench) => {
       path: '/exports/new?sample',
       async ready(page) {
         await page.locator('.cm-content').waitFor()
-        await page.locator('.draft-form-buttons button[type="button"]').last().click()
+        await page.locator('.make-actions button[type="button"]').nth(1).click()
         await page.locator('.sheet').waitFor()
       },
     },

@@ -92,9 +92,9 @@ describeConsole(
 
     test('what was filled in stays while one looks elsewhere; a wrong field that is folded away is shown', async () => {
       const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports/new?sample' })
-      await page.getByText('More settings').click()
+      await page.getByText('Reading the rows').click()
       await page.getByLabel('Rows per request').fill('7')
-      await page.getByText('More settings').click()
+      await page.getByText('Reading the rows').click()
       await page.getByRole('button', { name: 'Preview' }).click()
       await page.getByLabel('Rows per request').and(page.locator(':focus')).waitFor()
       await page.getByText('Between 100 and 1000').waitFor()
@@ -112,17 +112,17 @@ describeConsole(
       await page.locator('.sheet').waitFor({ state: 'detached' })
     })
 
-    test("where the source brings a template the page says so, and one's own can be used", async () => {
+    test('a template that is typed is used where the source brings one too', async () => {
       const url = await startSource(
         pagesOf(3, (n) => ({ a: n }), { template: [{ name: 'a', title: 'Theirs' }] }),
       )
       const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports/new' })
       await page.getByLabel('Source address').fill(`${url}/rows`)
-      await page.getByRole('textbox', { name: 'Template (JSON)' }).click()
-      await page.keyboard.insertText('[{"name": "a", "title": "Mine"}]')
       await page.getByRole('button', { name: 'Preview' }).click()
       await page.getByRole('cell', { name: 'Theirs' }).waitFor()
-      await page.getByRole('button', { name: 'Use mine' }).click()
+      await page.getByText('JSON', { exact: true }).click()
+      await page.getByRole('textbox', { name: 'Template (JSON)' }).click()
+      await page.keyboard.insertText('[{"name": "a", "title": "Mine"}]')
       await page.getByRole('cell', { name: 'Mine' }).waitFor()
     })
 
@@ -144,6 +144,7 @@ describeConsole(
 
     test('an error of the template is marked at its place, by the form and by the server', async () => {
       const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports/new?sample' })
+      await page.getByText('JSON', { exact: true }).click()
       const editor = page.getByRole('textbox', { name: 'Template (JSON)' })
       await editor.click()
       await page.keyboard.insertText('[{"name": "id"}, {"name": "x", "type": "colour"}')

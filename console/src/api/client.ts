@@ -18,6 +18,12 @@ export async function ask<T>(path: string, options: AskOptions = {}): Promise<T>
   return (answer.status === 204 ? null : await answer.json()) as T
 }
 
+/** Also as the text that came: the order of its keys may mean something. */
+export async function askWithText<T>(path: string, options: AskOptions = {}): Promise<T & { text: string }> {
+  const text = await (await askRaw(path, options)).text()
+  return { ...(JSON.parse(text) as T), text }
+}
+
 export async function askRaw(path: string, options: AskOptions = {}): Promise<Response> {
   const {
     method = 'GET',

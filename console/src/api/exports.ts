@@ -1,4 +1,5 @@
 import type {
+  AskedFor,
   EventMessage,
   ExportDelivery,
   ExportDownload,
@@ -7,7 +8,7 @@ import type {
   ExportReport,
   ExportTask,
 } from '../../../src/http/wire.ts'
-import { ask } from './client.ts'
+import { ask, askWithText } from './client.ts'
 import { rememberExport } from './own-exports.ts'
 
 export type { ExportDelivery, ExportDownload, ExportPage, ExportReport, ExportTask }
@@ -44,6 +45,21 @@ export async function retryExport(taskId: string): Promise<ExportTask> {
   rememberExport(task)
   return task
 }
+
+/** The request without its secrets, which `sealed` names. */
+export const getRequest = (taskId: string, signal?: AbortSignal): Promise<ShownRequest> =>
+  askWithText(`${pathOf(taskId)}/request`, { signal })
+
+export type ShownRequest = Omit<AskedFor, 'request'> & { request: Record<string, unknown>; text: string }
+
+export async function runAgain(taskId: string, attempt: string): Promise<ExportTask> {
+  const headers = { 'idempotency-key': attempt }
+  const task = await ask<ExportTask>(`${pathOf(taskId)}/run-again`, { method: 'POST', headers })
+  rememberExport(task)
+  return task
+}
+
+export const getManifest = (taskId: string): Promise<object> => ask(`${pathOf(taskId)}/manifest`)
 
 export type ExportHistoryItem = Pick<EventMessage, 'seq' | 'type' | 'at'> &
   Partial<Pick<ExportTask, 'status' | 'stage' | 'progress' | 'error'>> & {

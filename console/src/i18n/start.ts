@@ -2,12 +2,19 @@ import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import type errors from './en/errors.json'
 import type en from './en/index.ts'
+import type make from './en/make.json'
 
 export type Language = 'en' | 'zh'
 
+type Base = typeof en
+
+interface Words extends Base {
+  make: typeof make
+}
+
 declare module 'i18next' {
   interface CustomTypeOptions {
-    resources: { translation: typeof en; errors: typeof errors }
+    resources: { translation: Words; errors: typeof errors }
   }
 }
 
@@ -24,6 +31,14 @@ const ERRORS = {
   zh: () => import('./zh/errors.json'),
 } satisfies Record<Language, () => Promise<{ default: object }>>
 
+/** Words of the pages that make exports: they are many, and the list of exports has no use for them. */
+const MAKE = {
+  en: () => import('./en/make.json'),
+  zh: () => import('./zh/make.json'),
+} satisfies Record<Language, () => Promise<{ default: object }>>
+
+let wantsMake = false
+
 function preferred(): Language {
   const kept = localStorage.getItem(KEPT_AS)
   if (kept === 'en' || kept === 'zh') return kept
@@ -32,8 +47,16 @@ function preferred(): Language {
 }
 
 async function load(language: Language): Promise<void> {
-  if (i18next.hasResourceBundle(language, 'translation')) return
-  i18next.addResourceBundle(language, 'translation', (await BUNDLES[language]()).default)
+  if (!i18next.hasResourceBundle(language, 'translation'))
+    i18next.addResourceBundle(language, 'translation', (await BUNDLES[language]()).default)
+  if (wantsMake && !i18next.exists('make', { lng: language }))
+    i18next.addResourceBundle(language, 'translation', { make: (await MAKE[language]()).default }, true)
+}
+
+/** Before a page is drawn that needs them. */
+export async function loadMakeWords(): Promise<void> {
+  wantsMake = true
+  await load(i18next.language as Language)
 }
 
 /** Where this fails, an error shows its code and the server's words; the next change of language tries again. */

@@ -2,17 +2,19 @@ import {
   AppstoreOutlined,
   CloudSyncOutlined,
   ExportOutlined,
+  ScheduleOutlined,
   ShareAltOutlined,
   ThunderboltOutlined,
 } from '@ant-design/icons'
 import type { ComponentType, LazyExoticComponent } from 'react'
 import type { Session } from '../api/session.ts'
+import { loadMakeWords } from '../i18n/start.ts'
 import { lazyPart } from '../live/lazy-part.ts'
 
 export interface Place {
   path: string
   /** Key of its name below `common.nav`. */
-  name: 'overview' | 'exports' | 'runs' | 'transfers' | 'processing'
+  name: 'overview' | 'exports' | 'saved' | 'runs' | 'transfers' | 'processing'
   icon: ComponentType
   /** Whose key opens it. */
   roles: readonly Session['role'][]
@@ -42,6 +44,17 @@ export const PLACES: readonly Place[] = [
     icon: ExportOutlined,
     roles: ['admin', 'project'],
     page: lazyPart(async () => (await import('./exports/routes.tsx')).ExportRoutes),
+  },
+  {
+    path: '/saved',
+    name: 'saved',
+    shortcut: 'v',
+    icon: ScheduleOutlined,
+    roles: ['admin', 'project'],
+    page: lazyPart(async () => {
+      const [page] = await Promise.all([import('./exports/saved/routes.tsx'), loadMakeWords()])
+      return page.SavedRoutes
+    }),
   },
   {
     path: '/runs',

@@ -15,6 +15,7 @@ import { ExportFacts } from './facts.tsx'
 import { ExportHistory } from './history.tsx'
 import { ExportProgress } from './progress.tsx'
 import { ReportPanel } from './report-panel.tsx'
+import { RequestPanel } from './request-panel.tsx'
 import { StatusPill } from './status-pill.tsx'
 import { useExportCommands } from './use-export-commands.ts'
 import { WhyItWaits } from './why-it-waits.tsx'
@@ -60,6 +61,7 @@ function Detail({ task }: { task: ExportTask }) {
               <Alert key={warning} className="detail-warning" type="warning" showIcon title={warning} />
             ))}
           </Panel>
+          <RequestPanel task={task} />
           <ReportPanel task={task} />
           <DownloadsPanel task={task} />
           <DeliveriesPanel task={task} />

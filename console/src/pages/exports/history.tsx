@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { listHistory } from '../../api/exports.ts'
 import { type Format, useFormat } from '../../parts/format.ts'
@@ -64,7 +65,7 @@ function Entry({ entry }: { entry: HistoryEntry }) {
 
 function rowsOf(
   { fetched, total }: NonNullable<HistoryEntry['progress']>,
-  t: ReturnType<typeof useTranslation>['t'],
+  t: TFunction,
   format: Format,
 ): string {
   const rows = format.number(fetched)

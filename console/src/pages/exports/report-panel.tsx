@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
+import { Button } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { type ExportReport, type ExportTask, getReport } from '../../api/exports.ts'
+import { type ExportReport, type ExportTask, getManifest, getReport } from '../../api/exports.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
+import { saveJson } from '../../parts/save-json.ts'
+import { useToasts } from '../../parts/toasts.tsx'
 
 type Table = ExportReport['tables'][number]
 type Part = ExportReport['parts'][number]
@@ -32,7 +35,7 @@ export function ReportPanel({ task }: { task: ExportTask }) {
     },
   ]
   return (
-    <Panel title={t('exports.report.title')} extra={rows}>
+    <Panel title={t('exports.report.title')} extra={<ReportLinks task={task} report={data} rows={rows} />}>
       {data.tables.map((table) => (
         <ColumnTable key={table.name} table={table} named={data.tables.length > 1} />
       ))}
@@ -45,6 +48,32 @@ export function ReportPanel({ task }: { task: ExportTask }) {
         />
       )}
     </Panel>
+  )
+}
+
+/** The numbers, and both documents as files. */
+function ReportLinks({ task, report, rows }: { task: ExportTask; report: ExportReport; rows: string }) {
+  const { t } = useTranslation()
+  const toasts = useToasts()
+  const name = task.file?.name ?? task.file_name
+  return (
+    <span className="report-links">
+      <span>{rows}</span>
+      <Button size="small" onClick={() => saveJson(`${name}.report.json`, report)}>
+        {t('make.report.download')}
+      </Button>
+      <Button
+        size="small"
+        onClick={() =>
+          void getManifest(task.task_id).then(
+            (manifest) => saveJson(`${name}.manifest.json`, manifest),
+            toasts.problem,
+          )
+        }
+      >
+        {t('make.report.manifest')}
+      </Button>
+    </span>
   )
 }
 

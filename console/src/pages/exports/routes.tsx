@@ -1,10 +1,17 @@
 import { Route, Switch } from 'wouter'
+import { loadMakeWords } from '../../i18n/start.ts'
 import { lazyPart } from '../../live/lazy-part.ts'
 import { NotFound } from '../../parts/not-found.tsx'
 import { ExportListPage } from './list-page.tsx'
 
-const NewPage = lazyPart(async () => (await import('./new-page.tsx')).NewExportPage)
-const DetailPage = lazyPart(async () => (await import('./detail-page.tsx')).ExportDetailPage)
+const NewPage = lazyPart(async () => {
+  const [page] = await Promise.all([import('./make/new-page.tsx'), loadMakeWords()])
+  return page.NewExportPage
+})
+const DetailPage = lazyPart(async () => {
+  const [page] = await Promise.all([import('./detail-page.tsx'), loadMakeWords()])
+  return page.ExportDetailPage
+})
 
 export function ExportRoutes() {
   return (

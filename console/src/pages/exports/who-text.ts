@@ -1,9 +1,7 @@
-import type { useTranslation } from 'react-i18next'
-
-type Translate = ReturnType<typeof useTranslation>['t']
+import type { TFunction } from 'i18next'
 
 /** The server says `person NAME`, `key NAME`, `ticket of key NAME`, `ticket` or `admin`. A ticket is a link that was passed on. */
-export function whoText(who: string, t: Translate): string {
+export function whoText(who: string, t: TFunction): string {
   const [, kind = who, name = ''] = /^(person|key|ticket of key) (.*)$/s.exec(who) ?? []
   switch (kind) {
     case 'person':

@@ -1,0 +1,205 @@
+import { AutoComplete, Checkbox, Input, InputNumber, Segmented, Select } from 'antd'
+import { type ReactNode, useId } from 'react'
+import { useTranslation } from 'react-i18next'
+import { ColorField } from './color-field.tsx'
+import { ConditionList } from './condition-list.tsx'
+import { withSetting } from './edit-tree.ts'
+import type { Settings, TreeNode } from './template-tree.ts'
+
+const TYPES = [
+  'auto',
+  'string',
+  'number',
+  'integer',
+  'money',
+  'percent',
+  'date',
+  'datetime',
+  'boolean',
+  'link',
+] as const
+const MASKS = ['phone', 'email', 'id_card', 'bank_card', 'name', 'last4', 'hash', 'fixed'] as const
+const TOTALS = ['sum', 'avg', 'count', 'min', 'max'] as const
+const NUMBERS = [
+  '0',
+  '0.00',
+  '#,##0',
+  '#,##0.00',
+  '0%',
+  '0.00%',
+  '¥#,##0.00',
+  '€#,##0.00',
+  '$#,##0.00',
+  '#,##0.00;[Red]-#,##0.00',
+]
+const DATES = [
+  'yyyy-mm-dd',
+  'yyyy/m/d',
+  'dd.mm.yyyy',
+  'mm/dd/yyyy',
+  'yyyy"年"m"月"d"日"',
+  'yyyy-mm-dd hh:mm',
+  'yyyy-mm-dd hh:mm:ss',
+  'hh:mm',
+]
+/** What a type cannot be summed up to. */
+const COUNT_ONLY = ['string', 'link', 'boolean']
+
+interface Props {
+  node: TreeNode
+  keys: readonly string[]
+  onChange(settings: Settings): void
+}
+
+/** Everything that can be said of a column or a group of columns. */
+export function ColumnForm({ node: { settings, children }, keys, onChange }: Props) {
+  const { t } = useTranslation()
+  const set = (name: string, value: unknown) => onChange(withSetting(settings, name, value))
+  const text = (name: string) => (settings[name] === undefined ? '' : String(settings[name]))
+  const type = (settings.type as string | undefined) ?? 'auto'
+  const formats = type === 'date' || type === 'datetime' ? DATES : NUMBERS
+  const totals = TOTALS.filter(
+    (one) => one === 'count' || (!COUNT_ONLY.includes(type) && !(one === 'sum' && type.startsWith('date'))),
+  )
+  return (
+    <section className="builder-form" aria-label={t('make.builder.settings')}>
+      <Field label={t('make.builder.title')}>
+        {(id) => (
+          <Input id={id} value={text('title')} onChange={({ target }) => set('title', target.value)} />
+        )}
+      </Field>
+      {!children && (
+        <Field label={t('make.builder.key')}>
+          {(id) => (
+            <AutoComplete
+              id={id}
+              value={text('name')}
+              onChange={(value: string) => set('name', value)}
+              options={keys.map((value) => ({ value }))}
+              showSearch={{
+                filterOption: (typed, option) =>
+                  String(option?.value).toLowerCase().includes(typed.toLowerCase()),
+              }}
+            />
+          )}
+        </Field>
+      )}
+      {!children && (
+        <Field label={t('make.builder.type')}>
+          {(id) => (
+            <Select
+              id={id}
+              value={type}
+              onChange={(value) => set('type', value === 'auto' ? undefined : value)}
+              options={TYPES.map((value) => ({ value, label: t(`make.builder.types.${value}`) }))}
+            />
+          )}
+        </Field>
+      )}
+      {!children && (
+        <Field label={t('make.builder.format')}>
+          {(id) => (
+            <AutoComplete
+              id={id}
+              value={text('format')}
+              placeholder={t('make.builder.by_type')}
+              onChange={(value: string) => set('format', value)}
+              options={formats.map((value) => ({ value }))}
+            />
+          )}
+        </Field>
+      )}
+      <Field label={t('make.builder.align')}>
+        {() => (
+          <Segmented
+            aria-label={t('make.builder.align')}
+            value={text('align') || 'center'}
+            onChange={(value) => set('align', value)}
+            options={(['left', 'center', 'right'] as const).map((value) => ({
+              value,
+              label: t(`make.builder.aligns.${value}`),
+            }))}
+          />
+        )}
+      </Field>
+      {!children && (
+        <Field label={t('make.builder.width')}>
+          {(id) => (
+            <InputNumber
+              id={id}
+              min={1}
+              max={255}
+              value={(settings.width as number | undefined) ?? null}
+              placeholder={t('make.builder.fitted')}
+              onChange={(value) => set('width', value)}
+            />
+          )}
+        </Field>
+      )}
+      <Field label={t('make.builder.color')}>
+        {(id) => <ColorField id={id} value={settings.color} onChange={(value) => set('color', value)} />}
+      </Field>
+      <Field label={t('make.builder.fill')}>
+        {(id) => (
+          <ColorField id={id} value={settings.bg_color} onChange={(value) => set('bg_color', value)} />
+        )}
+      </Field>
+      {!children && (
+        <>
+          <Field label={t('make.builder.total')}>
+            {(id) => (
+              <Select
+                id={id}
+                allowClear
+                placeholder={t('make.builder.no_total')}
+                value={settings.totals as string | undefined}
+                onChange={(value) => set('totals', value)}
+                options={totals.map((value) => ({ value, label: t(`make.builder.totals.${value}`) }))}
+              />
+            )}
+          </Field>
+          <Field label={t('make.builder.mask')}>
+            {(id) => (
+              <Select
+                id={id}
+                allowClear
+                placeholder={t('make.builder.no_mask')}
+                value={settings.mask as string | undefined}
+                onChange={(value) => set('mask', value)}
+                options={MASKS.map((value) => ({ value, label: t(`make.builder.masks.${value}`) }))}
+              />
+            )}
+          </Field>
+          <div className="builder-wide builder-checks">
+            <Checkbox
+              checked={settings.bold === true}
+              onChange={({ target }) => set('bold', target.checked || undefined)}
+            >
+              {t('make.builder.bold')}
+            </Checkbox>
+            <Checkbox
+              checked={settings.wrap !== false}
+              onChange={({ target }) => set('wrap', target.checked ? undefined : false)}
+            >
+              {t('make.builder.wrap')}
+            </Checkbox>
+          </div>
+          <ConditionList
+            value={settings.condition_style}
+            onChange={(value) => set('condition_style', value)}
+          />
+        </>
+      )}
+    </section>
+  )
+}
+
+export function Field({ label, children }: { label: string; children(id: string): ReactNode }) {
+  const id = useId()
+  return (
+    <div className="builder-field">
+      <label htmlFor={id}>{label}</label>
+      {children(id)}
+    </div>
+  )
+}

@@ -1,0 +1,40 @@
+import { useTranslation } from 'react-i18next'
+import { BackLink } from '../../../parts/back-link.tsx'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { PageLoading } from '../../../parts/page-loading.tsx'
+import { ProblemNote } from '../../../parts/problem-note.tsx'
+import { MakerForm } from './maker-form.tsx'
+import { forgetDraft } from './stored-draft.ts'
+import { useStart } from './use-start.ts'
+
+/** Say where the rows are, look at the first ones, and ask for the file: once, or again and again. */
+export function NewExportPage() {
+  const { t } = useTranslation()
+  const { data, error, refetch, dataUpdatedAt } = useStart()
+  const saved = data?.saved ?? null
+  return (
+    <>
+      {saved ? (
+        <BackLink href={`/saved/exports/${encodeURIComponent(saved.name)}`}>{saved.name}</BackLink>
+      ) : (
+        <BackLink href="/exports">{t('exports.title')}</BackLink>
+      )}
+      <PageHead
+        title={saved ? t('make.change_saved', { name: saved.name }) : t('exports.new_export')}
+        text={t('make.text')}
+      />
+      {error && <ProblemNote error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <PageLoading />}
+      {data && (
+        <MakerForm
+          key={`${data.of} ${dataUpdatedAt}`}
+          start={data}
+          onStartOver={() => {
+            forgetDraft(data.of)
+            void refetch()
+          }}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from 'wouter'
+import { getRequest } from '../../../api/exports.ts'
+import { getSaved, type Schedule } from '../../../api/saved.ts'
+import { useProject } from '../../../live/project.ts'
+import { readTemplate, writeTemplate } from '../builder/template-tree.ts'
+import { locateJson } from '../locate-json.ts'
+import type { DraftFields } from './draft-fields.ts'
+import { fromRequest } from './from-request.ts'
+import { type StoredDraft, storedDraft } from './stored-draft.ts'
+
+export interface Start extends StoredDraft {
+  /** What it begins with: drafts are told apart by it. */
+  of: string
+  /** The saved export that is being changed. */
+  saved: { name: string; schedule: Schedule | null } | null
+  /** A draft of this tab goes on. */
+  restored: boolean
+}
+
+/** What the form begins with: an earlier request, a saved one, the sample, the draft of this tab, or nothing. */
+export function useStart() {
+  const search = new URLSearchParams(useSearch())
+  const projectId = useProject()?.project_id
+  const from = search.get('from')
+  const saved = search.get('saved')
+  const isSample = search.has('sample')
+  const of = [projectId, from, saved, isSample].join(' ')
+  return useQuery({
+    queryKey: ['draft start', of],
+    queryFn: async ({ signal }): Promise<Start> => {
+      const start = await begin(signal)
+      const kept = storedDraft(of)
+      return { ...start, ...kept, of, restored: kept !== null }
+    },
+    enabled: projectId !== undefined,
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnMount: 'always',
+  })
+
+  async function begin(signal: AbortSignal): Promise<Start> {
+    if (from !== null) return startOf(await getRequest(from, signal), { sealedFrom: { task_id: from } })
+    if (saved === null) return isSample ? { ...EMPTY, fields: sampleFields() } : EMPTY
+    const found = await getSaved(projectId as string, saved, signal)
+    return startOf(found, {
+      sealedFrom: { saved_export: saved },
+      saved: { name: saved, schedule: found.schedule },
+    })
+  }
+}
+
+const EMPTY: Start = {
+  of: '',
+  fields: { kind: 'address', type: 'excel' },
+  template: '',
+  sealedFrom: null,
+  saved: null,
+  restored: false,
+}
+
+function sampleFields(): DraftFields {
+  return {
+    kind: 'address',
+    source_url: `${window.location.origin}/samples/orders?rows=1000`,
+    type: 'excel',
+    file_name: 'orders',
+    title: 'Orders',
+  }
+}
+
+interface Shown {
+  request: Record<string, unknown>
+  sealed: string[]
+  parameters?: Record<string, unknown>
+  text: string
+}
+
+function startOf(shown: Shown, more: Partial<Start>): Start {
+  const { fields, template } = fromRequest(shown.request, shown)
+  const typed = (path: string, text: string) => (text === '' ? '' : asWritten(shown.text, path))
+  return {
+    ...EMPTY,
+    ...more,
+    fields: {
+      ...fields,
+      ...(fields.sheets && {
+        sheets: fields.sheets.map((sheet, index) => ({
+          ...sheet,
+          ...(sheet.template && { template: typed(`request.sheets[${index}].template`, sheet.template) }),
+        })),
+      }),
+    },
+    template: typed('request.template', template),
+  }
+}
+
+/** The text of a template inside a larger one, in lines again. */
+export function asWritten(text: string, path: string): string {
+  const { from, to } = locateJson(text, path)
+  const own = text.slice(from, to)
+  const reading = readTemplate(own)
+  return reading.kind === 'tree' ? writeTemplate(reading.tree) : own
+}

@@ -1,0 +1,26 @@
+import { Redirect, Route, Switch } from 'wouter'
+import { NotFound } from '../../../parts/not-found.tsx'
+import { SavedListPage } from './list-page.tsx'
+import { SavedPage } from './saved-page.tsx'
+import { TemplatePage } from './template-page.tsx'
+import { TemplateListPage } from './templates-page.tsx'
+
+/** Below `/saved`: what a project keeps under names. */
+export function SavedRoutes() {
+  return (
+    <Switch>
+      <Route path="/saved">
+        <Redirect to="/saved/exports" replace />
+      </Route>
+      <Route path="/saved/exports" component={SavedListPage} />
+      <Route path="/saved/exports/:name">
+        {({ name }) => <SavedPage key={name} name={decodeURIComponent(name)} />}
+      </Route>
+      <Route path="/saved/templates" component={TemplateListPage} />
+      <Route path="/saved/templates/:name">
+        {({ name }) => <TemplatePage key={name} name={decodeURIComponent(name)} />}
+      </Route>
+      <Route component={NotFound} />
+    </Switch>
+  )
+}

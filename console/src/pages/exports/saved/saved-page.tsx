@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query'
+import { Alert, Button, Popconfirm } from 'antd'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useLocation } from 'wouter'
+import { getSaved, type SavedExport } from '../../../api/saved.ts'
+import { useProject } from '../../../live/project.ts'
+import { BackLink } from '../../../parts/back-link.tsx'
+import { useFormat } from '../../../parts/format.ts'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { PageLoading } from '../../../parts/page-loading.tsx'
+import { Panel } from '../../../parts/panel.tsx'
+import { ProblemNote } from '../../../parts/problem-note.tsx'
+import '../detail.css'
+import '../request.css'
+import { RequestFacts } from '../request-facts.tsx'
+import { RunDialog } from './run-dialog.tsx'
+import { RunsPanel } from './runs-panel.tsx'
+import './saved.css'
+import { SchedulePanel } from './schedule-panel.tsx'
+import { useSavedActions } from './use-saved-actions.ts'
+
+const AGAIN_MS = 5_000
+
+/** One saved export: what it asks for, when it runs, how its runs went. */
+export function SavedPage({ name }: { name: string }) {
+  const { t } = useTranslation()
+  const projectId = useProject()?.project_id
+  const { data, error, refetch } = useQuery({
+    queryKey: ['saved', projectId, name],
+    queryFn: ({ signal }) => getSaved(projectId as string, name, signal),
+    enabled: projectId !== undefined,
+    refetchInterval: AGAIN_MS,
+  })
+  return (
+    <>
+      <BackLink href="/saved/exports">{t('make.saved.title')}</BackLink>
+      {error && <ProblemNote error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <PageLoading />}
+      {data && projectId !== undefined && <Saved saved={data} projectId={projectId} />}
+    </>
+  )
+}
+
+function Saved({ saved, projectId }: { saved: SavedExport & { text: string }; projectId: string }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const [, go] = useLocation()
+  const [asking, setAsking] = useState(false)
+  const { run, remove } = useSavedActions(projectId, saved.name)
+  const hasParameters = Object.keys(saved.parameters).length > 0
+  return (
+    <>
+      <PageHead title={saved.name}>
+        <Button
+          type="primary"
+          loading={run.isPending}
+          onClick={() => (hasParameters ? setAsking(true) : run.mutate({}))}
+        >
+          {t('make.saved.run')}
+        </Button>
+        <Button onClick={() => go(`/exports/new?saved=${encodeURIComponent(saved.name)}`)}>
+          {t('make.saved.change')}
+        </Button>
+        <Popconfirm
+          title={t('make.saved.delete_question')}
+          okText={t('make.saved.delete')}
+          cancelText={t('make.cancel')}
+          okButtonProps={{ danger: true }}
+          onConfirm={() => remove.mutate()}
+        >
+          <Button danger loading={remove.isPending}>
+            {t('make.saved.delete')}
+          </Button>
+        </Popconfirm>
+      </PageHead>
+      {saved.failing && (
+        <Alert
+          className="make-note"
+          type="error"
+          showIcon
+          title={t('make.saved.failing', { since: format.exact(saved.failing.since) })}
+          description={
+            <>
+              {saved.failing.message} <code>{saved.failing.code}</code>
+            </>
+          }
+        />
+      )}
+      <div className="detail">
+        <div>
+          <Panel title={t('make.request.title')}>
+            <RequestFacts request={saved.request} sealed={saved.sealed} text={saved.text} />
+          </Panel>
+          <RunsPanel projectId={projectId} name={saved.name} />
+        </div>
+        <SchedulePanel saved={saved} projectId={projectId} />
+      </div>
+      {asking && (
+        <RunDialog
+          parameters={saved.parameters}
+          isRunning={run.isPending}
+          error={run.error}
+          onRun={(parameters) => run.mutate(parameters)}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,154 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button, Popconfirm, Segmented, Select } from 'antd'
+import { Suspense, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useLocation } from 'wouter'
+import { deleteTemplate, getTemplate, putTemplate, type StoredTemplate } from '../../../api/saved.ts'
+import { lazyPart } from '../../../live/lazy-part.ts'
+import { useProject } from '../../../live/project.ts'
+import { BackLink } from '../../../parts/back-link.tsx'
+import { useFormat } from '../../../parts/format.ts'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { PageLoading } from '../../../parts/page-loading.tsx'
+import { Panel } from '../../../parts/panel.tsx'
+import { ProblemNote } from '../../../parts/problem-note.tsx'
+import { useToasts } from '../../../parts/toasts.tsx'
+import { TemplateBuilder } from '../builder/template-builder.tsx'
+import '../make/make.css'
+import { asWritten } from '../make/use-start.ts'
+import './saved.css'
+
+const TemplateEditor = lazyPart(async () => (await import('../template-editor.tsx')).TemplateEditor)
+
+/** One template: its columns by form or as JSON, and its versions. */
+export function TemplatePage({ name }: { name: string }) {
+  const { t } = useTranslation()
+  const projectId = useProject()?.project_id
+  const [version, setVersion] = useState<number>()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['templates', projectId, name, version ?? 'newest'],
+    queryFn: ({ signal }) =>
+      getTemplate(projectId as string, name, { ...(version !== undefined && { version }), signal }),
+    enabled: projectId !== undefined,
+  })
+  const newest = useQuery({
+    queryKey: ['templates', projectId, name, 'newest'],
+    queryFn: ({ signal }) => getTemplate(projectId as string, name, { signal }),
+    enabled: projectId !== undefined,
+  }).data?.version
+  return (
+    <>
+      <BackLink href="/saved/templates">{t('make.saved.templates')}</BackLink>
+      {error && <ProblemNote error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <PageLoading />}
+      {data && projectId !== undefined && (
+        <Editor
+          key={data.version}
+          projectId={projectId}
+          stored={data}
+          newest={newest ?? data.version}
+          onVersion={setVersion}
+        />
+      )}
+    </>
+  )
+}
+
+function Editor({
+  projectId,
+  stored,
+  newest,
+  onVersion,
+}: {
+  projectId: string
+  stored: StoredTemplate & { text: string }
+  newest: number
+  onVersion(version: number | undefined): void
+}) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const toasts = useToasts()
+  const client = useQueryClient()
+  const [, go] = useLocation()
+  const [text, setText] = useState(() => asWritten(stored.text, 'template'))
+  const [view, setView] = useState<'form' | 'json'>('form')
+  const { name } = stored
+  const put = useMutation({
+    mutationFn: () => putTemplate(projectId, name, text),
+    onSuccess: async () => {
+      onVersion(undefined)
+      await client.invalidateQueries({ queryKey: ['templates', projectId] })
+      toasts.success(t('make.shelf.stored', { name }))
+    },
+  })
+  const remove = useMutation({
+    mutationFn: () => deleteTemplate(projectId, name),
+    onSuccess: async () => {
+      go('/saved/templates')
+      await client.invalidateQueries({ queryKey: ['templates', projectId], exact: true })
+    },
+    onError: toasts.problem,
+  })
+  return (
+    <>
+      <PageHead title={name} text={t('make.template.changed_at', { time: format.exact(stored.updated_at) })}>
+        <Button
+          type="primary"
+          loading={put.isPending}
+          disabled={text.trim() === ''}
+          onClick={() => put.mutate()}
+        >
+          {t('make.template.save')}
+        </Button>
+        <Popconfirm
+          title={t('make.template.delete_question')}
+          okText={t('make.saved.delete')}
+          cancelText={t('make.cancel')}
+          okButtonProps={{ danger: true }}
+          onConfirm={() => remove.mutate()}
+        >
+          <Button danger loading={remove.isPending}>
+            {t('make.saved.delete')}
+          </Button>
+        </Popconfirm>
+      </PageHead>
+      <Panel>
+        <div className="saved-versions">
+          <Select
+            aria-label={t('make.template.version')}
+            value={stored.version}
+            onChange={(next) => onVersion(next === newest ? undefined : next)}
+            options={Array.from({ length: newest }, (_, index) => newest - index).map((value) => ({
+              value,
+              label: t('make.shelf.version', { version: value }),
+            }))}
+          />
+          <Segmented
+            aria-label={t('make.columns.view')}
+            value={view}
+            onChange={setView}
+            options={[
+              { value: 'form', label: t('make.columns.form') },
+              { value: 'json', label: 'JSON' },
+            ]}
+          />
+        </div>
+        {put.error && <ProblemNote error={put.error} />}
+        {view === 'form' ? (
+          <TemplateBuilder
+            text={text}
+            onChange={setText}
+            seen={undefined}
+            onLook={() => go('/exports/new')}
+            isLooking={false}
+            onJson={() => setView('json')}
+          />
+        ) : (
+          <Suspense fallback={<div className="make-editor-place" />}>
+            <TemplateEditor label={t('make.columns.json')} value={text} onChange={setText} refused={null} />
+          </Suspense>
+        )}
+      </Panel>
+    </>
+  )
+}

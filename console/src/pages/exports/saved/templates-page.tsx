@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'wouter'
+import { listTemplates, type TemplateSummary } from '../../../api/saved.ts'
+import { useProject } from '../../../live/project.ts'
+import { type Column, DataTable } from '../../../parts/data-table.tsx'
+import { EmptyState } from '../../../parts/empty-state.tsx'
+import { useFormat } from '../../../parts/format.ts'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { Panel } from '../../../parts/panel.tsx'
+import { ProblemNote } from '../../../parts/problem-note.tsx'
+import { SavedTabs } from './saved-tabs.tsx'
+import './saved.css'
+
+/** Templates that exports use by name. */
+export function TemplateListPage() {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const projectId = useProject()?.project_id
+  const { data, error, refetch } = useQuery({
+    queryKey: ['templates', projectId],
+    queryFn: ({ signal }) => listTemplates(projectId as string, signal),
+    enabled: projectId !== undefined,
+  })
+  const columns: Column<TemplateSummary>[] = [
+    {
+      key: 'name',
+      title: t('make.saved.name'),
+      phone: 'bare',
+      draw: ({ name }) => (
+        <Link href={`/saved/templates/${encodeURIComponent(name)}`} className="exports-name">
+          {name}
+        </Link>
+      ),
+    },
+    {
+      key: 'version',
+      title: t('make.template.version'),
+      align: 'right',
+      draw: ({ version }) => format.number(version),
+    },
+    { key: 'changed', title: t('make.template.changed'), draw: ({ updated_at }) => format.exact(updated_at) },
+  ]
+  return (
+    <>
+      <PageHead title={t('make.saved.title')} text={t('make.template.text')} />
+      <Panel>
+        <div className="saved-tabs">
+          <SavedTabs here="templates" />
+        </div>
+        {error && <ProblemNote error={error} onRetry={() => void refetch()} />}
+        {data && data.length > 0 && (
+          <DataTable
+            label={t('make.saved.templates')}
+            columns={columns}
+            rows={data}
+            rowKey={({ name }) => name}
+          />
+        )}
+        {data?.length === 0 && (
+          <EmptyState title={t('make.template.none')} text={t('make.template.none_text')} />
+        )}
+      </Panel>
+    </>
+  )
+}
