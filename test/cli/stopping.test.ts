@@ -99,7 +99,7 @@ test('the port stays open for as long as load balancers need to notice, and a se
 })
 
 test('SIGTERM with clients that all stand still lets an export finish that needs half the drain, and ends in time', async () => {
-  const drainMs = 24_000
+  const drainMs = 16_000
   const business = await BusinessSystem.start()
   const wharf = await startStoppable({ WHARF_DRAIN_SECONDS: String(drainMs / 1_000) })
   const { client } = wharf

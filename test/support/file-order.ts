@@ -1,8 +1,21 @@
 import { createHash } from 'node:crypto'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files of a minute and more. Started last, one of them would leave the other workers with nothing to do. */
-const LONG = ['test/chaos/chaos.test.ts', 'test/cli/stopping.test.ts', 'test/history/statements.test.ts']
+/** Files of half a minute and more. Started last, one of them would leave the other workers with nothing to do. */
+const LONG = [
+  'chaos/chaos',
+  'cli/backup',
+  'cli/rolling-restart',
+  'cli/stopping',
+  'console/everyone',
+  'console/processing',
+  'console/transfers',
+  'docs/commands',
+  'history/statements',
+  'http/rude/clients',
+  'jobs/kill',
+  'processing/kill',
+].map((name) => `/test/${name}.test.ts`)
 
 /** Another order with each seed, so that no file can come to rely on one before it; the longest begin. */
 export class FileOrder extends BaseSequencer {

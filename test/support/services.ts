@@ -14,12 +14,17 @@ declare module 'vitest' {
   }
 }
 
+/** Nobody crashes the PostgreSQL that all share, and no statement of a test is worth compiling. */
+const QUICK = { synchronous_commit: 'off', full_page_writes: 'off', jit: 'off' }
+
 /** Brings up what the tests need, once for all of them, and takes it down again at the end, whatever ends the run. */
 export default async function services(project: TestProject): Promise<() => Promise<void>> {
   // On these a process ends without further ado, and leaves its folders behind.
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
   const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env
-  const postgres = TEST_DATABASE_URL ? undefined : await bringUp(preparePostgres({ fsync: false }))
+  const postgres = TEST_DATABASE_URL
+    ? undefined
+    : await bringUp(preparePostgres({ fsync: false, settings: QUICK }))
   const redis = TEST_REDIS_URL ? undefined : await bringUp(prepareRedis())
   const postgresUrl =
     TEST_DATABASE_URL ?? (postgres ? `postgres://wharf@127.0.0.1:${postgres.port}/postgres` : null)
