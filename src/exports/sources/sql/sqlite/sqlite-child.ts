@@ -141,8 +141,6 @@ function send(frame: Buffer): void {
   }
 }
 
-main()
-
 type SqliteValue = bigint | number | string | Uint8Array
 
 /** What was declared decides on the type only where SQLite makes values fit it. Dates, for one, may be texts or numbers of any kind. */
@@ -172,3 +170,5 @@ function json(value: SqliteValue): string {
       return hexJson(value)
   }
 }
+
+main()
