@@ -139,6 +139,18 @@ describe('paging by cursor', () => {
     }
   })
 
+  test('a page without rows is not the end while its cursor leads on, and is where it leads back', async () => {
+    const { origin, asked } = await startApi((request) => {
+      const from = request.number('cursor', 0)
+      // The first page, one in the middle and the last one have no rows; the last states its own cursor again.
+      const data = from === 0 || from === 40 || from === 100 ? [] : rowsFrom(from, from + 20)
+      return { body: { data, next_cursor: Math.min(100, from + 20) } }
+    })
+    const expected = [...rowsFrom(20, 40), ...rowsFrom(60, 100)].map(({ id }) => String(id))
+    expect(await idsOf({ url: origin, total: null, paging: { style: 'cursor' } })).toEqual(expected)
+    expect(asked).toHaveLength(6)
+  })
+
   test('the last row can be the cursor, and a number keeps its digits', async () => {
     const long = 12345678901234567890n
     const { origin, asked } = await startApi((request) => {

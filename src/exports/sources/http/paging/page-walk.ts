@@ -33,17 +33,23 @@ interface WalkState extends Position {
   total: number | null
   /** What the last answer stated. */
   stated: number | null
+  /** Pages without rows, one after another; a walk that an earlier version has noted lacks it. */
+  empty?: number
   /** Rows that a page has, as the first one showed: sources may give fewer than they are asked for. */
   pageRows: number
   done: boolean
 }
+
+/** Sources that filter as they go may lead on with pages that have no rows. One that never has any again would not end. */
+const MOST_EMPTY = 1_000
 
 /** A page far down a large table may take the source a minute; how long one may take in all is the page getter's affair. */
 const TIMEOUTS: HttpTimeouts = { headersMs: 300_000, bodyMs: 300_000, totalMs: 300_000 }
 
 /**
  * Reads a source page after page, each where the one before it says. The walk ends where the source says so: by a total, by a
- * missing cursor or link, and where it states none of these by a page without rows.
+ * missing cursor or link, by a page without rows that leads to where the walk has been, and where it states none of these by a page
+ * without rows.
  */
 export class PageWalk implements OpenRows, PageSource {
   readonly columns: OpenRows['columns']
@@ -149,6 +155,7 @@ export class PageWalk implements OpenRows, PageSource {
       fetched,
       total,
       stated: answer.total ?? before.stated,
+      empty: answer.count > 0 ? 0 : (before.empty ?? 0) + 1,
       pageRows: before.pages === 0 ? answer.count : before.pageRows,
       done: this.#isDone(answer, { fetched, total }),
     }
@@ -191,12 +198,21 @@ export class PageWalk implements OpenRows, PageSource {
     const { style } = this.#plan
     if (style === 'none') return true
     if (style === 'link') return cursor === undefined
-    if (style === 'cursor') return cursor === undefined || count === 0
+    if (style === 'cursor')
+      return cursor === undefined || (count === 0 && this.#followed.has(printOf(cursor)))
     return total === null ? count === 0 : fetched >= total
   }
 
   #followOn(next: WalkState, { cursor }: AnswerPage): WalkState {
     const { style } = this.#plan
+    if (!isNumbered(this.#plan) && next.empty! > MOST_EMPTY)
+      throw new AppError(
+        ERRORS.SOURCE_SHAPE,
+        `${MOST_EMPTY} pages in a row have no rows, and each leads on`,
+        {
+          retryable: false,
+        },
+      )
     if (style === 'cursor') return { ...next, cursor: this.#once(cursor!, 'cursor', next.pages) }
     if (style !== 'link') return next
     const stated: unknown = JSON.parse(cursor!)
@@ -210,7 +226,7 @@ export class PageWalk implements OpenRows, PageSource {
 
   /** A source that leads back to where it came from would be read for ever. */
   #once(followed: string, what: string, page: number): string {
-    const print = hash('sha256', followed, 'base64url')
+    const print = printOf(followed)
     if (this.#followed.has(print))
       throw new AppError(
         ERRORS.SOURCE_PAGE_REPEATED,
@@ -220,6 +236,10 @@ export class PageWalk implements OpenRows, PageSource {
     this.#followed.add(print)
     return followed
   }
+}
+
+function printOf(followed: string): string {
+  return hash('sha256', followed, 'base64url')
 }
 
 /** Pages that are counted, not linked to one another. */
