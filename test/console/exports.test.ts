@@ -78,7 +78,7 @@ describeConsole(
       const page = await bench.visit({ key: bench.wharf.demoKey, path: `/exports/${task}` })
       await page.getByText('The source failed. It is asked again by itself.').waitFor()
       const history = page.getByRole('region', { name: 'History' })
-      await history.getByText(/^The source fails since/).waitFor()
+      await history.getByText(/^Source errors since/).waitFor()
       await history.getByText('The source answered with an error.').waitFor()
       await history.getByText('SOURCE_STATUS').waitFor()
       await bench.shoot(page, 'stumbles')

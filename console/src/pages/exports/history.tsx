@@ -45,15 +45,17 @@ function Entry({ entry }: { entry: HistoryEntry }) {
       </time>
       <span className="detail-history-what">{t(`exports.history.${what}`)}</span>
       {ms !== undefined && ms !== null && (
-        <span className="detail-history-length">{format.duration(ms)}</span>
+        <span className="detail-history-length">{lengthOf(what, format.duration(ms), t)}</span>
       )}
-      {progress && <p>{rowsOf(progress, t, format)}</p>}
+      {progress && progress.fetched > 0 && <p>{rowsOf(progress, t, format)}</p>}
       {waitsFor && <p>{t(`exports.waits_for.${waitsFor}`)}</p>}
       {failure && <Why {...failure} />}
       {troubles.map((trouble) => (
         <div key={trouble.at} className="detail-history-trouble">
           <p>
-            {t('exports.history.trouble', { time: format.clock(trouble.at) })}
+            {t(trouble.ms === null ? 'exports.history.trouble' : 'exports.history.trouble_over', {
+              time: format.clock(trouble.at),
+            })}
             {trouble.ms !== null && ` · ${format.duration(trouble.ms)}`}
           </p>
           <Why code={trouble.code} message={trouble.message} />
@@ -61,6 +63,16 @@ function Entry({ entry }: { entry: HistoryEntry }) {
       ))}
     </li>
   )
+}
+
+/** Of a stage its length alone; of a wait, what was waited for. */
+function lengthOf(
+  what: HistoryEntry['what'],
+  time: string,
+  t: ReturnType<typeof useTranslation>['t'],
+): string {
+  if (what === 'requested' || what === 'again') return t('exports.history.in_queue', { time })
+  return what === 'waits' || what === 'interrupted' ? t('exports.history.until_next', { time }) : time
 }
 
 function rowsOf(

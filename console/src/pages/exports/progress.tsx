@@ -31,8 +31,11 @@ export function ExportProgress({ task, waits = true }: { task: ExportTask; waits
         {task.waiting_for ? t(`exports.waits_for.${task.waiting_for.what}`) : t('exports.waits')}
       </span>
     )
-  const { fetched, total } = progress
-  const perSecond = task.stage === 'fetching' ? exportRates.perSecond(task.task_id) : null
+  const { fetched } = progress
+  // Nothing of nothing: the source has not said yet how much there is.
+  const total = progress.total === 0 && fetched === 0 ? null : progress.total
+  const isFetching = task.stage === 'fetching' && !task.waiting_for
+  const perSecond = isFetching ? exportRates.perSecond(task.task_id) : null
   const left =
     perSecond && total !== null && fetched < total ? Math.ceil((total - fetched) / perSecond) * 1_000 : null
   return (

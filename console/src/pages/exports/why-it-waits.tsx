@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Alert } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { type ExportTask, getPosition } from '../../api/exports.ts'
+import { useFormat } from '../../parts/format.ts'
 import { useProblemText } from '../../parts/problem-text.ts'
-import { RelativeTime } from '../../parts/relative-time.tsx'
+import { useTicking } from '../../parts/ticking.ts'
 
 /** The queue moves with other exports' ends, which this page is not told of. */
 const AGAIN_MS = 2_000
@@ -27,15 +28,18 @@ export function WhyItWaits({ task }: { task: ExportTask }) {
           <div>
             {detail} <code>{code}</code>
           </div>
-          {away.next_try_at && (
-            <div>
-              {t('exports.next_try')} <RelativeTime at={away.next_try_at} />
-            </div>
-          )}
+          {away.next_try_at && <NextTry at={away.next_try_at} />}
         </>
       }
     />
   )
+}
+
+function NextTry({ at }: { at: string }) {
+  const { t } = useTranslation()
+  const when = useFormat().ago(at, useTicking())
+  const isNow = when === null || Date.parse(at) < Date.now()
+  return <div>{isNow ? t('exports.next_try_now') : t('exports.next_try', { when })}</div>
 }
 
 function Place({ taskId }: { taskId: string }) {
