@@ -74,7 +74,7 @@ describeConsole('the runs page', (bench) => {
     await press(page, 'Stop', 'three')
     await row(page, 'three').getByText('Idle', { exact: true }).waitFor()
     await press(page, 'Stop', 'two')
-    await page.getByRole('menuitem', { name: "Stop, delete this run's files" }).click()
+    await page.getByRole('menuitem', { name: "Stop and delete this run's files" }).click()
     await row(page, 'two').getByText('Cancelled', { exact: true }).waitFor()
     feeds.finish('one')
     await row(page, 'one').getByText('Done', { exact: true }).waitFor()
