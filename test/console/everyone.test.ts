@@ -17,10 +17,17 @@ describeConsole('for everyone', (bench) => {
       name: 'new-export',
       path: '/exports/new?sample',
       async ready(page) {
-        await page.locator('.cm-content').waitFor()
         await page.locator('.make-actions button[type="button"]').nth(1).click()
         await page.locator('.sheet').waitFor()
+        await page.locator('.builder-name').nth(6).click()
+        await page.locator('.builder-form').waitFor()
       },
+    },
+    { name: 'saved', path: '/saved/exports', ready: (page) => page.locator('[data-row]').waitFor() },
+    {
+      name: 'saved-export',
+      path: '/saved/exports/monthly',
+      ready: (page) => page.locator('.saved-next').waitFor(),
     },
     {
       name: 'export',
@@ -48,6 +55,11 @@ describeConsole('for everyone', (bench) => {
 
   async function makeExports(): Promise<void> {
     const source_url = `${bench.wharf.address}/samples/orders?rows=50`
+    await fetch(`${bench.wharf.address}/api/saved-exports/monthly`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${bench.wharf.demoKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ source_url, schedule: { cron: '0 6 1 * *', timezone: 'UTC' } }),
+    })
     finished = await bench.wharf.startExport({
       source_url,
       type: 'excel',
