@@ -8,8 +8,10 @@ import { hasRoom, type Lanes, WAKE_GRACE_MS } from '../lanes.ts'
 import type { Leases } from '../lease.ts'
 
 const BATCH = 500
-/** The longest pause between two looks; also how late a wake that was lost can be noticed. */
+/** The longest pause between two looks while there are jobs. */
 const LONGEST_PAUSE_MS = 10_000
+/** The same while there are none; also how late the first wake can be noticed if it was lost. */
+const LONGEST_IDLE_MS = 15_000
 const SHORTEST_PAUSE_MS = 250
 const LONGEST_REWAKE_MS = 5 * 60_000
 
@@ -34,7 +36,7 @@ export interface OverdueDeps {
 export class OverdueDuty implements Duty {
   readonly name = 'overdue-jobs'
   readonly #deps: OverdueDeps
-  readonly #longestPauseMs: number
+  readonly #halfLeaseMs: number
   /** After an outage of the ledger, living workers get this long to renew what ran out meanwhile. */
   readonly #graceMs: number
   #forgot = false
@@ -43,8 +45,7 @@ export class OverdueDuty implements Duty {
 
   constructor(deps: OverdueDeps, { leaseMs }: { leaseMs: number }) {
     this.#deps = deps
-    // Every lease is seen at least once before it runs out, and so its end is known in time.
-    this.#longestPauseMs = Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, leaseMs / 2))
+    this.#halfLeaseMs = Math.max(SHORTEST_PAUSE_MS, leaseMs / 2)
     this.#graceMs = leaseMs / 2
   }
 
@@ -61,8 +62,10 @@ export class OverdueDuty implements Duty {
     const reclaimed = reclaims ? await this.#reclaim(signal) : 0
     const published = wake <= 0 || reclaimed > 0 ? await this.#republish(signal) : 0
     const next = published + reclaimed > 0 ? 0 : Math.min(wake, lease, pause)
+    const longest = next === Number.POSITIVE_INFINITY ? LONGEST_IDLE_MS : LONGEST_PAUSE_MS
     return {
-      nextInMs: Math.min(this.#longestPauseMs, Math.max(SHORTEST_PAUSE_MS, next)),
+      // At most half a lease: each one is seen at least once before it runs out, and so its end is known in time.
+      nextInMs: Math.min(this.#halfLeaseMs, longest, Math.max(SHORTEST_PAUSE_MS, next)),
       reclaimed,
       published,
     }

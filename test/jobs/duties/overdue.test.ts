@@ -53,7 +53,7 @@ describe.each(availableBackends())('overdue jobs on %s', (name) => {
     const { instance, advance } = await fleet(name)
     const { kind, nth } = ledByHand('work')
     const a = await instance([kind])
-    expect(await a.engine.overdue.runOnce(never)).toEqual({ nextInMs: 10_000, published: 0, reclaimed: 0 })
+    expect(await a.engine.overdue.runOnce(never)).toEqual({ nextInMs: 15_000, published: 0, reclaimed: 0 })
     a.dispatcher.loses = true
     await submit(a, 'work')
     expect(await a.engine.overdue.runOnce(never)).toMatchObject({ nextInMs: 5_000 })
