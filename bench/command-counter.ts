@@ -7,7 +7,7 @@ const OWN = new Set(['echo', 'info', 'monitor'])
 
 /**
  * Counts the commands that clients sent to Redis, in the server: MONITOR shows every call and marks those that come
- * from inside a script with `lua`, which `INFO commandstats` cannot tell apart. Commandstats is taken as well, and both
+ * from inside a script with `lua`, which `INFO commandstats` cannot separate. Commandstats is taken as well, and both
  * must agree on the sum: a MONITOR that fell behind or lost a line would be noticed.
  */
 export class CommandCounter {

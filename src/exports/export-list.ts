@@ -120,7 +120,7 @@ export class ExportList {
     return search === undefined ? query : query.where(holds(search))
   }
 
-  /** Only the job knows whether an open export waits or runs. A cross join tells SQLite where to begin. */
+  /** Only the job knows whether an open export waits or runs. A cross join makes SQLite begin there. */
   #open(status: 'pending' | 'processing') {
     return this.#ledger.db
       .selectFrom('export_list')

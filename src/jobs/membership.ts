@@ -64,7 +64,7 @@ export class Membership {
     return this.#said
   }
 
-  /** Enters this instance into the ledger, or throws `FILES_NOT_SHARED` and leaves nothing behind. */
+  /** Enters this instance into the ledger, or throws `FILES_NOT_SHARED` and leaves no row. */
   async join(): Promise<void> {
     const { dataDir, store, sharedDir } = this.#options
     const home = homeOf(dataDir)

@@ -51,7 +51,7 @@ const WAITED_TOO_LONG = new Set(['55P03', '57014', NO_ANSWER])
 /** Raised by `wharf_refuse`. */
 const REFUSED = 'WH001'
 const MAX_TRIES = 5
-/** A connection that breaks before the commit leaves nothing behind. Once more is enough: the next may be to a server that is away. */
+/** A connection that breaks before the commit changes nothing. Once more is enough: the next may be to a server that is away. */
 const MAX_CONNECTIONS = 2
 const MAINTENANCE_LIMIT_MS = 10 * 60_000
 /** Who asks whether the ledger is there has no use for a late answer. */

@@ -15,7 +15,7 @@ export interface ArtifactStore {
   publicUrl(key: string): Promise<string | null>
   healthy(signal?: AbortSignal): Promise<StoreHealth>
   /**
-   * Removes what a crash left, once it is older than this. Returns how many. Where the age does not tell whether
+   * Removes what a crash left, once it is older than this. Returns how many. Where the age does not show whether
    * somebody is still writing, `inUse` is asked.
    */
   sweepStale(

@@ -41,7 +41,7 @@ export function nameSchemas(document: Json, described: Record<string, unknown>):
     return { $ref: `#/components/schemas/${name}`, ...(differs && { description }) }
   }
 
-  /** A discriminator names the components by the values that tell them apart. */
+  /** A discriminator names the components by the values that distinguish them. */
   const withMapping = (schema: Json): Json => {
     const { discriminator, oneOf } = schema as { discriminator?: { propertyName: string }; oneOf?: Json[] }
     if (!discriminator || !oneOf) return schema

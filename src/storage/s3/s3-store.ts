@@ -101,7 +101,7 @@ export class S3Store implements ArtifactStore {
         ...stat,
         size: sent?.size ?? stat.size,
         range: sent && { start: sent.start, end: sent.end },
-        stream: told(found.body, key, signal),
+        stream: withOurErrors(found.body, key, signal),
       }
     } catch (error) {
       throw toStorageError(error, `open ${key}`, signal)
@@ -217,8 +217,8 @@ function contentRange({ headers, body }: { headers: IncomingHttpHeaders; body: R
   }
 }
 
-/** The same bytes, with errors on the way told in our words. */
-function told(source: Readable, key: string, signal: AbortSignal | undefined): Readable {
+/** The same bytes; errors on the way become ours. */
+function withOurErrors(source: Readable, key: string, signal: AbortSignal | undefined): Readable {
   const stream = Readable.from(
     (async function* () {
       try {

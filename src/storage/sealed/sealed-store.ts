@@ -42,7 +42,7 @@ interface Known {
   size: number
 }
 
-/** The content type of an encrypted file, with that of the file itself: it tells the two kinds of files apart. */
+/** The content type of an encrypted file, with that of the file itself: it distinguishes the two kinds of files. */
 const SEALED_TYPE = 'application/vnd.wharf.sealed; of='
 const MOST_KNOWN = 1_000
 const TRIES = 10

@@ -43,7 +43,7 @@ function ofList({ headers, url }: SeenAnswer, length: number): Guess[] {
   return perhapsMore('a list', { url, rows: '', total: null }, length)
 }
 
-/** Nothing says that there is more: only asking shows whether the first rows are all. Of one row nothing can be told. */
+/** Nothing says that there is more: only asking shows whether the first rows are all. One row is too few to know. */
 function perhapsMore(reason: string, shape: HttpSource, length: number): Guess[] {
   const all: Guess = {
     reason: `${reason}, and nothing says that there is more`,

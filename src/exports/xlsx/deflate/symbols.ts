@@ -26,7 +26,7 @@ function ranges(symbols: number, each: number): Ranges {
 }
 
 const LENGTHS = ranges(29, 4)
-// The longest match has a symbol of its own, without extra bits, though the one before could tell it too.
+// The longest match has a symbol of its own, without extra bits, though the one before could represent it too.
 LENGTHS.base[28] = MAX_LENGTH - MIN_LENGTH
 LENGTHS.extra[28] = 0
 
