@@ -32,11 +32,11 @@ export function escapeMarkup(text: string): string {
 }
 
 /**
- * Texts that `<v>` would not bring through: blanks at either end get lost there, and what looks like an escape would be
- * undone by some readers and not by others.
+ * Texts that `<v>` would not bring through: blanks at either end get lost there, LibreOffice shows lines as one, and what looks like
+ * an escape would be undone by some readers and not by others.
  */
 export function needsInline(text: string): boolean {
-  return /^[ \t\n]|[ \t\n]$/.test(text) || looksEscaped(text)
+  return /^[ \t]|[ \t]$|\n/.test(text) || looksEscaped(text)
 }
 
 export function looksEscaped(text: string): boolean {

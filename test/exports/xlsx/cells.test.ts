@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CellType } from '../../../src/exports/sheet/index.ts'
 import type { Book } from '../../../src/exports/xlsx/write-workbook.ts'
 import { Office, SOFFICE } from '../libreoffice/office.ts'
-import { readWorkbooks, type SeenCell } from './foreign-reader.ts'
+import { readParts, readWorkbooks, type SeenCell } from './foreign-reader.ts'
 import { column, Digits, plan, type Row, type SpoolValue, setup } from './spool-fixture.ts'
 
 let bench: ReturnType<typeof setup>
@@ -339,6 +339,26 @@ test.runIf(SOFFICE !== undefined)('and in LibreOffice, titles and row headers in
     office.close()
   }
   expect(warnings).toEqual([expect.stringMatching(/: 2 texts have control characters, .* the first in B23$/)])
+})
+
+test('texts of several lines are inline strings, in data and titles: LibreOffice shows others as one line', async () => {
+  const title = { row: 0, column: 0, rowSpan: 1, columnSpan: 1, value: 'a\nb', style: {} }
+  const rows: Row[] = [['two\r\nlines'], ['"three"\nlines & more\nhere'], ['one line']]
+  const top = { rows: 1, heights: [], cells: [title] }
+  const { files } = await bench.write({
+    sheets: [{ plan: plan([column(0)], { top }), segments: [bench.spool(rows)] }],
+  })
+  const xml = readParts(files[0]!.path)['xl/worksheets/sheet1.xml'] ?? ''
+  const kinds = [...xml.matchAll(/ t="(\w+)">(?:<is><t[^>]*>|<v>)([^<]*)</g)].map(([, kind, text]) => [
+    kind,
+    text,
+  ])
+  expect(kinds).toEqual([
+    ['inlineStr', 'a\nb'],
+    ['inlineStr', 'two\nlines'],
+    ['inlineStr', '"three"\nlines &amp; more\nhere'],
+    ['str', 'one line'],
+  ])
 })
 
 test('control characters are pictured, and the file says so', async () => {

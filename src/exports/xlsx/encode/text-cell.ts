@@ -55,8 +55,8 @@ export function textCell(c: Cursor, column: CompiledColumn): void {
     column.conditions === null
       ? 0
       : column.conditions.forBytes(input, start, findTextEnd(input, start, c.end))
-  let outcome = input[start]! <= BLANK ? ENDS_BLANK : copyText(c, column, variant, false)
-  if (outcome === ENDS_BLANK) outcome = copyText(c, column, variant, true)
+  let outcome = input[start]! <= BLANK ? NEEDS_INLINE : copyText(c, column, variant, false)
+  if (outcome === NEEDS_INLINE) outcome = copyText(c, column, variant, true)
   if (outcome === COPIED) {
     const bytes = c.i - 1 - start
     // A character takes a byte or more, so most texts need no counting.
@@ -69,8 +69,8 @@ export function textCell(c: Cursor, column: CompiledColumn): void {
 }
 
 const COPIED = 0
-/** Nothing was written: the text ends with a blank, which has to be kept. */
-const ENDS_BLANK = 1
+/** Nothing was written: the text ends with a blank or has line ends, which only inline strings keep in every reader. */
+const NEEDS_INLINE = 1
 /** Nothing was written: a byte needs more than an entity, or the text may be too long for a cell. */
 const NEEDS_CARE = 2
 
@@ -95,7 +95,7 @@ function copyText(c: Cursor, column: CompiledColumn, variant: number, keepBlanks
     const kind = classes[input[i]!]!
     if (kind === QUOTE_CLASS) {
       if (input[i + 1] !== QUOTE) {
-        outcome = keepBlanks || input[i - 1]! > BLANK ? COPIED : ENDS_BLANK
+        outcome = keepBlanks || input[i - 1]! > BLANK ? COPIED : NEEDS_INLINE
         break
       }
       out[o] = QUOTE
@@ -110,6 +110,10 @@ function copyText(c: Cursor, column: CompiledColumn, variant: number, keepBlanks
       i += 1
     } else if (kind === LINE_END) {
       c.multiline = true
+      if (!keepBlanks) {
+        outcome = NEEDS_INLINE
+        break
+      }
       if (input[i] === RETURN && input[i + 1] === NEWLINE) i += 1
       out[o] = NEWLINE
       o += 1
