@@ -22,7 +22,9 @@ export function checkShape<T extends TSchema>(schema: T, value: unknown, place: 
     ({ keyword, schemaPath }) =>
       !['oneOf', 'anyOf', 'boolean'].includes(keyword) && !others.some((path) => schemaPath.startsWith(path)),
   )
-  const error = errors[0] ?? all.find(({ keyword }) => keyword === 'const') ?? all[0]
+  // A misspelt key is the reason why the right one is missing.
+  const unknown = errors.find(({ keyword }) => keyword === 'additionalProperties')
+  const error = unknown ?? errors[0] ?? all.find(({ keyword }) => keyword === 'const') ?? all[0]
   const steps = error?.instancePath.split('/').slice(1) ?? []
   const at = [place, ...steps].join('.')
   if (error?.keyword === 'additionalProperties')
