@@ -110,6 +110,10 @@ describeConsole(
       await page.getByRole('button', { name: 'Delivered 1' }).waitFor()
       await page.getByText('Delivered', { exact: true }).waitFor()
       expect(sha256sum(join(folder, 'in', '发布 1.bin'))).toBe(signature)
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Command palette' }).fill('console/发布')
+      await page.getByRole('option', { name: /^console/ }).click()
+      await page.getByText(signature).waitFor()
 
       await page.getByRole('link', { name: 'Transfers' }).last().click()
       await page.getByRole('link', { name: '发布 1.bin', exact: true }).waitFor()

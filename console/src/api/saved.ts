@@ -7,6 +7,7 @@ import type {
   TemplateSummary,
 } from '../../../src/http/wire.ts'
 import { ask, askWithText } from './client.ts'
+import { rememberExport } from './own-exports.ts'
 
 export type { GrantedConnection, SavedRun, StoredTemplate, TemplateSummary }
 export type SavedExport = Omit<SavedExportView, 'request'> & { request: Record<string, unknown> }
@@ -57,16 +58,18 @@ export const putSaved = (projectId: string, name: string, json: string): Promise
 export const deleteSaved = (projectId: string, name: string): Promise<null> =>
   ask(path(named(EXPORTS, name), projectId), { method: 'DELETE' })
 
-export function runSaved(
+export async function runSaved(
   projectId: string,
   name: string,
   { parameters, attempt }: { parameters: SavedParameters; attempt: string },
 ): Promise<ExportTask> {
-  return ask(path(`${named(EXPORTS, name)}/run`, projectId), {
+  const task = await ask<ExportTask>(path(`${named(EXPORTS, name)}/run`, projectId), {
     method: 'POST',
     body: { parameters },
     headers: { 'idempotency-key': attempt },
   })
+  rememberExport(task)
+  return task
 }
 
 export const listSavedRuns = async (projectId: string, name: string, signal: AbortSignal) =>

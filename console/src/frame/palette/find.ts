@@ -78,6 +78,6 @@ async function findTasks(has: (name: string) => boolean, signal: AbortSignal): P
       id: task_id,
       title: file_name,
       about: created_at.slice(0, 10),
-      path: '/processing',
+      path: `/processing/${encodeURIComponent(task_id)}`,
     }))
 }

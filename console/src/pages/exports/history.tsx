@@ -66,11 +66,7 @@ function Entry({ entry }: { entry: HistoryEntry }) {
 }
 
 /** Of a stage its length alone; of a wait, what was waited for. */
-function lengthOf(
-  what: HistoryEntry['what'],
-  time: string,
-  t: ReturnType<typeof useTranslation>['t'],
-): string {
+function lengthOf(what: HistoryEntry['what'], time: string, t: TFunction): string {
   if (what === 'requested' || what === 'again') return t('exports.history.in_queue', { time })
   return what === 'waits' || what === 'interrupted' ? t('exports.history.until_next', { time }) : time
 }

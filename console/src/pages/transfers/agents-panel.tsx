@@ -8,6 +8,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
+import { RelativeTime } from '../../parts/relative-time.tsx'
 
 const COMMAND = `wharf agent \\\n  --server ${window.location.origin} \\\n  --id HOST --enroll TOKEN \\\n  --state DIRECTORY \\\n  --root DIRECTORY \\\n  --allow-project PROJECT \\\n  --allow-user USER`
 /** Agents come and go without an event. */
@@ -58,11 +59,7 @@ export function AgentsPanel() {
       key: 'since',
       title: t('transfers.agents.since'),
       align: 'right',
-      draw: ({ connected_at }) => (
-        <time dateTime={connected_at} title={format.exact(connected_at)}>
-          {format.moment(connected_at)}
-        </time>
-      ),
+      draw: ({ connected_at }) => <RelativeTime at={connected_at} />,
     },
   ]
   return (

@@ -1,8 +1,9 @@
 import { UploadOutlined } from '@ant-design/icons'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Button, Select } from 'antd'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useSearch } from 'wouter'
 import { listFiles, putFile, type RepositoryFile } from '../../api/transfers.ts'
 import { useFormat } from '../../parts/format.ts'
 import { ProblemNote } from '../../parts/problem-note.tsx'
@@ -20,7 +21,9 @@ export function FileChoice({
   const format = useFormat()
   const client = useQueryClient()
   const picker = useRef<HTMLInputElement>(null)
-  const [prefix, setPrefix] = useState('')
+  // The command palette leads here with the file that was looked for.
+  const wanted = new URLSearchParams(useSearch()).get('file')
+  const [prefix, setPrefix] = useState(wanted ?? '')
   const [fraction, setFraction] = useState<number | null>(null)
   const [error, setError] = useState<unknown>(null)
   const { data } = useQuery({
@@ -28,6 +31,10 @@ export function FileChoice({
     queryFn: ({ signal }) => listFiles(prefix, signal),
     placeholderData: (before) => before,
   })
+  useEffect(() => {
+    const found = file === null && data?.items.find(({ path }) => path === wanted)
+    if (found) onChoose(found)
+  }, [data, file, wanted, onChoose])
   const upload = async (chosen: File) => {
     setError(null)
     setFraction(0)

@@ -7,10 +7,10 @@ import { listSaved, type SavedExport } from '../../../api/saved.ts'
 import { useProject } from '../../../live/project.ts'
 import { type Column, DataTable } from '../../../parts/data-table.tsx'
 import { EmptyState } from '../../../parts/empty-state.tsx'
-import { useFormat } from '../../../parts/format.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { Panel } from '../../../parts/panel.tsx'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
+import { RelativeTime } from '../../../parts/relative-time.tsx'
 import { RunPill } from './run-pill.tsx'
 import { SavedTabs } from './saved-tabs.tsx'
 import './saved.css'
@@ -19,7 +19,6 @@ import { useScheduleText } from './use-schedule-text.ts'
 /** Requests under names: when each runs next, and how it went last. */
 export function SavedListPage() {
   const { t } = useTranslation()
-  const format = useFormat()
   const scheduleText = useScheduleText()
   const [, go] = useLocation()
   const projectId = useProject()?.project_id
@@ -44,8 +43,7 @@ export function SavedListPage() {
     {
       key: 'next',
       title: t('make.saved.next'),
-      draw: ({ next_run_at }) =>
-        next_run_at ? <time title={format.exact(next_run_at)}>{format.moment(next_run_at)}</time> : '–',
+      draw: ({ next_run_at }) => (next_run_at ? <RelativeTime at={next_run_at} /> : '–'),
     },
     { key: 'last', title: t('make.saved.last'), draw: (saved) => <LastRun saved={saved} /> },
   ]
@@ -82,12 +80,13 @@ export function SavedListPage() {
 }
 
 function LastRun({ saved: { last_run, failing } }: { saved: SavedExport }) {
-  const format = useFormat()
   if (!last_run) return failing ? <span className="exports-sub">{failing.message}</span> : '–'
   return (
     <span className="saved-last">
       <RunPill run={last_run} />
-      <span className="exports-sub">{format.moment(last_run.created_at)}</span>
+      <span className="exports-sub">
+        <RelativeTime at={last_run.created_at} />
+      </span>
     </span>
   )
 }
