@@ -310,3 +310,18 @@ test('a planned sheet has frozen headers, a filter and a print set-up', async ()
   expect([second!.freeze, second!.filter, second!.titles]).toEqual(['A2', 'A1:L3', ['$1:$1', null]])
   expect(second!.page[0]).toBe('landscape')
 })
+
+test('a sheet without columns has room for its title', async () => {
+  const title = {
+    row: 0,
+    column: 0,
+    rowSpan: 1,
+    columnSpan: 1,
+    value: 'Nothing',
+    style: { wrap: true, size: 16 },
+  }
+  const top = { rows: 1, heights: [], cells: [title] }
+  const { files } = await bench.write({ sheets: [{ plan: plan([], { top }), segments: [] }] })
+  const [[sheet] = []] = await readWorkbooks([files[0]!.path])
+  expect([sheet?.widths.A, sheet?.heights['1']]).toEqual([expect.closeTo(60.7, 0), 22])
+})

@@ -29,6 +29,8 @@ export function columnWidths(
   /** Of data: a sum has more digits than what it sums up. */
   rows = 0,
 ): number[] {
+  // No rows and no template: title and summary need room all the same.
+  if (plan.columns.length === 0) return [WIDEST]
   const widths = plan.columns.map((column, index) => {
     if (column.width !== undefined) return Math.min(Math.max(column.width, 0), WIDEST_THAT_EXCEL_TAKES)
     const data =
