@@ -31,6 +31,8 @@ export interface TargetResult {
   errorMessage: string
   /** Percent, while it downloads. */
   progress: number
+  /** False while the engine waits for the agent to connect; left out by engines that do not tell. */
+  connected?: boolean
 }
 
 export interface TransferResult {

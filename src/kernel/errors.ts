@@ -139,6 +139,7 @@ export const ERRORS = {
   TASK_NOT_FOUND: kind('TASK_NOT_FOUND', 404, NOT_FOUND, 'There is no such task'),
   TASK_FINISHED: kind('TASK_FINISHED', 409, FAILED_PRECONDITION, 'The task has already ended'),
   TASK_NOT_FINISHED: kind('TASK_NOT_FINISHED', 409, FAILED_PRECONDITION, 'The task has not ended yet'),
+  NOTHING_FAILED: kind('NOTHING_FAILED', 409, FAILED_PRECONDITION, 'There is nothing to try again'),
 
   JOB_KIND_UNKNOWN: kind('JOB_KIND_UNKNOWN', 500, INTERNAL, 'No handler is defined for this kind of job'),
   JOB_CANCELLED: kind('JOB_CANCELLED', 409, CANCELLED, 'The job was cancelled'),

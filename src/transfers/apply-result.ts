@@ -17,16 +17,26 @@ export function changesBy(targets: WindowTarget[], result: TransferResult): Targ
 
 /** Ends a target that no engine has ended. */
 export function ended(target: WindowTarget, errorCode: number, errorMessage: string): TargetChange {
-  return { id: target.id, status: 'Failed', errorCode, errorMessage, progress: target.progress }
+  return {
+    id: target.id,
+    status: 'Failed',
+    errorCode,
+    errorMessage,
+    progress: target.progress,
+    absent: false,
+  }
 }
 
 function changeBy(target: WindowTarget, row: TargetResult): TargetChange | undefined {
   const { errorCode, errorMessage } = row
-  if (errorCode === DONE) return { id: target.id, status: 'Success', errorCode, errorMessage, progress: 100 }
+  const { id } = target
+  if (errorCode === DONE)
+    return { id, status: 'Success', errorCode, errorMessage, progress: 100, absent: false }
   if (errorCode !== DOWNLOADING) return ended(target, errorCode, errorMessage)
   const progress = Math.min(100, Math.max(0, Math.round(row.progress) || 0))
-  if (progress === target.progress) return undefined
-  return { id: target.id, status: 'Running', errorCode, errorMessage, progress }
+  const absent = row.connected === false
+  if (progress === target.progress && absent === target.absent) return undefined
+  return { id, status: 'Running', errorCode, errorMessage, progress, absent }
 }
 
 /** Of two rows for one target, the one with an end counts, whichever came first. */

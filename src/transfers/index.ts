@@ -8,6 +8,7 @@ export {
   KnownAgent,
   NewEnrollment,
   OneAgent,
+  Redelivery,
   RepositoryFileView,
   RepositoryPage,
   TransferAccepted,

@@ -12,6 +12,7 @@ import { parseTaskKey, TRANSFER_KIND } from './transfer-keys.ts'
 import type { ExportFile } from './transfer-request.ts'
 import { Transfers } from './transfers.ts'
 import { noTransfer } from './views/transfer-queries.ts'
+import { transfersToNotice } from './views/transfers-to-notice.ts'
 import { WindowFiles, WindowStore } from './windows/index.ts'
 
 export interface TransfersOptions {
@@ -78,7 +79,7 @@ export async function openTransfers(ground: Ground, options: TransfersOptions): 
         missing: (taskId) => noTransfer('task', taskId),
       },
     },
-    overview: { kind: TRANSFER_KIND },
+    overview: { kind: TRANSFER_KIND, attention: () => transfersToNotice(ledger) },
     artifacts: repository,
     ...(carriers.sockets && { sockets: carriers.sockets }),
     start: () => carriers.start?.(),

@@ -65,6 +65,8 @@ interface TransferWindowsTable {
   succeeded: Generated<number>
   failed: Generated<number>
   timed_out: Generated<number>
+  /** Open targets whose agents are not connected. */
+  absent: Generated<number>
   file_size: number | null
   egress: number | null
 }
@@ -80,6 +82,8 @@ interface TransferTargetsTable {
   error_code: Generated<number>
   error_message: Generated<string>
   progress: Generated<number>
+  /** 1: its agent is not connected, and is waited for. */
+  absent: Generated<number>
 }
 
 interface TransferTasksTable {

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import type { AgentName, EnrolledAgent, SwarmAgent } from '../carriers/index.ts'
 import { type Engine, Gather } from '../jobs/index.ts'
 import { AppError, ERRORS } from '../kernel/index.ts'
@@ -8,8 +9,8 @@ import { hashOf } from './transfer-keys.ts'
 import { type ExportFile, type JoinRequest, readRequest, type TransferBody } from './transfer-request.ts'
 import { type AgentView, mergeAgents, toAgentView } from './views/agent-view.ts'
 import { type JobListOptions, TransferList } from './views/transfer-list.ts'
-import { TransferQueries } from './views/transfer-queries.ts'
-import type { RepositoryFile } from './views/transfer-schemas.ts'
+import { noTransfer, TransferQueries } from './views/transfer-queries.ts'
+import type { Redelivery, RepositoryFile } from './views/transfer-schemas.ts'
 import type { TransferJobView, TransferTaskView } from './views/transfer-view.ts'
 import {
   type Joined,
@@ -116,6 +117,39 @@ export class Transfers {
       return
     }
     await this.#deps.ledger.transaction((tx) => this.#deps.engine.cancelJob(tx, window.jobId as string))
+  }
+
+  /**
+   * Asks again for every target that did not get the file, in the window that is open now. The same file: a path that
+   * was replaced meanwhile keeps its older version for a while.
+   */
+  async redeliver(tx: Tx, jobId: string): Promise<Static<typeof Redelivery>> {
+    const { windows } = this.#deps
+    const window = await windows.find(hashOf(jobId))
+    if (!window) throw noTransfer('job', jobId)
+    const failed = (await windows.targets(window.id, tx.db)).filter(
+      ({ status }) => status === 'Failed' || status === 'Timeout',
+    )
+    if (failed.length === 0)
+      throw new AppError(ERRORS.NOTHING_FAILED, 'no target of this delivery has failed')
+    const { projectId, bizId, appId, fullPath, fileName, signature, artifactKey } = window
+    const requests = failed.map(({ agentId, containerId, user, directory }) => ({
+      ...{ projectId, bizId, appId, fullPath, fileName, signature, artifactKey },
+      target: { agentId, containerId, user, directory },
+    }))
+    const outcomes: (Joined | AppError)[] = []
+    for (let from = 0; from < requests.length; from += JOINS_A_TRANSACTION)
+      outcomes.push(...(await this.#join.join(tx, requests.slice(from, from + JOINS_A_TRANSACTION))))
+    const joined = outcomes.filter((outcome): outcome is Joined => !(outcome instanceof AppError))
+    const refused = outcomes.flatMap((outcome, index) => {
+      if (!(outcome instanceof AppError)) return []
+      const { agentId, containerId } = requests[index]!.target
+      return [{ agent_id: agentId, container_id: containerId, code: outcome.code, detail: outcome.message }]
+    })
+    const last = joined.at(-1)
+    // Nothing is written then: what holds for all of them is the answer.
+    if (!last) throw outcomes[0] as AppError
+    return { job_id: last.jobId, targets: joined.length, refused }
   }
 
   putFile(

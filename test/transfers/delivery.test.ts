@@ -45,6 +45,59 @@ describe.each(availableBackends())('a delivery on %s', (name) => {
     })
   })
 
+  test('a host that is not connected is waited for, and does not count as downloading', async () => {
+    const { joinAll, carrier, first, clock, transfers } = await setup()
+    const here = new Set(['a', 'b'])
+    carrier.answer = ({ targets }) => ({
+      uploadError: null,
+      targets: targets.map((target) => ({ ...rowOf(target, 115), connected: here.has(target.agentId) })),
+    })
+    const { jobId } = await joinAll()
+    const run = runDue(first)
+    const counts = async () => (await transfers.jobs({ limit: 1 })).items[0]?.targets
+    await until('the first answer is written', async () => (await counts())?.absent === 1)
+    expect(await counts()).toMatchObject({ total: 3, downloading: 2, absent: 1 })
+    // To programs that know four states it is one of the open ones.
+    expect((await transfers.job(jobId)).downloading_targets).toMatchObject({
+      'a:': { error_code: 115, connected: true },
+      'c:': { error_code: 115, connected: false },
+    })
+    here.add('c')
+    await until('it has come', async () => {
+      await clock.move(1_000)
+      return (await counts())?.absent === 0
+    })
+    carrier.answer = (order) => allOf(order, 0)
+    await until('the delivery is over', async () => {
+      await clock.move(1_000)
+      return (await counts())?.success === 3
+    })
+    await run
+  })
+
+  test('what failed is delivered again, to the same places and nowhere else', async () => {
+    const { joinAll, carrier, first, clock, transfers, ledger } = await setup()
+    const again = (jobId: string) => ledger.transaction((tx) => transfers.redeliver(tx, jobId))
+    carrier.answer = ({ targets }) => ({
+      uploadError: null,
+      targets: targets.map((target) => rowOf(target, target.agentId === 'b' ? 117 : 0)),
+    })
+    const { jobId } = await joinAll()
+    await runDue(first)
+    carrier.answer = (order) => allOf(order, 0)
+    const { job_id, targets, refused } = await again(jobId)
+    expect([targets, refused]).toEqual([1, []])
+    expect(job_id).not.toBe(jobId)
+    await clock.move(15_000)
+    await runDue(first)
+    const [failed, repeated] = [await transfers.job(jobId), await transfers.job(job_id)]
+    expect(Object.keys(repeated.success_targets)).toEqual(['b:'])
+    expect(repeated.places).toEqual([{ ...failed.places[0], targets: 1 }])
+    expect(repeated.file_signature).toBe(failed.file_signature)
+    await expect(again(job_id)).rejects.toMatchObject({ code: 'NOTHING_FAILED' })
+    await expect(again('AsyncDownloadJob:1:1:/no/such:1')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' })
+  })
+
   test('rows that are late, doubled or unknown change nothing for anybody else', async () => {
     const { joinAll, statuses, carrier, first, clock } = await setup()
     let asked = 0

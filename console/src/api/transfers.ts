@@ -1,5 +1,6 @@
 import type {
   KnownAgent,
+  Redelivery,
   RepositoryFile,
   RepositoryPage,
   TransferAccepted,
@@ -34,6 +35,9 @@ export const getTransferJob = (jobId: string, signal: AbortSignal): Promise<Tran
 
 export const cancelTransferJob = (jobId: string): Promise<TransferJob> =>
   ask(jobPath(jobId), { method: 'DELETE' })
+
+export const redeliver = (jobId: string): Promise<Redelivery> =>
+  ask(`${jobPath(jobId)}/redeliver`, { method: 'POST' })
 
 export type ConnectedAgent = KnownAgent & { connected_at: string }
 

@@ -6,6 +6,7 @@ interface Palette {
   ok: string
   warn: string
   bad: string
+  wait: string
   ink: string
   ink2: string
   bg: string
@@ -25,6 +26,7 @@ const LIGHT: Palette = {
   ok: '#1a7045',
   warn: '#855400',
   bad: '#ad3125',
+  wait: '#46579b',
   ink: '#16232a',
   ink2: '#4d5c63',
   bg: '#f4f6f5',
@@ -43,6 +45,7 @@ const DARK: Palette = {
   ok: '#74d19b',
   warn: '#e8ba64',
   bad: '#f3978b',
+  wait: '#abb8f0',
   ink: '#e6eef0',
   ink2: '#a6b6bc',
   bg: '#0e1518',

@@ -14,6 +14,7 @@ const TARGET_COLUMNS = [
   'error_code',
   'error_message',
   'progress',
+  'transfer_targets.absent as target_absent',
 ] as const
 
 /** The state of tasks and jobs: one statement per question, found by a short key. */
@@ -40,7 +41,12 @@ export class TransferQueries {
     const window = row && toWindow(row)
     // The UUID alone does not make an id: the rest has to be right as well.
     if (!row || !window || taskPrefix(window) + uuid !== taskId) throw noTransfer('task', taskId)
-    const target = toTarget({ ...row, status: row.target_status, window_id: row.id })
+    const target = toTarget({
+      ...row,
+      status: row.target_status,
+      absent: row.target_absent,
+      window_id: row.id,
+    })
     const waiting_for = hasEnded(target.status) ? null : await this.#waitingFor(window)
     return { ...toTaskView(taskId, row.asked_at, window, target), waiting_for }
   }
@@ -98,7 +104,13 @@ export class TransferQueries {
       .execute()
     const first = rows[0]
     const targets = rows.map((row) =>
-      toTarget({ ...row, id: row.target_id, status: row.target_status, window_id: row.id }),
+      toTarget({
+        ...row,
+        id: row.target_id,
+        status: row.target_status,
+        absent: row.target_absent,
+        window_id: row.id,
+      }),
     )
     return { window: first && toWindow(first), targets }
   }

@@ -61,6 +61,23 @@ export const TransferAccepted = Type.Object(
   { title: 'TransferAccepted' },
 )
 
+export const Redelivery = Type.Object(
+  {
+    job_id: Type.String({ description: 'The delivery that the targets are in now' }),
+    targets: Type.Integer({ description: 'Asked for again' }),
+    refused: Type.Array(
+      Type.Object({
+        agent_id: Type.String(),
+        container_id: Type.String(),
+        code: Type.String(),
+        detail: Type.String(),
+      }),
+      { description: 'Targets that the project may not send to any more' },
+    ),
+  },
+  { title: 'Redelivery' },
+)
+
 const FileFields = {
   job_id: Type.String(),
   project_id: Type.String(),
@@ -95,8 +112,21 @@ export const Target = Type.Object(
     error_code: Type.Integer(),
     error_msg: Type.String(),
     progress: Type.Integer(),
+    connected: Type.Boolean({
+      description: 'false: the download waits for the agent, which is not connected; true otherwise',
+    }),
+    place: Type.Integer({ description: 'Where the file goes: an index into `places`' }),
   },
   { title: 'TransferTarget' },
+)
+
+const Place = Type.Object(
+  {
+    directory: Type.String(),
+    user: Type.String({ description: 'Owner of the file; empty: the user that the agent runs as' }),
+    targets: Type.Integer(),
+  },
+  { title: 'TransferPlace' },
 )
 
 const Targets = Type.Record(Type.String(), Target, { description: 'Keyed agent_id:container_id' })
@@ -119,6 +149,7 @@ export const TransferItem = Type.Object(
       success: Type.Integer(),
       failed: Type.Integer(),
       downloading: Type.Integer(),
+      absent: Type.Integer({ description: 'Agents that are not connected, and are waited for' }),
       timeout: Type.Integer(),
     }),
     window_starts_at: Time,
@@ -142,6 +173,7 @@ export const TransferJob = Type.Object(
     failed_targets: Targets,
     downloading_targets: Targets,
     timeout_targets: Targets,
+    places: Type.Array(Place, { description: 'Directories and owners, the one with the most targets first' }),
     window_ends_at: Time,
     executed_at: nullable(Time),
     finished_at: nullable(Time),

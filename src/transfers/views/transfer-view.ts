@@ -1,9 +1,8 @@
 import type { Static } from 'typebox'
 import { DOWNLOADING } from '../target-codes.ts'
 import { hasEnded, type TransferWindow, type WindowTarget } from '../windows/index.ts'
-import type { Target, TransferItem, TransferJob, TransferTask } from './transfer-schemas.ts'
+import type { TransferItem, TransferJob, TransferTask } from './transfer-schemas.ts'
 
-type TargetView = Static<typeof Target>
 export type TransferTaskView = Static<typeof TransferTask>
 export type TransferJobView = Static<typeof TransferJob>
 export type TransferJobItem = Static<typeof TransferItem>
@@ -41,6 +40,8 @@ export function toJobView(
   window: TransferWindow,
   targets: WindowTarget[],
 ): Omit<TransferJobView, 'waiting_for'> {
+  const places = placesOf(targets)
+  const indexOf = new Map(places.map((place, index) => [placeKey(place), index]))
   return {
     ...fileOf(window),
     project_id: window.projectId,
@@ -48,7 +49,12 @@ export function toJobView(
     engine_task_id: window.engineTaskId,
     targets: targets.length,
     ...bytesOf(window),
-    ...targetMaps(targets),
+    ...mapsOf(targets, (target) => ({
+      ...toldOf(target),
+      connected: !target.absent,
+      place: indexOf.get(placeKey(target)) ?? 0,
+    })),
+    places,
     created_at: iso(window.createdAt),
     window_ends_at: iso(window.endsAt),
     executed_at: isoOrNull(window.executedAt),
@@ -58,7 +64,7 @@ export function toJobView(
 
 /** `collected` is the number of targets so far, of a window that has not closed. */
 export function toJobItem(window: TransferWindow, windowMs: number, collected?: number): TransferJobItem {
-  const { total, success, failed, timeout } = window.counts
+  const { total, success, failed, timeout, absent } = window.counts
   return {
     ...fileOf(window),
     project_id: window.projectId,
@@ -67,7 +73,8 @@ export function toJobItem(window: TransferWindow, windowMs: number, collected?: 
       total: collected ?? total,
       success,
       failed,
-      downloading: window.status === 'Pending' ? 0 : total - success - failed - timeout,
+      downloading: window.status === 'Pending' ? 0 : total - success - failed - timeout - absent,
+      absent,
       timeout,
     },
     ...bytesOf(window),
@@ -83,20 +90,42 @@ function bytesOf({ fileSize, counts, egress }: TransferWindow) {
   return { file_size: fileSize, delivered_bytes: (fileSize ?? 0) * counts.success, egress_bytes: egress }
 }
 
-/** While a window collects, its targets are in none of the four. */
+/** Where the file goes, and how often. */
+function placesOf(targets: WindowTarget[]): TransferJobView['places'] {
+  const places = new Map<string, TransferJobView['places'][number]>()
+  for (const { directory, user } of targets) {
+    const place = places.get(placeKey({ directory, user })) ?? { directory, user, targets: 0 }
+    places.set(placeKey(place), { ...place, targets: place.targets + 1 })
+  }
+  return [...places.values()].sort((a, b) => b.targets - a.targets || (a.directory < b.directory ? -1 : 1))
+}
+
+function placeKey({ directory, user }: { directory: string; user: string }): string {
+  return JSON.stringify([directory, user])
+}
+
+/** As programs beside Wharf read them in Redis. */
 export function targetMaps(targets: WindowTarget[]) {
+  return mapsOf(targets, toldOf)
+}
+
+function toldOf({ status, errorCode, errorMessage, progress }: WindowTarget) {
+  return { error_code: hasEnded(status) ? errorCode : DOWNLOADING, error_msg: errorMessage, progress }
+}
+
+/** While a window collects, its targets stand in none of the four. */
+function mapsOf<T>(targets: WindowTarget[], told: (target: WindowTarget) => T) {
   // No prototype: an agent may be called anything.
-  const map = () => Object.create(null) as Record<string, TargetView>
+  const map = () => Object.create(null) as Record<string, T>
   const maps = {
     success_targets: map(),
     failed_targets: map(),
     downloading_targets: map(),
     timeout_targets: map(),
   }
-  for (const { status, agentId, containerId, errorCode, errorMessage, progress } of targets) {
-    if (status === 'Pending') continue
-    const error_code = hasEnded(status) ? errorCode : DOWNLOADING
-    maps[MAPS[status]][`${agentId}:${containerId}`] = { error_code, error_msg: errorMessage, progress }
+  for (const target of targets) {
+    if (target.status === 'Pending') continue
+    maps[MAPS[target.status]][`${target.agentId}:${target.containerId}`] = told(target)
   }
   return maps
 }

@@ -33,7 +33,7 @@ export interface TransferWindow {
   deadlineAt: number | null
   finishedAt: number | null
   /** As of the last change; a window that still collects has not counted yet. */
-  counts: { total: number; success: number; failed: number; timeout: number }
+  counts: { total: number; success: number; failed: number; timeout: number; absent: number }
   fileSize: number | null
   egress: number | null
 }
@@ -44,6 +44,8 @@ export interface WindowTarget extends TransferTarget {
   errorCode: number
   errorMessage: string
   progress: number
+  /** Its agent is not connected, and is waited for. */
+  absent: boolean
 }
 
 export function hasEnded(status: TransferStatus): boolean {
@@ -76,7 +78,13 @@ export function toWindow(row: Selectable<Schema['transfer_windows']>): TransferW
     executedAt: row.executed_at,
     deadlineAt: row.deadline_at,
     finishedAt: row.finished_at,
-    counts: { total: row.targets, success: row.succeeded, failed: row.failed, timeout: row.timed_out },
+    counts: {
+      total: row.targets,
+      success: row.succeeded,
+      failed: row.failed,
+      timeout: row.timed_out,
+      absent: row.absent,
+    },
     fileSize: row.file_size,
     egress: row.egress,
   }
@@ -93,5 +101,6 @@ export function toTarget(row: Selectable<Schema['transfer_targets']>): WindowTar
     errorCode: row.error_code,
     errorMessage: row.error_message,
     progress: row.progress,
+    absent: row.absent === 1,
   }
 }

@@ -6,7 +6,10 @@ import { TRANSFER_KIND, taskPrefix } from '../transfer-keys.ts'
 import { type TransferWindow, toTarget, toWindow, type WindowTarget } from './transfer-window.ts'
 
 /** What became of one target since it was last written down. */
-export type TargetChange = Pick<WindowTarget, 'id' | 'status' | 'errorCode' | 'errorMessage' | 'progress'>
+export type TargetChange = Pick<
+  WindowTarget,
+  'id' | 'status' | 'errorCode' | 'errorMessage' | 'progress' | 'absent'
+>
 
 export interface WindowStoreDeps {
   engine: Engine
@@ -21,6 +24,7 @@ const STEPS = {
   error_code: 'integer',
   error_message: 'text',
   progress: 'integer',
+  absent: 'integer',
   event: 'text',
   data: 'text',
 } as const
@@ -107,6 +111,7 @@ export class WindowStore {
       error_code: change.errorCode,
       error_message: change.errorMessage,
       progress: change.progress,
+      absent: change.absent ? 1 : 0,
       event: `transfer.${change.status.toLowerCase()}`,
       data: JSON.stringify(toldOf(change)),
     }))
@@ -121,7 +126,7 @@ export class WindowStore {
       join transfer_tasks on transfer_tasks.target_id = r.id`,
     )
     await sql`update transfer_targets set status = r.status, error_code = r.error_code,
-        error_message = r.error_message, progress = r.progress
+        error_message = r.error_message, progress = r.progress, absent = r.absent
       from ${steps} where transfer_targets.id = r.id and transfer_targets.status in ('Pending', 'Running')`.execute(
       tx.db,
     )
@@ -133,11 +138,13 @@ export class WindowStore {
   async #count(tx: Tx, id: string, egress: number | undefined): Promise<void> {
     await sql`update transfer_windows set version = version + 1, targets = counted.targets,
         succeeded = counted.succeeded, failed = counted.failed, timed_out = counted.timed_out,
+        absent = counted.absent,
         egress = coalesce(cast(${egress ?? null} as bigint), egress)
       from (select count(*) as targets,
           coalesce(sum(case when status = 'Success' then 1 end), 0) as succeeded,
           coalesce(sum(case when status = 'Failed' then 1 end), 0) as failed,
-          coalesce(sum(case when status = 'Timeout' then 1 end), 0) as timed_out
+          coalesce(sum(case when status = 'Timeout' then 1 end), 0) as timed_out,
+          coalesce(sum(absent), 0) as absent
         from transfer_targets where window_id = ${id}) as counted
       where transfer_windows.id = ${id}`.execute(tx.db)
   }

@@ -25,9 +25,36 @@ export function JobFacts({ job }: { job: TransferJob }) {
           </div>
         ))}
       </dl>
+      <Places places={job.places} />
       <p className="transfers-signature">
         {t('transfers.job.signature')} <code>{job.file_signature}</code>
       </p>
     </>
+  )
+}
+
+const MOST_PLACES = 5
+
+/** Where the file goes and whose it is there. */
+function Places({ places }: { places: TransferJob['places'] }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <dl className="transfers-places">
+      {places.slice(0, MOST_PLACES).map(({ directory, user, targets }) => (
+        <div key={JSON.stringify([directory, user])}>
+          <dt>{t('transfers.job.place')}</dt>
+          <dd>
+            <code>{directory}</code>{' '}
+            {user === '' ? t('transfers.job.owner_agent') : t('transfers.job.owner', { user })}
+            {places.length > 1 &&
+              ` · ${t('transfers.targets', { count: targets, targets: format.number(targets) })}`}
+          </dd>
+        </div>
+      ))}
+      {places.length > MOST_PLACES && (
+        <div>{t('transfers.job.more_places', { count: places.length - MOST_PLACES })}</div>
+      )}
+    </dl>
   )
 }

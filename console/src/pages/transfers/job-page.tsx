@@ -11,10 +11,12 @@ import { PageLoading } from '../../parts/page-loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { useToasts } from '../../parts/toasts.tsx'
+import { FailureGroups } from './failure-groups.tsx'
 import { JobFacts } from './job-facts.tsx'
 import { Legend } from './legend.tsx'
+import { RedeliverButton } from './redeliver-button.tsx'
 import { StatusPill } from './status-pill.tsx'
-import { countKinds, type TargetKind, targetsOf } from './target-list.ts'
+import { countKinds, hasFailed, type TargetKind, targetsOf } from './target-list.ts'
 import { TargetMap } from './target-map.tsx'
 import { TargetTable } from './target-table.tsx'
 import './transfers.css'
@@ -31,6 +33,7 @@ export function TransferJobPage({ jobId }: { jobId: string }) {
   const { t } = useTranslation()
   const format = useFormat()
   const [shown, setShown] = useState<TargetKind | null>(null)
+  const [reason, setReason] = useState<number | null>(null)
   const { data: job, error } = useQuery({
     queryKey: ['transfer-job', jobId],
     queryFn: ({ signal }) => getTransferJob(jobId, signal),
@@ -44,8 +47,9 @@ export function TransferJobPage({ jobId }: { jobId: string }) {
   const counts = useMemo(() => countKinds(targets), [targets])
   if (error && !job) return <ProblemNote error={error} />
   if (!job) return <PageLoading />
-  const listed = targets.filter(({ kind }) =>
-    shown === null ? kind === 'failed' || kind === 'timeout' : kind === shown,
+  const failures = targets.filter(hasFailed)
+  const listed = (shown === null ? failures : targets.filter(({ kind }) => kind === shown)).filter(
+    ({ code }) => reason === null || code === reason,
   )
   const heading = shown === null ? t('transfers.map.failures') : t(`transfers.kind.${shown}`)
   return (
@@ -53,6 +57,7 @@ export function TransferJobPage({ jobId }: { jobId: string }) {
       <BackLink href="/transfers">{t('transfers.title')}</BackLink>
       <PageHead title={job.file_name} text={job.file_path}>
         {!hasEnded(job) && <StopButton jobId={jobId} />}
+        {failures.length > 0 && <RedeliverButton jobId={jobId} count={failures.length} />}
       </PageHead>
       <Panel title={t('transfers.job.title')} extra={<StatusPill status={job.status} />}>
         <JobFacts job={job} />
@@ -61,9 +66,19 @@ export function TransferJobPage({ jobId }: { jobId: string }) {
         <Legend counts={counts} shown={shown} onShow={setShown} />
         <TargetMap targets={targets} shown={shown} />
       </Panel>
+      {failures.length > 0 && (
+        <Panel title={t('transfers.reasons.title')}>
+          <FailureGroups failures={failures} chosen={reason} onChoose={setReason} />
+        </Panel>
+      )}
       {(listed.length > 0 || shown !== null) && (
         <Panel title={heading}>
-          <TargetTable key={shown ?? 'failures'} targets={listed} label={heading} />
+          <TargetTable
+            key={`${shown ?? 'failures'} ${reason}`}
+            targets={listed}
+            label={heading}
+            places={job.places.length > 1}
+          />
         </Panel>
       )}
     </>

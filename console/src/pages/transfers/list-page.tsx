@@ -21,6 +21,9 @@ import './transfers.css'
 
 const STATUSES: readonly TransferStatus[] = ['Pending', 'Running', 'Success', 'Failed', 'Timeout']
 
+/** Progress, and agents that come or go, are no events: while something is delivered it is asked for. */
+const AGAIN_MS = 2_000
+
 /** Windows, deliveries, agents, and who carries the bytes. */
 export function TransferListPage() {
   const { t } = useTranslation()
@@ -88,6 +91,8 @@ function useTransfers(status: TransferStatus | undefined) {
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) =>
+      data?.pages.some(({ items }) => items.some((job) => job.status === 'Running')) ? AGAIN_MS : false,
   })
 }
 

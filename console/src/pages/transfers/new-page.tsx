@@ -3,12 +3,15 @@ import { Alert, Button, Form, Input, InputNumber, Select } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
+import { session } from '../../api/session.ts'
 import type { Delivery, RepositoryFile } from '../../api/transfers.ts'
 import { BackLink } from '../../parts/back-link.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useProblemText } from '../../parts/problem-text.ts'
 import { ProgressBar } from '../../parts/progress-bar.tsx'
+import { useStore } from '../../store.ts'
 import { jobAddress } from './address.ts'
 import { useAgents } from './agents-panel.tsx'
 import { FileChoice } from './file-choice.tsx'
@@ -24,8 +27,27 @@ interface Fields {
   app_id: number
 }
 
-/** A file to chosen agents: each agent is one request, and they share one window. */
+/** Files and deliveries belong to projects: the admin has none of their own. */
 export function NewDeliveryPage() {
+  const { t } = useTranslation()
+  const isAdmin = useStore(session)?.role === 'admin'
+  return (
+    <>
+      <BackLink href="/transfers">{t('transfers.title')}</BackLink>
+      <PageHead title={t('transfers.new.title')} text={t('transfers.new.text')} />
+      <Panel>
+        {isAdmin ? (
+          <EmptyState title={t('transfers.new.admin.title')} text={t('transfers.new.admin.text')} />
+        ) : (
+          <DeliveryForm />
+        )}
+      </Panel>
+    </>
+  )
+}
+
+/** A file to chosen agents: each agent is one request, and they share one window. */
+function DeliveryForm() {
   const { t } = useTranslation()
   const [, go] = useLocation()
   const [form] = Form.useForm<Fields>()
@@ -50,87 +72,81 @@ export function NewDeliveryPage() {
   }
 
   return (
-    <>
-      <BackLink href="/transfers">{t('transfers.title')}</BackLink>
-      <PageHead title={t('transfers.new.title')} text={t('transfers.new.text')} />
-      <Panel>
-        <Form
-          form={form}
-          layout="vertical"
-          requiredMark={false}
-          className="delivery-form"
-          initialValues={{ biz_id: 1, app_id: 1, agents: [] }}
-          onFinish={(fields: Fields) => void send(fields)}
-        >
-          <Form.Item
-            name="file"
-            label={t('transfers.new.file')}
-            rules={[{ required: true, message: t('transfers.new.file_missing') }]}
-          >
-            <FileChoice file={file ?? null} onChoose={(next) => form.setFieldValue('file', next)} />
-          </Form.Item>
-          <Form.Item
-            name="agents"
-            label={t('transfers.new.agents')}
-            extra={
-              <span className="delivery-agents-extra">
-                {t('transfers.new.agents_hint', { count: chosen.length })}
-                <Button
-                  size="small"
-                  type="link"
-                  disabled={known.length === 0}
-                  onClick={() =>
-                    form.setFieldValue(
-                      'agents',
-                      known.map(({ value }) => value),
-                    )
-                  }
-                >
-                  {t('transfers.new.all_agents', { count: known.length })}
-                </Button>
-              </span>
-            }
-            rules={[{ required: true, type: 'array', message: t('transfers.new.agents_missing') }]}
-          >
-            <Select
-              mode="tags"
-              maxTagCount={20}
-              tokenSeparators={[',', ' ', '\n']}
-              placeholder={t('transfers.new.agents_placeholder')}
-              options={known}
-            />
-          </Form.Item>
-          <div className="delivery-pairs">
-            <Form.Item
-              name="directory"
-              label={t('transfers.new.directory')}
-              rules={[{ required: true, whitespace: true, message: t('transfers.new.directory_missing') }]}
+    <Form
+      form={form}
+      layout="vertical"
+      requiredMark={false}
+      className="delivery-form"
+      initialValues={{ biz_id: 1, app_id: 1, agents: [] }}
+      onFinish={(fields: Fields) => void send(fields)}
+    >
+      <Form.Item
+        name="file"
+        label={t('transfers.new.file')}
+        rules={[{ required: true, message: t('transfers.new.file_missing') }]}
+      >
+        <FileChoice file={file ?? null} onChoose={(next) => form.setFieldValue('file', next)} />
+      </Form.Item>
+      <Form.Item
+        name="agents"
+        label={t('transfers.new.agents')}
+        extra={
+          <span className="delivery-agents-extra">
+            {t('transfers.new.agents_hint', { count: chosen.length })}
+            <Button
+              size="small"
+              type="link"
+              disabled={known.length === 0}
+              onClick={() =>
+                form.setFieldValue(
+                  'agents',
+                  known.map(({ value }) => value),
+                )
+              }
             >
-              <Input placeholder="/opt/app" autoComplete="off" />
-            </Form.Item>
-            <Form.Item name="user" label={t('transfers.new.user')}>
-              <Input placeholder={t('transfers.new.user_placeholder')} autoComplete="off" />
-            </Form.Item>
-            <Form.Item name="biz_id" label={t('transfers.new.biz_id')} rules={[{ required: true }]}>
-              <InputNumber min={0} max={4_294_967_295} precision={0} />
-            </Form.Item>
-            <Form.Item name="app_id" label={t('transfers.new.app_id')} rules={[{ required: true }]}>
-              <InputNumber min={0} max={4_294_967_295} precision={0} />
-            </Form.Item>
-          </div>
-          {failed.length > 0 && <Refused failed={failed} />}
-          {sending && (
-            <div className="delivery-sending" role="status">
-              <ProgressBar label={t('transfers.new.sending', sending)} fraction={sending.done / sending.of} />
-              <span className="transfers-sub">{t('transfers.new.sending', sending)}</span>
-            </div>
-          )}
-          <Button type="primary" htmlType="submit" icon={<SendOutlined />} loading={sending !== null}>
-            {t('transfers.new.send')}
-          </Button>
-        </Form>
-      </Panel>
-    </>
+              {t('transfers.new.all_agents', { count: known.length })}
+            </Button>
+          </span>
+        }
+        rules={[{ required: true, type: 'array', message: t('transfers.new.agents_missing') }]}
+      >
+        <Select
+          mode="tags"
+          maxTagCount={20}
+          tokenSeparators={[',', ' ', '\n']}
+          placeholder={t('transfers.new.agents_placeholder')}
+          options={known}
+        />
+      </Form.Item>
+      <div className="delivery-pairs">
+        <Form.Item
+          name="directory"
+          label={t('transfers.new.directory')}
+          rules={[{ required: true, whitespace: true, message: t('transfers.new.directory_missing') }]}
+        >
+          <Input placeholder="/opt/app" autoComplete="off" />
+        </Form.Item>
+        <Form.Item name="user" label={t('transfers.new.user')}>
+          <Input placeholder={t('transfers.new.user_placeholder')} autoComplete="off" />
+        </Form.Item>
+        <Form.Item name="biz_id" label={t('transfers.new.biz_id')} rules={[{ required: true }]}>
+          <InputNumber min={0} max={4_294_967_295} precision={0} />
+        </Form.Item>
+        <Form.Item name="app_id" label={t('transfers.new.app_id')} rules={[{ required: true }]}>
+          <InputNumber min={0} max={4_294_967_295} precision={0} />
+        </Form.Item>
+      </div>
+      {failed.length > 0 && <Refused failed={failed} />}
+      {sending && (
+        <div className="delivery-sending" role="status">
+          <ProgressBar label={t('transfers.new.sending', sending)} fraction={sending.done / sending.of} />
+          <span className="transfers-sub">{t('transfers.new.sending', sending)}</span>
+        </div>
+      )}
+      <Button type="primary" htmlType="submit" icon={<SendOutlined />} loading={sending !== null}>
+        {t('transfers.new.send')}
+      </Button>
+    </Form>
   )
 }
 

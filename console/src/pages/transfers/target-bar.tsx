@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next'
 import type { TargetCounts } from '../../api/transfers.ts'
 import { useFormat } from '../../parts/format.ts'
 
-const PARTS = ['success', 'downloading', 'failed', 'timeout'] as const
+const PARTS = ['success', 'downloading', 'absent', 'failed', 'timeout'] as const
 
 /** How a delivery's targets stand, as one bar and in words. */
 export function TargetBar({ targets }: { targets: TargetCounts }) {

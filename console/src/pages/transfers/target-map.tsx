@@ -60,6 +60,7 @@ function coloursOf(colours: ReturnType<typeof paletteOf>): Record<TargetKind | '
   return {
     success: colours.ok,
     downloading: colours.primary,
+    absent: colours.wait,
     failed: colours.bad,
     timeout: colours.warn,
     waiting: colours.ink2,

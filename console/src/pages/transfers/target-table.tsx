@@ -11,13 +11,23 @@ const ROWS_AT_ONCE = 50
 const TONES: Record<TargetKind, Tone> = {
   success: 'ok',
   downloading: 'busy',
+  absent: 'wait',
   failed: 'bad',
   timeout: 'warn',
   waiting: 'wait',
 }
 
 /** Targets in rows, with their codes in words. */
-export function TargetTable({ targets, label }: { targets: readonly Target[]; label: string }) {
+export function TargetTable({
+  targets,
+  label,
+  places = false,
+}: {
+  targets: readonly Target[]
+  label: string
+  /** Says of each target where its file goes: not all go to the same place. */
+  places?: boolean
+}) {
   const { t } = useTranslation()
   const codeText = useCodeText()
   const [search, setSearch] = useState('')
@@ -32,7 +42,12 @@ export function TargetTable({ targets, label }: { targets: readonly Target[]; la
       key: 'target',
       title: t('transfers.column.target'),
       phone: 'bare',
-      draw: ({ key }) => <span className="transfers-agent">{key.replace(/:$/, '')}</span>,
+      draw: ({ key, place }) => (
+        <span className="transfers-agent">
+          {key.replace(/:$/, '')}
+          {places && place && <code className="transfers-sub">{place.directory}</code>}
+        </span>
+      ),
     },
     {
       key: 'kind',

@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import type { TransferItem } from '../../api/transfers.ts'
 import { useFormat } from '../../parts/format.ts'
 import { jobAddress } from './address.ts'
+import { lanesOf } from './timeline-lanes.ts'
 import { useNow } from './use-now.ts'
 
 const SPAN_MS = 5 * 60_000
@@ -11,8 +12,10 @@ const SPAN_MS = 5 * 60_000
 const AHEAD_MS = 30_000
 const MOST_LANES = 8
 const TICK_MS = 60_000
+/** From here on rows are drawn lower. */
+const MANY_ROWS = 4
 
-/** The last minutes: windows as they fill up, and the deliveries that come of them. A lane a file. */
+/** The last minutes: windows as they fill up, and the deliveries that come of them. A lane per file. */
 export function Timeline({ jobs }: { jobs: readonly TransferItem[] }) {
   const { t, i18n } = useTranslation()
   const now = useNow(1_000)
@@ -21,7 +24,7 @@ export function Timeline({ jobs }: { jobs: readonly TransferItem[] }) {
   const at = (time: number) => ((Math.min(until, Math.max(from, time)) - from) / (until - from)) * 100
   const lanes = lanesOf(
     jobs.filter((job) => endOf(job, now) > from),
-    MOST_LANES,
+    { most: MOST_LANES, endOf: (job) => endOf(job, now) },
   )
   const clock = new Intl.DateTimeFormat(i18n.language, {
     hour: '2-digit',
@@ -44,14 +47,18 @@ export function Timeline({ jobs }: { jobs: readonly TransferItem[] }) {
       </div>
       <ul className="timeline-lanes">
         <li className="timeline-now" aria-hidden="true" style={{ left: `${at(now)}%` }} />
-        {lanes.map(({ path, jobs: windows }) => (
+        {lanes.map(({ path, rows }) => (
           <li key={path}>
             <span className="timeline-name" title={path}>
               {path}
             </span>
-            <div className="timeline-track">
-              {windows.map((job) => (
-                <Block key={job.job_id} job={job} now={now} at={at} />
+            <div className="timeline-rows" data-many={rows.length > MANY_ROWS}>
+              {rows.map((row) => (
+                <div key={row[0]?.job_id} className="timeline-row">
+                  {row.map((job) => (
+                    <Block key={job.job_id} job={job} now={now} at={at} />
+                  ))}
+                </div>
               ))}
             </div>
           </li>
@@ -100,13 +107,4 @@ function endOf(job: TransferItem, now: number): number {
   return job.finished_at === null
     ? Math.max(now, Date.parse(job.window_ends_at))
     : Date.parse(job.finished_at)
-}
-
-function lanesOf(jobs: readonly TransferItem[], most: number): { path: string; jobs: TransferItem[] }[] {
-  const lanes = new Map<string, TransferItem[]>()
-  for (const job of jobs) {
-    const path = `${job.file_path.replace(/\/$/, '')}/${job.file_name}`
-    lanes.set(path, [...(lanes.get(path) ?? []), job])
-  }
-  return [...lanes].slice(0, most).map(([path, windows]) => ({ path, jobs: windows }))
 }

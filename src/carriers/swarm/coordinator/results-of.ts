@@ -3,7 +3,7 @@ import { RESULT } from '../wire/index.ts'
 import type { SwarmTarget } from './swarm-store.ts'
 
 /** One row per place of the target. `progress` in percent, for a file that is still on its way. */
-export function resultsOf(target: SwarmTarget, progress: number): TargetResult[] {
+export function resultsOf(target: SwarmTarget, progress: number, connected = true): TargetResult[] {
   const { agentId, containerId } = target
   return target.places.map(({ directory, code = target.code, message = target.message }) => ({
     agentId,
@@ -12,5 +12,6 @@ export function resultsOf(target: SwarmTarget, progress: number): TargetResult[]
     errorCode: code,
     errorMessage: message,
     progress: code === RESULT.DONE ? 100 : progress,
+    connected,
   }))
 }

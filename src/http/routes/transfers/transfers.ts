@@ -11,6 +11,7 @@ import {
   NewEnrollment,
   noTransfer,
   OneAgent,
+  Redelivery,
   RepositoryFileView,
   RepositoryPage,
   TransferAccepted,
@@ -153,6 +154,28 @@ export function transferRoutes(
         await own(request.principal, ['job', job_id], transfers.job(job_id))
         await transfers.cancel(job_id)
         return reply.code(202).send(await transfers.job(job_id))
+      },
+    )
+
+    app.post(
+      '/api/transfer-jobs/:job_id/redeliver',
+      {
+        config: { idempotent: true },
+        schema: {
+          tags,
+          operationId: 'redeliverTransferJob',
+          summary: 'Deliver again to the targets that failed or timed out, in a new window',
+          params: OneJob,
+          response: { 202: Redelivery },
+        },
+      },
+      async (request, reply) => {
+        const { job_id } = request.params
+        await own(request.principal, ['job', job_id], transfers.job(job_id))
+        await idempotency.answer(request, reply, async (tx) => ({
+          status: 202,
+          body: await transfers.redeliver(tx, job_id),
+        }))
       },
     )
 

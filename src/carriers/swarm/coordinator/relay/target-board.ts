@@ -89,7 +89,11 @@ export class TargetBoard {
 
   results(): TargetResult[] {
     return [...this.#targets.values()].flatMap((target) =>
-      resultsOf(target, Math.floor((target.have * 100) / Math.max(1, this.#pieces))),
+      resultsOf(
+        target,
+        Math.floor((target.have * 100) / Math.max(1, this.#pieces)),
+        target.absentSince === undefined,
+      ),
     )
   }
 }
