@@ -1,11 +1,16 @@
 export { openRuns } from './open-runs.ts'
 export {
   Account,
+  AccountFilePage,
+  FailedFilePage,
   NewAccount,
   OneAccount,
+  OneFile,
   OneRun,
   Run,
   RunKind,
+  RunLogPage,
+  RunPage,
   RunsState,
   ShortRun,
   StoredAccount,

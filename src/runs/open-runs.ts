@@ -5,6 +5,7 @@ import { RUN_KIND, runKind } from './run-kind.ts'
 import { RunStore } from './run-store.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 import { Runs } from './runs.ts'
+import { runsToNotice } from './runs-to-notice.ts'
 
 /** How often the leader looks for cancelled runs that were not cleaned up. */
 const CLEAN_EVERY_MS = 60_000
@@ -18,14 +19,14 @@ export async function openRuns(
   const records = new FileRecords(ledger)
   const cleaner = new RunCleaner({ runs, records }, options)
   const runner = new Runner({ ...ground, sealer, records, runs, cleaner }, options)
-  const api = new Runs({ ...ground, ledger, sealer, runs, cleaner })
+  const api = new Runs({ ...ground, ledger, sealer, runs, records, cleaner }, options)
   return {
     name: 'runs',
     api,
     kinds: [runKind(runner, runs)],
     duties: [{ duty: cleaner, everyMs: CLEAN_EVERY_MS, runs: 'leader' }],
     views: { [RUN_KIND]: { get: (runId) => api.run(runId) } },
-    overview: { kind: RUN_KIND },
+    overview: { kind: RUN_KIND, attention: () => runsToNotice(ledger) },
     stop: () => undefined,
   }
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Failure, nullable, Time, WaitingFor } from '../jobs/index.ts'
+import { Failure, nullable, pageOf, Time, WaitingFor } from '../jobs/index.ts'
 
 /** What a size or a count may be: larger ones JavaScript would round. */
 const MAX = Number.MAX_SAFE_INTEGER
@@ -52,7 +52,10 @@ export const Progress = Type.Object(
 )
 const RunStates = ['Queued', 'Running', 'Done', 'Failed', 'Cancelled'] as const
 export const RunState = Type.Enum(RunStates, { title: 'RunState' })
-export const RunKind = Type.Union([Type.Literal('start'), Type.Literal('continue')])
+export const RunKind = Type.Enum(['start', 'continue', 'retry'], {
+  title: 'RunKind',
+  description: '`retry` fetches the files that failed, and nothing else',
+})
 export const Account = Type.Object(
   {
     handle: Type.String(),
@@ -100,3 +103,40 @@ export const RunsState = Type.Object(
 )
 export const OneAccount = Type.Object({ handle: Type.String() })
 export const OneRun = Type.Object({ run_id: Type.String() })
+export const OneFile = Type.Object({ handle: Type.String(), item_id: Type.String() })
+
+const FileFields = {
+  item_id: Type.String({ description: 'Its id in the feed' }),
+  name: Type.String({ description: "Its name in the account's folder" }),
+  size: nullable(Type.Integer()),
+  run_id: nullable(
+    Type.String({ description: 'The run that fetched it, or tried last; null: it was there before' }),
+  ),
+}
+export const AccountFilePage = pageOf(Type.Object(FileFields, { title: 'AccountFile' }), 'AccountFilePage')
+export const FailedFilePage = pageOf(
+  Type.Object(
+    {
+      ...FileFields,
+      url: nullable(Type.String({ description: 'Where it comes from' })),
+      error: Failure,
+      failed_at: Time,
+    },
+    { title: 'FailedFile' },
+  ),
+  'FailedFilePage',
+)
+export const RunPage = pageOf(Run, 'RunPage')
+export const RunLogPage = pageOf(
+  Type.Object(
+    {
+      seq: Type.Integer(),
+      at: Time,
+      level: Type.Enum(['info', 'warn', 'error']),
+      message: Type.String(),
+      state: nullable(RunState),
+    },
+    { title: 'RunLogLine', description: 'With a `state`: the run came into it then' },
+  ),
+  'RunLogPage',
+)

@@ -1,12 +1,14 @@
+import type { Static } from 'typebox'
 import type { Ledger, Tx } from '../ledger/index.ts'
 import type { AccountParams } from './feed/item-filter.ts'
 import { type Counts, progressAfterDelete } from './run-progress.ts'
+import type { RunKind } from './run-schemas.ts'
 
 /** What a run was asked to do: the account as it was then. Later changes to the account do not touch it. */
 export interface RunOrder {
   run_id: string
   handle: string
-  kind: 'start' | 'continue'
+  kind: Static<typeof RunKind>
   url: string
   params: AccountParams
   /** Where it begins; null: at the beginning of the feed. */

@@ -41,16 +41,43 @@ const JOB_COLUMNS = [
 ] as const
 
 export async function readRun(db: Kysely<Schema>, id: string): Promise<RunView | undefined> {
-  const row = await db
+  const row = await runsWithJobs(db).where('runs.id', '=', id).executeTakeFirst()
+  return row && toRunView(row)
+}
+
+/** The runs of an account, newest first; `before` is the id of the last one that is known. */
+export async function readRuns(
+  db: Kysely<Schema>,
+  handle: string,
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<RunView[]> {
+  let query = runsWithJobs(db).where('runs.handle', '=', handle).orderBy('runs.id', 'desc').limit(limit)
+  if (before !== undefined) query = query.where('runs.id', '<', before)
+  return (await query.execute()).map(toRunView)
+}
+
+/** One account with its last run. */
+export async function readAccount(db: Kysely<Schema>, handle: string): Promise<AccountView | undefined> {
+  const row = await db.selectFrom('accounts').selectAll().where('handle', '=', handle).executeTakeFirst()
+  if (!row) return undefined
+  const job =
+    row.run_id === null
+      ? undefined
+      : await runsWithJobs(db).where('runs.id', '=', row.run_id).executeTakeFirst()
+  return toAccountView(row, job)
+}
+
+function runsWithJobs(db: Kysely<Schema>) {
+  return db
     .selectFrom('runs')
     .innerJoin('jobs', 'jobs.id', 'runs.job_id')
-    .select(JOB_COLUMNS)
-    .where('runs.id', '=', id)
-    .executeTakeFirst()
-  if (!row) return undefined
+    .select(['runs.id as run_id', ...JOB_COLUMNS])
+}
+
+function toRunView(row: LiveJobRow & { run_id: string }): RunView {
   const order = JSON.parse(row.payload) as RunOrder
   return {
-    run_id: id,
+    run_id: row.run_id,
     handle: order.handle,
     kind: order.kind,
     url: maskUrl(order.url),

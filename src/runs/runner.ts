@@ -7,7 +7,7 @@ import { FeedReader, type FeedReaderOptions } from './feed/feed-reader.ts'
 import { AccountFolder, type FileDownloaderOptions } from './files/index.ts'
 import type { RunCleaner } from './run-cleaner.ts'
 import { progressAfterDelete, type RunProgress } from './run-progress.ts'
-import type { RunOrder, RunStore } from './run-store.ts'
+import type { Checkpoint, RunOrder, RunStore } from './run-store.ts'
 import { RunWalk } from './walk/run-walk.ts'
 
 export interface RunnerDeps {
@@ -48,23 +48,34 @@ export class Runner {
   }
 
   async run(context: JobContext<RunOrder>): Promise<Completed<RunProgress>> {
-    const { runs, cleaner } = this.#deps
+    const { runs, records, cleaner } = this.#deps
     const order = context.job.payload
     const folder = new AccountFolder(this.#options.folder, order.handle)
     // An earlier run may have ended in the middle of being cancelled.
     for (const left of await runs.unclean({ handle: order.handle })) if (left.ended) await cleaner.clean(left)
     await folder.make()
-    const from = await runs.checkpoint(order.run_id)
+    const from = await this.#begin(order)
     const walk = new RunWalk({ ...this.#deps, context, folder, feed: this.#feed }, this.#options, from)
     try {
       const progress = await walk.toTheEnd()
       await cleaner.removeParts(folder)
       const { cursor } = progress
-      return new Completed(progress, (tx) => runs.moveCursor(tx, order, cursor))
+      return new Completed(progress, async (tx) => {
+        await runs.moveCursor(tx, order, cursor)
+        if (order.kind === 'start' && cursor === null)
+          await records.forgetFailuresBefore(tx, order.run_id, order.handle)
+      })
     } catch (error) {
       await this.#stopped(context, error)
       throw error
     }
+  }
+
+  /** Where it goes on. A retry has no pages to go by: what it has done so far is told by its files. */
+  async #begin({ run_id, kind, cursor }: RunOrder): Promise<Checkpoint | undefined> {
+    const { runs, records } = this.#deps
+    if (kind !== 'retry') return runs.checkpoint(run_id)
+    return { cursor, page: 0, counts: await records.countsOf(run_id), finished: false }
   }
 
   /** Only a cancel puts the disk in order: a run that goes on after a crash or a shutdown uses what is there. */

@@ -1,17 +1,30 @@
+import type { Static } from 'typebox'
 import type { Engine, Enqueued } from '../jobs/index.ts'
 import { AppError, bestEffort, ERRORS, isAppError, type Log, newId } from '../kernel/index.ts'
 import type { Ledger, Tx } from '../ledger/index.ts'
 import type { HttpClient } from '../net/index.ts'
+import type { ByteRange } from '../storage/index.ts'
 import { maskUrl, type Sealer } from '../tenancy/index.ts'
-import { type Account, AccountStore } from './accounts/account-store.ts'
+import { AccountFiles, type FileListOptions } from './accounts/account-files.ts'
+import { type Account, AccountStore, accountNotFound } from './accounts/account-store.ts'
+import type { FileRecords } from './accounts/file-records.ts'
 import type { AccountParams } from './feed/item-filter.ts'
-import { safeName } from './files/index.ts'
+import { AccountFolder, safeName } from './files/index.ts'
 import type { RunCleaner } from './run-cleaner.ts'
 import { RUN_KIND, RUN_LANE } from './run-kind.ts'
-import type { StoredAccount } from './run-schemas.ts'
+import { readRunLog } from './run-log.ts'
+import type { RunLogPage, RunPage, StoredAccount } from './run-schemas.ts'
 import type { RunState } from './run-state.ts'
 import type { Cleanup, RunOrder, RunStore } from './run-store.ts'
-import { type RunView, readRun, readState, type StateView } from './run-view.ts'
+import {
+  type AccountView,
+  type RunView,
+  readAccount,
+  readRun,
+  readRuns,
+  readState,
+  type StateView,
+} from './run-view.ts'
 
 export interface RunsDeps {
   engine: Engine
@@ -19,6 +32,7 @@ export interface RunsDeps {
   net: HttpClient
   sealer: Sealer
   runs: RunStore
+  records: FileRecords
   cleaner: RunCleaner
   log: Log
 }
@@ -27,9 +41,13 @@ export interface RunsDeps {
 export class Runs {
   readonly #deps: RunsDeps
   readonly #accounts: AccountStore
+  readonly #files: AccountFiles
+  readonly #folder: string
 
-  constructor(deps: RunsDeps) {
+  constructor(deps: RunsDeps, { folder }: { folder: string }) {
     this.#deps = deps
+    this.#folder = folder
+    this.#files = new AccountFiles(deps.ledger)
     this.#accounts = new AccountStore(deps.ledger, deps.sealer)
   }
 
@@ -55,13 +73,15 @@ export class Runs {
   async start(tx: Tx, handle: string, kind: RunOrder['kind']): Promise<{ runId: string; state(): RunState }> {
     const account = await this.#accounts.lock(tx, handle)
     const { url, params } = account
+    if (kind === 'retry' && !(await this.#deps.records.hasFailed(tx, handle)))
+      throw new AppError(ERRORS.NOTHING_FAILED, `no file of the account '${handle}' has failed`)
     const order: RunOrder = {
       run_id: newId(),
       handle,
       kind,
       url,
       params,
-      cursor: kind === 'continue' ? account.cursor : null,
+      cursor: kind === 'start' ? null : account.cursor,
     }
     const enqueued = await this.#enqueue(tx, order, account)
     await this.#deps.runs.insert(tx, { id: order.run_id, jobId: enqueued.jobId, handle })
@@ -105,6 +125,52 @@ export class Runs {
     const run = await readRun(tx.db, runId)
     if (!run) throw runNotFound(runId)
     return run
+  }
+
+  async account(handle: string): Promise<AccountView> {
+    const account = await readAccount(this.#deps.ledger.db, handle)
+    if (!account) throw accountNotFound(handle)
+    return account
+  }
+
+  /** The runs of an account, newest first. */
+  async runsOf(handle: string, { limit, cursor }: FileListOptions): Promise<Static<typeof RunPage>> {
+    await this.account(handle)
+    const runs = await readRuns(this.#deps.ledger.db, handle, { limit: limit + 1, before: cursor })
+    const items = runs.slice(0, limit)
+    return { items, next_cursor: runs.length > limit ? (items.at(-1)?.run_id ?? null) : null }
+  }
+
+  async files(handle: string, options: FileListOptions) {
+    await this.account(handle)
+    return this.#files.done(handle, options)
+  }
+
+  async failedFiles(handle: string, options: FileListOptions) {
+    await this.account(handle)
+    return this.#files.failed(handle, options)
+  }
+
+  /** A fetched file. Its name is the one that the ledger has: nothing of what the caller says becomes part of a path. */
+  async file(handle: string, itemId: string) {
+    await this.account(handle)
+    const name = await this.#files.nameOf(handle, itemId)
+    const folder = new AccountFolder(this.#folder, handle)
+    const size = name === undefined ? undefined : await folder.look(name)
+    if (name === undefined || typeof size !== 'number') throw fileGone(handle)
+    const open = async (range?: ByteRange) => {
+      const opened = await folder.read(name, range)
+      if (!opened) throw fileGone(handle)
+      return opened
+    }
+    return { name, size, open }
+  }
+
+  /** What a run said of itself, and the states that it came into; newest first. */
+  async log(runId: string, { limit, cursor }: FileListOptions): Promise<Static<typeof RunLogPage>> {
+    await this.run(runId)
+    await this.#deps.engine.events.number()
+    return readRunLog(this.#deps.ledger.db, runId, { limit, cursor })
   }
 
   /** One consistent view with its `seq`. */
@@ -154,6 +220,13 @@ function runActive({ handle, runId }: Account): AppError {
     ERRORS.RUN_ACTIVE,
     `the account '${handle}' already has a run that is queued or running`,
     { details: { handle, run_id: runId } },
+  )
+}
+
+function fileGone(handle: string): AppError {
+  return new AppError(
+    ERRORS.ARTIFACT_NOT_FOUND,
+    `the account '${handle}' has no such file, or it is no longer in its folder here`,
   )
 }
 

@@ -34,4 +34,9 @@ interface AccountFilesTable {
   done: number
   size: number | null
   validator: string | null
+  /** Where a file that failed comes from. */
+  url: string | null
+  error_code: string | null
+  error_message: string | null
+  failed_at: number | null
 }

@@ -16,6 +16,8 @@ import { groundOf } from '../support/ground.ts'
 
 const quick = { base: 5, factor: 2, max: 20, jitter: 0 }
 
+type RunKind = RunView['kind']
+
 export type State = { seq: number } & StateView
 
 /** A fresh backend and one folder for files, gone with the test, and instances on them. */
@@ -84,7 +86,7 @@ export class Instance {
     await this.engine.ledger.transaction((tx) => this.runs.putAccount(tx, handle, url, params))
   }
 
-  async start(handle: string, kind: 'start' | 'continue' = 'start'): Promise<string> {
+  async start(handle: string, kind: RunKind = 'start'): Promise<string> {
     const { runId } = await this.engine.ledger.transaction((tx) => this.runs.start(tx, handle, kind))
     return runId
   }
@@ -129,7 +131,7 @@ export class Instance {
   }
 
   /** Starts a run and waits for its end. */
-  async whole(handle: string, kind: 'start' | 'continue' = 'start'): Promise<RunView> {
+  async whole(handle: string, kind: RunKind = 'start'): Promise<RunView> {
     return this.ended(await this.start(handle, kind))
   }
 }

@@ -1,7 +1,20 @@
-import type { AcceptedRun, Account, RunKind, RunsState } from '../../../src/http/wire.ts'
+import type {
+  AcceptedRun,
+  Account,
+  AccountFilePage,
+  FailedFilePage,
+  Run,
+  RunKind,
+  RunLogPage,
+  RunPage,
+  RunsState,
+} from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 
-export type { AcceptedRun, Account, RunsState }
+export type { AcceptedRun, Account, Run, RunKind, RunsState }
+export type AccountFile = AccountFilePage['items'][number]
+export type FailedFile = FailedFilePage['items'][number]
+export type RunLogLine = RunLogPage['items'][number]
 export type AccountState = Account['state']
 export type AccountParams = Account['params']
 export type RunProgress = Account['progress']
@@ -9,6 +22,33 @@ export type RunProgress = Account['progress']
 const accountPath = (handle: string) => `/api/accounts/${encodeURIComponent(handle)}`
 
 export const getState = (signal: AbortSignal): Promise<RunsState> => ask('/api/state', { signal })
+
+export interface ListPage {
+  cursor: string | null
+  signal: AbortSignal
+}
+
+const listed = (path: string, limit: number, { cursor, signal }: ListPage) =>
+  ask(`${path}?${new URLSearchParams({ limit: String(limit), ...(cursor && { cursor }) })}`, { signal })
+
+export const getAccount = (handle: string, signal: AbortSignal): Promise<Account> =>
+  ask(accountPath(handle), { signal })
+
+export const listRuns = (handle: string, page: ListPage) =>
+  listed(`${accountPath(handle)}/runs`, 10, page) as Promise<RunPage>
+
+export const listAccountFiles = (handle: string, page: ListPage) =>
+  listed(`${accountPath(handle)}/files`, 25, page) as Promise<AccountFilePage>
+
+export const listFailedFiles = (handle: string, page: ListPage) =>
+  listed(`${accountPath(handle)}/failed-files`, 25, page) as Promise<FailedFilePage>
+
+export const listRunLog = (runId: string, page: ListPage) =>
+  listed(`/api/runs/${encodeURIComponent(runId)}/log`, 50, page) as Promise<RunLogPage>
+
+/** The session's cookie goes with it: a browser can fetch it by itself. */
+export const fileAddress = (handle: string, itemId: string): string =>
+  `${accountPath(handle)}/files/${encodeURIComponent(itemId)}`
 
 export const putAccount = (handle: string, url: string, params: AccountParams): Promise<unknown> =>
   ask(accountPath(handle), { method: 'PUT', body: { url, params } })

@@ -59,6 +59,11 @@ export const TASK_RESULT = {
   answers: fileAnswers(['application/octet-stream', 'video/mp4']),
 }
 
+export const ACCOUNT_FILE = {
+  headers: RANGE_HEADERS,
+  answers: fileAnswers(['application/octet-stream']),
+}
+
 /** Of `mode=sync`. */
 export const SYNC_FILE = {
   answers: {

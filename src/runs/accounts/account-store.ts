@@ -64,7 +64,7 @@ export class AccountStore {
     let query = tx.db.selectFrom('accounts').selectAll().where('handle', '=', handle)
     if (this.#ledger.dialect === 'postgres') query = query.forUpdate()
     const row = await query.executeTakeFirst()
-    if (!row) throw new AppError(ERRORS.ACCOUNT_NOT_FOUND, `there is no account '${handle}'`)
+    if (!row) throw accountNotFound(handle)
     return toAccount(row)
   }
 
@@ -87,6 +87,10 @@ export class AccountStore {
         { details: { handle } },
       )
   }
+}
+
+export function accountNotFound(handle: string): AppError {
+  return new AppError(ERRORS.ACCOUNT_NOT_FOUND, `there is no account '${handle}'`)
 }
 
 function toAccount(row: Selectable<Schema['accounts']>): Account {

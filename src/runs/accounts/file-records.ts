@@ -1,5 +1,7 @@
-import type { Ledger, Tx } from '../../ledger/index.ts'
+import { type Selectable, sql } from 'kysely'
+import type { Ledger, Schema, Tx } from '../../ledger/index.ts'
 import { nameKey } from '../files/index.ts'
+import { type Counts, NO_COUNTS } from '../run-progress.ts'
 
 /** One file of an account, as the ledger knows it. */
 export interface FileRecord {
@@ -12,6 +14,17 @@ export interface FileRecord {
   done: boolean
   size: number | null
   validator: string | null
+  /** Why it could not be fetched, when it was last tried. */
+  failure: FileFailure | null
+}
+
+export interface FileFailure {
+  code: string
+  message: string
+  /** By this machine's clock. */
+  at: number
+  /** Where it comes from, as the ledger keeps addresses. */
+  url: string
 }
 
 /**
@@ -37,16 +50,7 @@ export class FileRecords {
         .where('handle', '=', handle)
         .where('item_id', 'in', some)
         .execute()
-      for (const row of rows)
-        found.set(row.item_id, {
-          itemId: row.item_id,
-          name: row.name,
-          runId: row.run_id,
-          page: row.page,
-          done: row.done === 1,
-          size: row.size,
-          validator: row.validator,
-        })
+      for (const row of rows) found.set(row.item_id, toRecord(row))
     }
     return found
   }
@@ -71,7 +75,7 @@ export class FileRecords {
       await tx.db
         .insertInto('account_files')
         .values(
-          some.map(({ itemId, name, runId, page, done, size, validator }) => ({
+          some.map(({ itemId, name, runId, page, done, size, validator, failure }) => ({
             handle,
             item_id: itemId,
             name,
@@ -81,6 +85,10 @@ export class FileRecords {
             done: done ? 1 : 0,
             size,
             validator,
+            url: failure?.url ?? null,
+            error_code: failure?.code ?? null,
+            error_message: failure?.message ?? null,
+            failed_at: failure?.at ?? null,
           })),
         )
         .onConflict((conflict) =>
@@ -92,10 +100,71 @@ export class FileRecords {
             done: eb.ref('excluded.done'),
             size: eb.ref('excluded.size'),
             validator: eb.ref('excluded.validator'),
+            url: eb.ref('excluded.url'),
+            error_code: eb.ref('excluded.error_code'),
+            error_message: eb.ref('excluded.error_message'),
+            failed_at: eb.ref('excluded.failed_at'),
           })),
         )
         .execute()
     }
+  }
+
+  /** Files that failed in other runs than this one, by name; `after` is the name of the last one that is known. */
+  async failedBefore(runId: string, handle: string, after: string): Promise<FileRecord[]> {
+    const rows = await this.#ledger.db
+      .selectFrom('account_files')
+      .selectAll()
+      .where('handle', '=', handle)
+      .where(sql<boolean>`failed_at is not null`)
+      .where('name_key', '>', after === '' ? '' : nameKey(after))
+      .where((eb) => eb.or([eb('run_id', 'is', null), eb('run_id', '!=', runId)]))
+      .orderBy('name_key')
+      .limit(SIZES[0])
+      .execute()
+    return rows.map(toRecord)
+  }
+
+  async hasFailed(tx: Tx, handle: string): Promise<boolean> {
+    const row = await tx.db
+      .selectFrom('account_files')
+      .select('item_id')
+      .where('handle', '=', handle)
+      .where(sql<boolean>`failed_at is not null`)
+      .limit(1)
+      .executeTakeFirst()
+    return row !== undefined
+  }
+
+  /** What a run has done by its files alone. */
+  async countsOf(runId: string): Promise<Counts> {
+    const row = await this.#ledger.db
+      .selectFrom('account_files')
+      .select([
+        sql<number>`coalesce(sum(done), 0)`.as('downloaded'),
+        sql<number>`coalesce(sum(case when failed_at is not null then 1 end), 0)`.as('failed'),
+        sql<number>`coalesce(sum(case when done = 1 then size end), 0)`.as('bytes'),
+      ])
+      .where('run_id', '=', runId)
+      .executeTakeFirstOrThrow()
+    const { downloaded, failed, bytes } = row
+    return {
+      ...NO_COUNTS,
+      downloaded: Number(downloaded),
+      failed: Number(failed),
+      bytes: Number(bytes),
+    }
+  }
+
+  /** A run that has read the whole feed has met all that is in it: failures that it did not meet are of no use. */
+  async forgetFailuresBefore(tx: Tx, runId: string, handle: string): Promise<void> {
+    await tx.db
+      .updateTable('account_files')
+      .set({ url: null, error_code: null, error_message: null, failed_at: null })
+      .where('handle', '=', handle)
+      .where(sql<boolean>`failed_at is not null`)
+      .where((eb) => eb.or([eb('run_id', 'is', null), eb('run_id', '!=', runId)]))
+      .execute()
   }
 
   /** Some files that the run made; call again until none is left. */
@@ -116,6 +185,21 @@ export class FileRecords {
         .where('handle', '=', handle)
         .where('item_id', 'in', some)
         .execute()
+  }
+}
+
+function toRecord(row: Selectable<Schema['account_files']>): FileRecord {
+  const { failed_at: at, error_code, error_message, url } = row
+  return {
+    itemId: row.item_id,
+    name: row.name,
+    runId: row.run_id,
+    page: row.page,
+    done: row.done === 1,
+    size: row.size,
+    validator: row.validator,
+    failure:
+      at === null ? null : { code: error_code ?? '', message: error_message ?? '', at, url: url ?? '' },
   }
 }
 

@@ -2,7 +2,13 @@ import { constants } from 'node:fs'
 import { lstat, readdir, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, copyFile, ERRORS, isErrno, makeFolder, openFile } from '../../kernel/index.ts'
+import { type ByteRange, clampRange, type OpenedArtifact } from '../../storage/index.ts'
 import { type PartName, partName, readPartName } from './part-name.ts'
+
+export type OpenedFile = Omit<OpenedArtifact, 'fileName'>
+
+// A pipe that somebody put there must not hold up whoever opens it.
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /** The folder of one account. Every name it is given has gone through `safeName`; links are never followed. */
 export class AccountFolder {
@@ -33,6 +39,37 @@ export class AccountFolder {
       return found.isFile() ? found.size : 'other'
     } catch (error) {
       if (isMissing(error)) return undefined
+      throw error
+    }
+  }
+
+  /**
+   * A finished file, for reading; undefined where there is none. What it holds came from elsewhere, so it is bytes and
+   * nothing that a browser would open. The stream closes the file.
+   */
+  async read(name: string, wanted?: ByteRange): Promise<OpenedFile | undefined> {
+    if (!(await isFolder(this.path))) return undefined
+    const handle = await openFile(this.file(name), READ_ONLY).catch((error) => {
+      // A link: whoever put it there, what it leads to is not the account's.
+      if (isMissing(error) || isErrno(error, 'ELOOP', 'EISDIR')) return undefined
+      throw error
+    })
+    if (!handle) return undefined
+    try {
+      const stat = await handle.stat()
+      if (!stat.isFile()) {
+        await handle.close()
+        return undefined
+      }
+      const { size, mtimeMs: modifiedAt } = stat
+      const range = wanted ? clampRange(wanted, size) : null
+      return {
+        ...{ size, modifiedAt, range, contentType: 'application/octet-stream' },
+        etag: `"${stat.ino.toString(36)}-${size.toString(36)}-${Math.round(modifiedAt).toString(36)}"`,
+        stream: handle.createReadStream(range ?? {}),
+      }
+    } catch (error) {
+      await handle.close()
       throw error
     }
   }
@@ -75,6 +112,14 @@ export class AccountFolder {
       await handle.close()
     }
   }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await lstat(path).catch((error) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+  return found?.isDirectory() ?? false
 }
 
 function isMissing(error: unknown): boolean {

@@ -80,6 +80,7 @@ export class PagePlanner {
       done: false,
       size: item.size ?? null,
       validator: null,
+      failure: null,
     }
     if (!known) {
       const name = free ?? safeName(item.name)

@@ -9,8 +9,8 @@ import {
   outageOf,
 } from '../../kernel/index.ts'
 import type { HttpClient } from '../../net/index.ts'
-import { openUrl, type Sealer } from '../../tenancy/index.ts'
-import type { FileRecords } from '../accounts/file-records.ts'
+import { openUrl, type Sealer, sealUrl } from '../../tenancy/index.ts'
+import type { FileRecord, FileRecords } from '../accounts/file-records.ts'
 import { Connections } from '../connections.ts'
 import type { FeedReader } from '../feed/feed-reader.ts'
 import { ItemFilter } from '../feed/item-filter.ts'
@@ -43,6 +43,14 @@ export interface RunWalkOptions {
 }
 
 const WRITE_AGAIN_MS = 500
+/** What is known of a page before its files are fetched. */
+interface Plan {
+  targets: Target[]
+  tally: PageTally
+}
+
+/** Of the reason why a file failed. */
+const MOST_CHARACTERS = 2_000
 
 /** One way through a feed: pages are read ahead, files of several pages are fetched at once, and all is counted. */
 export class RunWalk {
@@ -87,7 +95,8 @@ export class RunWalk {
     const journal = this.#keepJournal(AbortSignal.any([this.#signal, over.signal]))
     try {
       await this.#parts.find()
-      if (!this.#book.checkpoint.finished) await this.#walk()
+      // Without a cursor of its own a retry is never finished: what is left to do is in the ledger.
+      if (this.#order.kind === 'retry' || !this.#book.checkpoint.finished) await this.#walk()
       await this.#connections.idle()
       this.#signal.throwIfAborted()
     } catch (error) {
@@ -121,7 +130,48 @@ export class RunWalk {
     }
   }
 
-  async *#plans(): AsyncGenerator<{ targets: Target[]; tally: PageTally }> {
+  #plans(): AsyncGenerator<Plan> {
+    return this.#order.kind === 'retry' ? this.#failedFiles() : this.#feedPages()
+  }
+
+  /** Files that failed before, from where they were. The feed is not asked, and its cursor stays where it is. */
+  async *#failedFiles(): AsyncGenerator<Plan> {
+    const { records, sealer } = this.#deps
+    const { run_id, handle, cursor } = this.#order
+    let after = ''
+    for (let number = 1; ; number++) {
+      const failed = await records.failedBefore(run_id, handle, after)
+      if (failed.length === 0) return
+      const tally = new PageTally({ number, cursor, nextCursor: cursor })
+      const targets: Target[] = []
+      for (const { failure, ...known } of failed) {
+        const record = { ...known, runId: run_id, page: number, failure: null }
+        const { itemId: id, name, size } = known
+        const item = { id, name, url: openUrl(sealer, failure?.url ?? ''), size: size ?? undefined }
+        if (await this.#isFree({ ...record, failure }, tally))
+          targets.push({ item: { ...item, type: undefined, createdAt: undefined }, record })
+        after = name
+      }
+      yield { targets, tally }
+    }
+  }
+
+  /** Whether nothing is under the name of a file that failed. What is there may have come just before a crash. */
+  async #isFree(record: FileRecord, tally: PageTally): Promise<boolean> {
+    const there = await this.#deps.folder.look(record.name)
+    if (there === undefined) return true
+    if (there !== 'other' && (record.size === null || record.size === there)) {
+      tally.skipped++
+      this.#journal.record({ ...record, done: true, size: there, failure: null })
+      return false
+    }
+    tally.failed++
+    this.#journal.record(record)
+    this.#journal.log('warn', `${record.name}: something else is in the folder under this name`)
+    return false
+  }
+
+  async *#feedPages(): AsyncGenerator<Plan> {
     const { cursor, page } = this.#book.checkpoint
     const warn = (message: string) => this.#journal.log('warn', message)
     for await (const found of this.#deps.feed.pages(
@@ -148,6 +198,7 @@ export class RunWalk {
   }
 
   async #fetch({ item, record }: Target, tally: PageTally): Promise<void> {
+    let current = record
     try {
       const left = await this.#parts.of(record.name)
       const wanted = {
@@ -157,7 +208,6 @@ export class RunWalk {
         size: item.size,
         validator: record.validator,
       }
-      let current = record
       const size = await this.#downloader.fetch(wanted, {
         signal: this.#signal,
         onBytes: (count) => {
@@ -173,15 +223,15 @@ export class RunWalk {
       if (size === null) tally.filtered++
       else {
         tally.downloaded++
-        this.#journal.record({ ...current, done: true, size, validator: null })
+        this.#journal.record({ ...current, done: true, size, validator: null, failure: null })
       }
       tally.end()
     } catch (error) {
-      this.#onFailure(error, item.name, tally)
+      this.#onFailure(error, { item, record: current }, tally)
     }
   }
 
-  #onFailure(error: unknown, name: string, tally: PageTally): void {
+  #onFailure(error: unknown, { item, record }: Target, tally: PageTally): void {
     // Stopped: the file has not failed, and its page stays unfinished.
     if (this.#signal.aborted) return
     // What the disk refuses to one file it refuses to all.
@@ -189,7 +239,12 @@ export class RunWalk {
     else {
       tally.failed++
       tally.end()
-      this.#journal.log('warn', `${name}: ${messageOf(error)}`)
+      const { clock, sealer } = this.#deps
+      const code = isAppError(error) ? error.code : ERRORS.INTERNAL.code
+      const message = messageOf(error).slice(0, MOST_CHARACTERS)
+      const failure = { code, message, at: clock.now(), url: sealUrl(sealer, item.url) }
+      this.#journal.record({ ...record, done: false, failure })
+      this.#journal.log('warn', `${item.name}: ${message}`)
     }
   }
 

@@ -73,11 +73,21 @@ export function AccountForm({ account, onClose }: { account: Account | null; onC
             />
           </Form.Item>
           <div className="runs-form-pairs">
-            {(['min_size', 'max_size', 'limit'] as const).map((name) => (
-              <Form.Item key={name} name={name} label={t(`runs.form.${name}`)}>
-                <InputNumber min={name === 'limit' ? 1 : 0} precision={0} />
-              </Form.Item>
-            ))}
+            {(['min_size', 'max_size', 'limit'] as const).map((name) => {
+              const least = name === 'limit' ? 1 : 0
+              const message = t('runs.form.at_least', { least })
+              return (
+                <Form.Item
+                  key={name}
+                  name={name}
+                  label={t(`runs.form.${name}`)}
+                  // Not `min` of the field, which would put another number in place of what was typed.
+                  rules={[{ type: 'number', min: least, message }]}
+                >
+                  <InputNumber precision={0} />
+                </Form.Item>
+              )
+            })}
             {(['since', 'until'] as const).map((name) => (
               <Form.Item key={name} name={name} label={t(`runs.form.${name}`)}>
                 <Input type="date" />

@@ -6,7 +6,15 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { RUNS_KEY } from './patch.ts'
 
-export function DeleteDialog({ handle, onClose }: { handle: string; onClose(): void }) {
+export function DeleteDialog({
+  handle,
+  onClose,
+  onDeleted,
+}: {
+  handle: string
+  onClose(): void
+  onDeleted?(): void
+}) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const remove = useMutation({
@@ -14,6 +22,7 @@ export function DeleteDialog({ handle, onClose }: { handle: string; onClose(): v
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: RUNS_KEY })
       onClose()
+      onDeleted?.()
     },
   })
   return (

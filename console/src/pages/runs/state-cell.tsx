@@ -16,11 +16,11 @@ const TONES: Record<AccountState, Tone> = {
 /** Its state; in the queue its place, while it is locked the reason. `place` counts from 1. */
 export function StateCell({ account, place }: { account: Account; place: number | null }) {
   const { t } = useTranslation()
-  const { state, locked } = account
+  const { state, locked, progress } = account
   return (
     <span className="runs-state">
       <span className="runs-state-line">
-        <Pill tone={TONES[state]}>{t(`runs.state.${state}`)}</Pill>
+        <RunPill state={state} failed={progress.failed} />
         {locked && (
           <Tooltip placement="right" title={t(`runs.locked.${state === 'Running' ? 'running' : 'queued'}`)}>
             <LockOutlined tabIndex={0} role="img" aria-label={t('runs.locked.short')} />
@@ -30,4 +30,11 @@ export function StateCell({ account, place }: { account: Account; place: number 
       {place !== null && <span className="runs-sub">{t('runs.place', { place })}</span>}
     </span>
   )
+}
+
+/** A run that came to its end but left files behind is not simply done. */
+export function RunPill({ state, failed }: { state: AccountState; failed: number }) {
+  const { t } = useTranslation()
+  if (state === 'Done' && failed > 0) return <Pill tone="warn">{t('runs.done_but', { count: failed })}</Pill>
+  return <Pill tone={TONES[state]}>{t(`runs.state.${state}`)}</Pill>
 }

@@ -1,6 +1,8 @@
 import { useTranslation } from 'react-i18next'
+import { Link } from 'wouter'
 import type { Account } from '../../api/runs.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { accountAddress } from './address.ts'
 import { Counters } from './counters.tsx'
 import { useFilterTexts } from './filters-text.ts'
 import { RowActions } from './row-actions.tsx'
@@ -15,7 +17,7 @@ interface Props {
   onDelete(account: Account): void
 }
 
-/** A row an account. */
+/** A row per account. */
 export function AccountTable({ accounts, queue, busy, onEdit, onDelete }: Props) {
   const { t } = useTranslation()
   const filtersOf = useFilterTexts()
@@ -29,7 +31,7 @@ export function AccountTable({ accounts, queue, busy, onEdit, onDelete }: Props)
       phone: 'bare',
       draw: ({ handle, url, params }) => (
         <div className="runs-account">
-          <strong>{handle}</strong>
+          <Link href={accountAddress(handle)}>{handle}</Link>
           <span className="runs-url" title={url}>
             {url}
           </span>

@@ -6,19 +6,24 @@ import {
   type AccountParams,
   cancelRun,
   putAccount,
+  type RunKind,
   startRun,
 } from '../../api/runs.ts'
 import { useToasts } from '../../parts/toasts.tsx'
-import { patchAccount, RUNS_KEY } from './patch.ts'
+import { ACCOUNT_KEY, patchAccount, RUNS_KEY } from './patch.ts'
 
 /** What can be done with an account. An accepted run locks its row at once; events bring the rest. */
 export function useRunActions({ handle, url, run_id }: Account) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const { success, problem: onError } = useToasts()
-  const readAgain = () => client.invalidateQueries({ queryKey: RUNS_KEY })
+  const readAgain = () =>
+    Promise.all([
+      client.invalidateQueries({ queryKey: RUNS_KEY }),
+      client.invalidateQueries({ queryKey: [...ACCOUNT_KEY, handle] }),
+    ])
   const start = useMutation({
-    mutationFn: (kind: 'start' | 'continue') => startRun(handle, kind),
+    mutationFn: (kind: RunKind) => startRun(handle, kind),
     onSuccess: ({ run_id, state }: AcceptedRun) => {
       patchAccount(client, handle, (account) => ({ ...account, run_id, state, locked: true, error: null }))
       void readAgain()

@@ -16,6 +16,7 @@ import {
 import { prefersChinese } from '../../answers/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { runBulkRoutes } from './run-bulk.ts'
+import { accountDetailRoutes } from './account-details.ts'
 
 const config = { access: 'runs' } as const
 const tags = ['runs']
@@ -25,6 +26,7 @@ export function runRoutes(deps: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox
   const { ledger, idempotency, trail } = deps
   return async (app) => {
     await app.register(runBulkRoutes(deps, runs))
+    await app.register(accountDetailRoutes(deps, runs))
 
     app.put(
       '/api/accounts/:handle',
@@ -74,7 +76,8 @@ export function runRoutes(deps: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox
         schema: {
           tags,
           operationId: 'createRun',
-          summary: 'Fetch an account: from the beginning, or on from where the last run stopped',
+          summary:
+            'Fetch an account: from the beginning, on from where the last run stopped, or only what failed',
           body: Type.Object(
             { handle: Type.String({ minLength: 1 }), kind: RunKind },
             {

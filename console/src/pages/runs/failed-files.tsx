@@ -1,0 +1,86 @@
+import { RedoOutlined } from '@ant-design/icons'
+import { Button } from 'antd'
+import { useTranslation } from 'react-i18next'
+import { type Account, type FailedFile, listFailedFiles } from '../../api/runs.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { useFormat } from '../../parts/format.ts'
+import { Panel } from '../../parts/panel.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { MoreButton } from './more-button.tsx'
+import { useAccountList } from './use-account-list.ts'
+import { useRunActions } from './use-run-actions.ts'
+
+/** What could not be fetched, with the reason, and one button that tries all of it again. */
+export function FailedFiles({ account }: { account: Account }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { start } = useRunActions(account)
+  const { handle, locked } = account
+  const { items, error, more, busy } = useAccountList(handle, 'failed', (page) =>
+    listFailedFiles(handle, page),
+  )
+  const columns: Column<FailedFile>[] = [
+    {
+      key: 'name',
+      title: t('runs.files.name'),
+      phone: 'bare',
+      draw: ({ name, url }) => (
+        <span className="account-name">
+          {name}
+          {url !== null && <span className="runs-url">{url}</span>}
+        </span>
+      ),
+    },
+    {
+      key: 'why',
+      title: t('runs.failed.why'),
+      phone: 'bare',
+      draw: ({ error: { code, message } }) => (
+        <span className="runs-error">
+          {message} <code>{code}</code>
+        </span>
+      ),
+    },
+    {
+      key: 'at',
+      title: t('runs.failed.at'),
+      align: 'right',
+      width: 110,
+      draw: ({ failed_at }) => (
+        <time dateTime={failed_at} title={format.exact(failed_at)}>
+          {format.moment(failed_at)}
+        </time>
+      ),
+    },
+  ]
+  if (!error && !items?.length) return null
+  return (
+    <Panel
+      title={t('runs.failed.title')}
+      extra={
+        <Button
+          type="primary"
+          size="small"
+          icon={<RedoOutlined />}
+          disabled={locked}
+          loading={start.isPending}
+          onClick={() => start.mutate('retry')}
+        >
+          {t('runs.failed.retry')}
+        </Button>
+      }
+    >
+      {error && <ProblemNote error={error} />}
+      {items && (
+        <DataTable
+          label={t('runs.failed.title')}
+          columns={columns}
+          rows={items}
+          rowKey={({ item_id }) => item_id}
+          busy={busy}
+        />
+      )}
+      <MoreButton more={more} />
+    </Panel>
+  )
+}

@@ -1,0 +1,22 @@
+import { lazy } from 'react'
+import { Route, Switch } from 'wouter'
+import { NotFound } from '../../parts/not-found.tsx'
+import { handleInAddress } from './address.ts'
+import { RunsPage } from './page.tsx'
+
+const AccountPage = lazy(async () => ({ default: (await import('./account-page.tsx')).AccountPage }))
+
+export function RunRoutes() {
+  return (
+    <Switch>
+      <Route path="/runs" component={RunsPage} />
+      <Route path="/runs/:handle">{() => <OneAccount />}</Route>
+      <Route component={NotFound} />
+    </Switch>
+  )
+}
+
+function OneAccount() {
+  const handle = handleInAddress()
+  return <AccountPage key={handle} handle={handle} />
+}

@@ -1,0 +1,33 @@
+import { useTranslation } from 'react-i18next'
+import { listRunLog } from '../../api/runs.ts'
+import { useFormat } from '../../parts/format.ts'
+import { Panel } from '../../parts/panel.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { MoreButton } from './more-button.tsx'
+import { useAccountList } from './use-account-list.ts'
+
+/** What a run said of itself, newest first. */
+export function RunLog({ handle, runId }: { handle: string; runId: string }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { items, error, more } = useAccountList(handle, ['log', runId], (page) => listRunLog(runId, page))
+  return (
+    <Panel title={t('runs.log.title')}>
+      {error && <ProblemNote error={error} />}
+      {items?.length === 0 && <p className="quiet">{t('runs.log.empty')}</p>}
+      <ol className="account-log">
+        {items?.map(({ seq, at, level, message, state }) => (
+          <li key={seq} data-level={level}>
+            <time dateTime={at} title={format.exact(at)}>
+              {format.clock(at)}
+            </time>
+            <span>
+              {state !== null && <b>{t(`runs.state.${state}`)}</b>} {message}
+            </span>
+          </li>
+        ))}
+      </ol>
+      <MoreButton more={more} />
+    </Panel>
+  )
+}
