@@ -14,7 +14,11 @@ export async function openProcessing(
     kinds: api.kinds,
     duties: api.duties,
     views: {},
-    overview: { kind: 'processing', ...(api.depth && { depth: api.depth }) },
+    overview: {
+      kind: 'processing',
+      ...(api.depth && { depth: api.depth }),
+      attention: () => api.attention(),
+    },
     start: () => api.start(),
     serve: () => api.serve(),
     drain: (until) => api.drain(until),

@@ -1,11 +1,16 @@
+import { constants } from 'node:fs'
+import { link, realpath, rm } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import type { ScheduledDuty } from '../domain/index.ts'
-import type { Depth, Engine, JobKind } from '../jobs/index.ts'
-import type { Clock, Log } from '../kernel/index.ts'
+import type { Attention, Depth, Engine, JobKind } from '../jobs/index.ts'
+import { AppError, type Clock, copyFile, ERRORS, type Log, newId } from '../kernel/index.ts'
 import type { Quotas } from '../tenancy/index.ts'
 import { MendHandOffsDuty, SweepFilesDuty, TaskExpiryDuty } from './duties/index.ts'
 import { HandOff } from './files/hand-off.ts'
 import { ResultFiles } from './files/result-files.ts'
+import { isFolderName, readTaskLog, type TaskLog } from './files/task-log.ts'
 import { GrpcServer } from './grpc/grpc-server.ts'
+import { keyedId } from './keyed-id.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
 import type { ProcessingOptions } from './processing-options.ts'
 import { openProcessor } from './processor/open-processor.ts'
@@ -37,6 +42,7 @@ export class Processing {
   readonly results: ResultFiles
   readonly #uploads: Pick<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs' | 'elsewhere'>
   readonly #opened: OpenedStore
+  readonly #handOff: HandOff
   readonly #rows: TaskRows
   readonly #room: UploadRoom
   readonly #grpc: GrpcServer
@@ -54,6 +60,7 @@ export class Processing {
     this.#room = new UploadRoom({ ledger: engine.ledger, quotas })
     const handOff = new HandOff(log, options)
     this.#opened = opened
+    this.#handOff = handOff
     this.#rows = rows
     this.service = new TaskService({ ledger: engine.ledger, store, handOff, clock, log })
     this.results = new ResultFiles(handOff.storage, options.elsewhere)
@@ -101,6 +108,48 @@ export class Processing {
     return tasks.map((task) => (away && !hasEnded(task.status) ? { ...task, waitingFor: away } : task))
   }
 
+  /** What the command of a task printed, where it was one of Wharf's own processors. */
+  log(taskId: string): Promise<TaskLog> {
+    return readTaskLog(this.#handOff.storage, taskId)
+  }
+
+  /**
+   * A new task of the file of one that failed; the old one stays as it is. With `key`, asking twice makes one task. Answers
+   * its id, and whether it was made before.
+   */
+  async retry(task: TaskDetails, key?: string): Promise<{ id: string; before: boolean }> {
+    const { taskId, projectId, status, fileName, size, originalFilePath } = task
+    if (status !== 'FAILED') throw new AppError(ERRORS.NOTHING_FAILED, `task ${taskId} is ${status}`)
+    const id = key === undefined ? newId() : keyedId(projectId, `retry ${taskId} ${key}`)
+    if (key !== undefined && (await this.service.find(id))) return { id, before: true }
+    if (projectId !== null) await this.#room.reserve(id, projectId, size)
+    const path = join(this.#handOff.temp, id)
+    try {
+      await copyOriginal(await this.#original(taskId, originalFilePath), path)
+      await this.service.create({
+        ...{ tempFilePath: path, originalFilename: fileName, id },
+        ...(projectId !== null && { projectId }),
+      })
+      return { id, before: false }
+    } finally {
+      await rm(path, { force: true })
+      await this.#room.release(id)
+    }
+  }
+
+  /** Other programs may write any path into a record: only a file in the folder of its task is taken. */
+  async #original(taskId: string, path: string): Promise<string> {
+    const real = await realpath(path).catch(() => '')
+    if (isFolderName(taskId) && real.startsWith(this.#handOff.folderOf(taskId) + sep)) return real
+    const message = `the file of task ${taskId} is gone${this.#uploads.elsewhere}`
+    throw new AppError(ERRORS.ARTIFACT_NOT_FOUND, message)
+  }
+
+  /** What failed last and what waits longest. */
+  attention(): Promise<Attention> {
+    return this.#rows.attention()
+  }
+
   /** The library of the protocol is loaded here: a server that nobody uploads to does without it. */
   async openUploads(
     options: Omit<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs' | 'elsewhere'>,
@@ -131,4 +180,9 @@ export class Processing {
     await this.#processor?.stop()
     this.#opened.close()
   }
+}
+
+/** Another name for the same bytes, which nobody changes; a copy where the disk has no such thing. */
+async function copyOriginal(from: string, to: string): Promise<void> {
+  await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL))
 }

@@ -37,3 +37,18 @@ export function toTaskView(task: TaskDetails): TaskView {
     waiting_for: hasEnded(status) ? null : (task.waitingFor ?? null),
   }
 }
+
+/** What the command of a task printed. */
+export type TaskLogView = Static<typeof TaskLogView>
+export const TaskLogView = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object(
+        { at: Time, stream: Type.Enum(['stdout', 'stderr']), line: Type.String() },
+        { title: 'TaskLogLine' },
+      ),
+    ),
+    left_out: Type.Integer({ description: 'Lines after the first hundred that are not kept' }),
+  },
+  { title: 'TaskLog' },
+)

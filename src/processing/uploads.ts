@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createHash } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -15,6 +14,7 @@ import {
   newId,
   outageOf,
 } from '../kernel/index.ts'
+import { keyedId } from './keyed-id.ts'
 import { TEXT } from './task.ts'
 import type { TaskService } from './task-service.ts'
 import { OWNER } from './upload-owner.ts'
@@ -238,13 +238,4 @@ function fromTus(error: Error | { status_code: number; body: string }): AppError
 
 function unknownUpload(id: string, elsewhere: string): AppError {
   return new AppError(ERRORS.UPLOAD_NOT_FOUND, `there is no upload ${id}${elsewhere && ` here${elsewhere}`}`)
-}
-
-/** The same key of the same project names the same upload. */
-function keyedId(projectId: string | null, key: string): string {
-  const hex = createHash('sha256')
-    .update(`${projectId ?? ''}\n${key}`)
-    .digest('hex')
-  const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`
 }

@@ -268,6 +268,59 @@ describe('uploads and results', () => {
     expect((await begin('10')).status).toBe(422)
   })
 
+  test('a task that failed is tried again as a new one, and both can be deleted', async () => {
+    const { address, key, ask, dataDir } = await serve('embedded', {
+      PROCESSOR_COMMAND: `sh -c "echo looks; echo 'no such codec' >&2; exit 3" {input} {output}`,
+      TASK_PROCESSOR_RETRIES: '0',
+    })
+    const json = async (path: string, init: RequestInit = {}) =>
+      (await (await ask(path, init)).json()) as Record<string, unknown>
+    const id = await upload(`${address}/api/uploads`, key, Buffer.from('12345'))
+    expect(await completed(ask, id)).toMatchObject({ status: 'FAILED' })
+    const { items } = (await json(`/api/tasks/${id}/log`)) as { items: { stream: string; line: string }[] }
+    expect(items.map(({ stream, line }) => `${stream} ${line}`).sort()).toEqual([
+      'stderr no such codec',
+      'stdout looks',
+    ])
+    const history = (await json(`/api/tasks/${id}/events`)) as { items: { type: string }[] }
+    expect(history.items.map(({ type }) => type)).toEqual([
+      'processing.pending',
+      'processing.processing',
+      'processing.failed',
+    ])
+
+    const again = () =>
+      ask(`/api/tasks/${id}/retry`, { method: 'POST', headers: { 'idempotency-key': 'once' } })
+    const [first, second] = [await again(), await again()]
+    expect([first.status, second.status]).toEqual([202, 202])
+    const made = (await first.json()) as { task_id: string }
+    expect(made).toMatchObject({ file_name: '我的视频.mov', size: 5 })
+    expect((await second.json()) as object).toMatchObject({ task_id: made.task_id })
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+    await completed(ask, made.task_id)
+
+    const folders = () => readdirSync(join(dataDir, 'videos')).filter((name) => name.includes('-'))
+    expect(folders().sort()).toEqual([id, made.task_id].sort())
+    for (const task of [id, made.task_id])
+      expect((await ask(`/api/tasks/${task}/record`, { method: 'DELETE' })).status).toBe(204)
+    expect(folders()).toEqual([])
+    expect((await ask(`/api/tasks/${id}`)).status).toBe(404)
+    expect(((await json('/api/tasks')) as { items: unknown[] }).items).toEqual([])
+  })
+
+  test('only a task that has ended can be deleted, and only one that failed be tried again', async () => {
+    const { address, key, ask } = await serve('embedded', {
+      PROCESSOR_COMMAND: 'sh -c "sleep 60" {input} {output}',
+    })
+    const id = await upload(`${address}/api/uploads`, key, Buffer.from('12345'))
+    const codeOf = async (path: string, method: string) =>
+      ((await (await ask(path, { method })).json()) as { code: string }).code
+    expect(await codeOf(`/api/tasks/${id}/record`, 'DELETE')).toBe('TASK_NOT_FINISHED')
+    expect(await codeOf(`/api/tasks/${id}/retry`, 'POST')).toBe('NOTHING_FAILED')
+    for (const odd of ['..', '%2e%2e%2f%2e%2e', '..%2Fvideos'])
+      expect((await ask(`/api/tasks/${odd}/log`)).status).toBe(404)
+  })
+
   test('a task that has not ended has no result yet, and can be cancelled once', async () => {
     const { address, key, ask } = await serve('embedded', {
       PROCESSOR_COMMAND: 'sh -c "sleep 60" {input} {output}',

@@ -1,7 +1,7 @@
-import type { Task, TaskPage, Ticket } from '../../../src/http/wire.ts'
+import type { EventMessage, Task, TaskLog, TaskPage, Ticket } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 
-export type { Task, TaskPage }
+export type { Task, TaskLog, TaskPage }
 export type TaskStatus = Task['status']
 
 export const UPLOADS = '/api/uploads'
@@ -17,6 +17,20 @@ export function listTasks(
 }
 
 const pathOf = (taskId: string) => `/api/tasks/${encodeURIComponent(taskId)}`
+
+export const getTask = (taskId: string, signal: AbortSignal): Promise<Task> => ask(pathOf(taskId), { signal })
+
+export const getTaskLog = (taskId: string, signal: AbortSignal): Promise<TaskLog> =>
+  ask(`${pathOf(taskId)}/log`, { signal })
+
+export const getTaskEvents = (taskId: string, signal: AbortSignal): Promise<{ items: EventMessage[] }> =>
+  ask(`${pathOf(taskId)}/events`, { signal })
+
+/** A new task of the same file. */
+export const retryTask = (taskId: string): Promise<Task> => ask(`${pathOf(taskId)}/retry`, { method: 'POST' })
+
+export const deleteTask = (taskId: string): Promise<null> =>
+  ask(`${pathOf(taskId)}/record`, { method: 'DELETE' })
 
 export const cancelTask = (taskId: string): Promise<null> => ask(pathOf(taskId), { method: 'DELETE' })
 

@@ -18,10 +18,17 @@ export interface RunCommandOptions {
   signal: AbortSignal
   log: Log
   onProgress(value: number): void
+  /** Everything else that it prints. */
+  onOutput(stream: 'stdout' | 'stderr', line: string): void
 }
 
 /** Resolves when the command ended well; the error of a bad end carries the tail of what it said on stderr. */
-export async function runCommand({ log, onProgress, ...options }: RunCommandOptions): Promise<void> {
+export async function runCommand({
+  log,
+  onProgress,
+  onOutput,
+  ...options
+}: RunCommandOptions): Promise<void> {
   let tail = ''
   let lines = 0
   const end = await runProcess({
@@ -29,6 +36,7 @@ export async function runCommand({ log, onProgress, ...options }: RunCommandOpti
     onLine(stream, line) {
       const progress = progressOf(line)
       if (progress !== undefined) return onProgress(progress)
+      onOutput(stream, line)
       if (stream === 'stderr') tail = `${tail}${line}\n`.slice(-TAIL_CHARACTERS)
       if (++lines <= LOGGED_LINES) log.info({ stream, line }, 'processor output')
       else if (lines === LOGGED_LINES + 1) log.info('processor output goes on, but is no longer logged')

@@ -12,7 +12,9 @@ import {
   type Log,
   openFile,
   outageOf,
+  systemClock,
 } from '../../kernel/index.ts'
+import { TaskLogWriter } from '../files/task-log.ts'
 import { TEXT } from '../task.ts'
 import { type ProcessorCommand, runCommand } from './run-command.ts'
 
@@ -99,18 +101,21 @@ export async function runOnce(
   // Keeps the extension: programs tell the format by it.
   const output = join(folder, `${UNFINISHED}${randomUUID()}${extname(options.resultName)}`)
   const result = join(folder, options.resultName)
+  const printed = await TaskLogWriter.open(folder, { access: options.access, clock: systemClock, log })
   try {
     const command = options.command.fill({ input, output, task_id: taskId })
     const { timeoutMs } = options
     const trace = currentTraceparent()
     const environment = { ...options.environment, ...(trace !== undefined && { TRACEPARENT: trace }) }
-    await runCommand({ command, environment, cwd: folder, timeoutMs, signal, log, onProgress })
+    const onOutput = printed.line.bind(printed)
+    await runCommand({ command, environment, cwd: folder, timeoutMs, signal, log, onProgress, onOutput })
     await syncOutput(output, options.access)
     if (!(await context.stillMine()))
       throw new AppError(ERRORS.JOB_LEASE_LOST, `task ${taskId} was taken away`)
     await rename(output, result)
     return result
   } finally {
+    await printed.close()
     await rm(output, { recursive: true, force: true })
   }
 }

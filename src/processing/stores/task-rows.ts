@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { type CompiledQuery, type Selectable, sql } from 'kysely'
-import { type Engine, Gather, waitingFor } from '../../jobs/index.ts'
+import { type Attention, type Engine, Gather, waitingFor } from '../../jobs/index.ts'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { type Ledger, now, type Schema, type Tx } from '../../ledger/index.ts'
 import { countAccepted, countChange, countResult } from '../processing-meter.ts'
@@ -33,6 +33,8 @@ export interface TaskRowsDeps {
 /** In the words of the partial indexes: SQLite uses one only where a statement repeats its condition. */
 export const UNFINISHED = sql<boolean>`status in ('PENDING', 'PROCESSING')`
 const REVOKED = sql<boolean>`status = 'REVOKED'`
+const FAILED = sql<boolean>`status = 'FAILED'`
+const MOST_NOTICED = 5
 
 const EVENT_NAMES = { PENDING: 'pending', PROCESSING: 'processing', COMPLETED: 'succeeded', FAILED: 'failed' }
 
@@ -128,6 +130,39 @@ export class TaskRows {
     )
     const of = (status: TaskStatus) => Number(rows.find((row) => row.status === status)?.count ?? 0)
     return { queued: of('PENDING'), running: of('PROCESSING') }
+  }
+
+  /** Tasks that failed last and that wait longest. Also where tasks are jobs: those of ended tasks are gone. */
+  async attention(): Promise<Attention> {
+    const { db } = this.ledger
+    const columns = ['id', 'file_name', 'project_id'] as const
+    const failed = await db
+      .selectFrom('processing_tasks')
+      .select([...columns, 'error_message', 'updated_at'])
+      .where(FAILED)
+      .orderBy('updated_at', 'desc')
+      .limit(MOST_NOTICED)
+      .execute()
+    // An id begins with its time.
+    const waiting = await db
+      .selectFrom('processing_tasks')
+      .select([...columns, 'queued_at'])
+      .where(UNFINISHED)
+      .where('status', '=', 'PENDING')
+      .orderBy('id')
+      .limit(MOST_NOTICED)
+      .execute()
+    const noticed = (row: { id: string; file_name: string; project_id: string | null }, at: number) => ({
+      ...{ id: row.id, name: row.file_name, project_id: row.project_id },
+      at: new Date(at).toISOString(),
+    })
+    return {
+      failures: failed.map((row) => ({
+        ...noticed(row, row.updated_at),
+        error: { code: ERRORS.PROCESSOR_FAILED.code, message: row.error_message },
+      })),
+      waiting: waiting.map((row) => noticed(row, row.queued_at)),
+    }
   }
 
   async expired(limit: number): Promise<TaskRow[]> {

@@ -3,6 +3,8 @@ import type { TaskPage, TaskStatus } from '../../api/tasks.ts'
 import type { Patch } from '../../live/patch.ts'
 
 export const TASKS_KEY = ['tasks'] as const
+/** The page of one task: its id comes next. */
+export const TASK_KEY = ['task'] as const
 
 /** A new status is shown at once, and read again besides: the result and the error come with it. */
 export const patchTasks: Patch = (event, client, refresher) => {
@@ -19,4 +21,5 @@ export const patchTasks: Patch = (event, client, refresher) => {
       return { ...data, pages }
     })
   refresher.refresh(TASKS_KEY)
+  if (taskId) refresher.refresh([...TASK_KEY, taskId])
 }

@@ -1,21 +1,95 @@
-import { DownloadOutlined, StopOutlined } from '@ant-design/icons'
+import { DeleteOutlined, DownloadOutlined, RedoOutlined, StopOutlined } from '@ant-design/icons'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Button, Popconfirm } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { cancelTask, resultAddress, type Task } from '../../api/tasks.ts'
+import { cancelTask, deleteTask, resultAddress, retryTask, type Task } from '../../api/tasks.ts'
 import { useToasts } from '../../parts/toasts.tsx'
 import { TASKS_KEY } from './patch.ts'
 
-/** The result when there is one; a stop while there is none. */
-export function TaskActions({ task: { task_id: taskId, status, file_name: file } }: { task: Task }) {
+interface Props {
+  task: Task
+  /** On a page of its own: all that can be done, with buttons of the usual size. */
+  whole?: boolean
+  onRetried?(made: Task): void
+  onDeleted?(): void
+}
+
+/** The result when there is one, another try when it failed, a stop while it is under way. */
+export function TaskActions({ task, whole = false, onRetried, onDeleted }: Props) {
+  const { t } = useTranslation()
+  const { task_id: taskId, status, file_name: file } = task
+  const { cancel, download, retry, remove } = useTaskActions(task, { onRetried, onDeleted })
+  const looks = (action: string) => ({
+    ...(!whole && { size: 'small' as const }),
+    'aria-label': t('processing.of_file', { action, file }),
+    children: action,
+  })
+  const ended = status === 'COMPLETED' || status === 'FAILED'
+  return (
+    <span className="processing-actions" data-task={taskId}>
+      {status === 'COMPLETED' && (
+        <Button
+          {...looks(t('processing.action.download'))}
+          {...(whole && { type: 'primary' as const })}
+          icon={<DownloadOutlined />}
+          loading={download.isPending}
+          onClick={() => download.mutate()}
+        />
+      )}
+      {status === 'FAILED' && (
+        <Button
+          {...looks(t('processing.action.retry'))}
+          {...(whole && { type: 'primary' as const })}
+          icon={<RedoOutlined />}
+          loading={retry.isPending}
+          onClick={() => retry.mutate()}
+        />
+      )}
+      {!ended && (
+        <Popconfirm
+          title={t('processing.cancel_question')}
+          okText={t('processing.action.cancel')}
+          cancelText={t('processing.keep_going')}
+          okButtonProps={{ danger: true }}
+          onConfirm={() => cancel.mutate()}
+        >
+          <Button
+            {...looks(t('processing.action.cancel'))}
+            danger
+            icon={<StopOutlined />}
+            loading={cancel.isPending}
+          />
+        </Popconfirm>
+      )}
+      {ended && whole && (
+        <Popconfirm
+          title={t('processing.delete_question')}
+          okText={t('processing.action.delete')}
+          cancelText={t('processing.keep')}
+          okButtonProps={{ danger: true }}
+          onConfirm={() => remove.mutate()}
+        >
+          <Button
+            {...looks(t('processing.action.delete'))}
+            danger
+            icon={<DeleteOutlined />}
+            loading={remove.isPending}
+          />
+        </Popconfirm>
+      )}
+    </span>
+  )
+}
+
+function useTaskActions(
+  { task_id: taskId, file_name: file }: Task,
+  { onRetried, onDeleted }: { onRetried: Props['onRetried']; onDeleted: Props['onDeleted'] },
+) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const { problem: onError } = useToasts()
-  const cancel = useMutation({
-    mutationFn: () => cancelTask(taskId),
-    onSuccess: () => client.invalidateQueries({ queryKey: TASKS_KEY }),
-    onError,
-  })
+  const { success, problem: onError } = useToasts()
+  const readAgain = () => client.invalidateQueries({ queryKey: TASKS_KEY })
+  const cancel = useMutation({ mutationFn: () => cancelTask(taskId), onSuccess: readAgain, onError })
   const download = useMutation({
     mutationFn: () => resultAddress(taskId),
     onSuccess: (address) => {
@@ -26,38 +100,23 @@ export function TaskActions({ task: { task_id: taskId, status, file_name: file }
     },
     onError,
   })
-  if (status === 'COMPLETED') {
-    const action = t('processing.action.download')
-    return (
-      <Button
-        size="small"
-        icon={<DownloadOutlined />}
-        loading={download.isPending}
-        aria-label={t('processing.of_file', { action, file })}
-        onClick={() => download.mutate()}
-      >
-        {action}
-      </Button>
-    )
-  }
-  if (status === 'FAILED') return null
-  return (
-    <Popconfirm
-      title={t('processing.cancel_question')}
-      okText={t('processing.action.cancel')}
-      cancelText={t('processing.keep_going')}
-      okButtonProps={{ danger: true }}
-      onConfirm={() => cancel.mutate()}
-    >
-      <Button
-        size="small"
-        danger
-        icon={<StopOutlined />}
-        loading={cancel.isPending}
-        aria-label={t('processing.of_file', { action: t('processing.action.cancel'), file })}
-      >
-        {t('processing.action.cancel')}
-      </Button>
-    </Popconfirm>
-  )
+  const retry = useMutation({
+    mutationFn: () => retryTask(taskId),
+    onSuccess: (made) => {
+      success(t('processing.retried'))
+      void readAgain()
+      onRetried?.(made)
+    },
+    onError,
+  })
+  const remove = useMutation({
+    mutationFn: () => deleteTask(taskId),
+    onSuccess: () => {
+      success(t('processing.deleted', { file }))
+      void readAgain()
+      onDeleted?.()
+    },
+    onError,
+  })
+  return { cancel, download, retry, remove }
 }

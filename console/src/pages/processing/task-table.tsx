@@ -1,4 +1,5 @@
 import { useTranslation } from 'react-i18next'
+import { Link } from 'wouter'
 import type { Task, TaskStatus } from '../../api/tasks.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
@@ -21,9 +22,9 @@ export function TaskTable({ tasks, busy }: { tasks: readonly Task[]; busy: boole
       key: 'file',
       title: t('processing.column.file'),
       phone: 'bare',
-      draw: ({ file_name, size }) => (
+      draw: ({ task_id, file_name, size }) => (
         <div className="processing-file">
-          <strong>{file_name}</strong>
+          <Link href={`/processing/${encodeURIComponent(task_id)}`}>{file_name}</Link>
           <span className="processing-sub">{format.bytes(size)}</span>
         </div>
       ),
@@ -32,7 +33,7 @@ export function TaskTable({ tasks, busy }: { tasks: readonly Task[]; busy: boole
       key: 'status',
       title: t('processing.column.status'),
       width: 130,
-      draw: ({ status }) => <Pill tone={TONES[status]}>{t(`processing.status.${status}`)}</Pill>,
+      draw: ({ status }) => <TaskPill status={status} />,
     },
     {
       key: 'progress',
@@ -71,7 +72,12 @@ export function TaskTable({ tasks, busy }: { tasks: readonly Task[]; busy: boole
   )
 }
 
-function Standing({ task: { status, progress, error_message, expires_at } }: { task: Task }) {
+export function TaskPill({ status }: { status: TaskStatus }) {
+  const { t } = useTranslation()
+  return <Pill tone={TONES[status]}>{t(`processing.status.${status}`)}</Pill>
+}
+
+export function Standing({ task: { status, progress, error_message, expires_at } }: { task: Task }) {
   const { t } = useTranslation()
   const format = useFormat()
   if (status === 'PROCESSING')

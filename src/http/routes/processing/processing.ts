@@ -3,11 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
+import { eventHistory } from '../../../notify/index.ts'
 import {
   hasEnded,
   noTask,
   type Processing,
   type TaskDetails,
+  TaskLogView,
   TaskStatus,
   TaskView,
   toTaskView,
@@ -34,6 +36,13 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
     const { taskId: id, projectId } = task
     if (projectId !== null || request.principal?.role === 'ticket')
       requireTask(request.principal, { id, projectId }, noTask)
+    return task
+  }
+  /** A task of the installation is any key's to ask about, and the admin's to change. */
+  const mineToChange = async (request: FastifyRequest): Promise<TaskDetails> => {
+    const task = await mine(request)
+    if (task.projectId === null && request.principal?.role !== 'admin')
+      throw new AppError(ERRORS.FORBIDDEN, 'this task belongs to the installation: it takes the admin token')
     return task
   }
   return async (app) => {
@@ -108,6 +117,79 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
       },
     )
 
+    app.get(
+      '/api/tasks/:task_id/log',
+      {
+        schema: {
+          tags,
+          operationId: 'getTaskLog',
+          summary: "What the command of a task printed; empty where no processor of Wharf's own ran it",
+          params: OneTask,
+          response: { 200: TaskLogView },
+        },
+      },
+      async (request) => {
+        const { lines, leftOut } = await processing.log((await mine(request)).taskId)
+        const items = lines.map(({ at, ...line }) => ({ at: new Date(at).toISOString(), ...line }))
+        return { items, left_out: leftOut }
+      },
+    )
+
+    app.get(
+      '/api/tasks/:task_id/events',
+      {
+        schema: {
+          tags,
+          operationId: 'listTaskEvents',
+          summary: 'Everything that happened to it',
+          params: OneTask,
+          response: { 200: Type.Object({ items: Type.Array(Type.Unknown({ title: 'EventMessage' })) }) },
+        },
+      },
+      async (request) => ({
+        items: await eventHistory(deps.engine, { taskId: (await mine(request)).taskId }),
+      }),
+    )
+
+    app.post(
+      '/api/tasks/:task_id/retry',
+      {
+        config: { idempotent: true },
+        schema: {
+          tags,
+          operationId: 'retryTask',
+          summary: 'Make a new task of the file of one that failed',
+          params: OneTask,
+          response: { 202: TaskView },
+        },
+      },
+      async (request, reply) => {
+        const { id, before } = await processing.retry(await mineToChange(request), keyOf(request))
+        if (before) reply.header('Idempotency-Replayed', 'true')
+        return reply
+          .code(202)
+          .header('Location', `/api/tasks/${id}`)
+          .send(toTaskView(await service.details(id)))
+      },
+    )
+
+    app.delete(
+      '/api/tasks/:task_id/record',
+      {
+        schema: {
+          tags,
+          operationId: 'deleteTask',
+          summary: 'Delete a task that has ended, with its files, before its time',
+          params: OneTask,
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        await service.delete(await mineToChange(request))
+        return reply.code(204).send(null)
+      },
+    )
+
     app.post(
       '/api/tasks/:task_id/ticket',
       {
@@ -149,6 +231,11 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
       },
     )
   }
+}
+
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key']
+  return typeof key === 'string' ? key : undefined
 }
 
 /** The user's own name with the result's extension. */

@@ -1,0 +1,16 @@
+import { lazy } from 'react'
+import { Route, Switch } from 'wouter'
+import { NotFound } from '../../parts/not-found.tsx'
+import { ProcessingPage } from './page.tsx'
+
+const TaskPage = lazy(async () => ({ default: (await import('./task-page.tsx')).TaskPage }))
+
+export function ProcessingRoutes() {
+  return (
+    <Switch>
+      <Route path="/processing" component={ProcessingPage} />
+      <Route path="/processing/:taskId">{({ taskId }) => <TaskPage key={taskId} taskId={taskId} />}</Route>
+      <Route component={NotFound} />
+    </Switch>
+  )
+}
