@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { messageOf, readAddress } from '../kernel/index.ts'
+import { type Clock, messageOf, readAddress } from '../kernel/index.ts'
 import { VERSION } from '../version.ts'
 import { checkDisks, checkShared, checkStore } from './doctor/check-files.ts'
 import { checkBackup, checkClock, checkLedger, readLedger } from './doctor/check-ledger.ts'
@@ -13,11 +13,18 @@ const ANSWER_MS = 5_000
  * nothing but a small file in the store, which it deletes again.
  */
 export async function examineInstallation(config: Config): Promise<Finding[]> {
-  const { facts, findings } = await readLedger(config)
   return [
     ok('settings', `wharf ${VERSION} on Node ${process.version}`),
     ...config.unknown.map((name) => warn('settings', `${name} is not a setting of Wharf; see .env.example`)),
     await checkServer(config),
+    ...(await examineParts(config)),
+  ]
+}
+
+/** The parts that a server stands on. */
+async function examineParts(config: Config): Promise<Finding[]> {
+  const { facts, findings } = await readLedger(config)
+  return [
     ...findings,
     ...(facts ? checkLedger(config, facts) : []),
     ...(await checkRedis(config)),
@@ -39,5 +46,35 @@ async function checkServer({ WHARF_DATA_DIR }: Config): Promise<Finding> {
   } catch (error) {
     const reason = messageOf((error as Error).cause ?? error)
     return warn('server', `${address} does not answer (${reason}); it was killed, or is just starting`)
+  }
+}
+
+const GOOD_FOR_MS = 60_000
+
+/** What the doctor says of a running server, once for all who look: it writes to the store and opens connections. */
+export class Examination {
+  readonly #config: Config
+  readonly #clock: Pick<Clock, 'now'>
+  #latest: { at: number; answer: Promise<{ at: string; findings: Finding[] }> } | undefined
+
+  constructor(config: Config, clock: Pick<Clock, 'now'>) {
+    this.#config = config
+    this.#clock = clock
+  }
+
+  latest(): Promise<{ at: string; findings: Finding[] }> {
+    const at = this.#clock.now()
+    if (!this.#latest || at - this.#latest.at >= GOOD_FOR_MS) this.#latest = { at, answer: this.#examine(at) }
+    return this.#latest.answer
+  }
+
+  async #examine(at: number): Promise<{ at: string; findings: Finding[] }> {
+    try {
+      return { at: new Date(at).toISOString(), findings: await examineParts(this.#config) }
+    } catch (error) {
+      // Whoever looks next has it tried again.
+      this.#latest = undefined
+      throw error
+    }
   }
 }

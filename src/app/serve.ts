@@ -17,6 +17,7 @@ import {
 import { Mailer, openNotify } from '../notify/index.ts'
 import { OrphanSweeper } from '../storage/index.ts'
 import { AuditLog, type ProjectStore, type Sessions } from '../tenancy/index.ts'
+import { Examination } from './doctor.ts'
 import { type Apis, DOMAINS, type DomainTable, type OpenedDomain } from './domains/domain-table.ts'
 import { openFolders, warnOfLooseFiles } from './ground/folders.ts'
 import { httpOptions } from './ground/http.ts'
@@ -118,6 +119,7 @@ async function startOn<Table extends DomainTable>(
       sockets: Object.assign({}, ...domains.map((domain) => domain.sockets)),
       provider: identityProvider(config),
       audit: new AuditLog(ledger),
+      examination: new Examination(config, clock),
       diskRoom: new DiskRoom(clock, [config.WHARF_DATA_DIR, config.filesDir]),
     },
     httpOptions(config, installation.adminTokenHash, rates?.counts),

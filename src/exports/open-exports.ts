@@ -3,6 +3,7 @@ import type { Domain, Ground } from '../domain/index.ts'
 import { sharedSecret } from '../tenancy/index.ts'
 import { ExpirySweeper } from './expiry.ts'
 import { EXPORT_KIND, type ExportJobOptions, exportKind } from './export-job.ts'
+import { exportsToNotice } from './export-subjects.ts'
 import { Exports, type ExportsOptions } from './exports.ts'
 import { ExportArtifacts, SpoolFolders, SpoolSweeper } from './pipeline/index.ts'
 import { openSigner } from './report/index.ts'
@@ -70,7 +71,7 @@ export async function openExports(
         notice: (taskId) => exports.notice(taskId),
       },
     },
-    overview: { kind: EXPORT_KIND },
+    overview: { kind: EXPORT_KIND, attention: () => exportsToNotice(ledger) },
     artifacts: new ExportArtifacts({ ledger }),
     stop: () => pool.close(),
   }

@@ -23,9 +23,15 @@ import type {
 } from './auth/index.ts'
 import type { DiskRoom } from './limits/index.ts'
 import type { Metrics } from './metrics/index.ts'
+import type { HealthAnswer } from './routes/installation/overview-answers.ts'
 import type { IdentityProvider } from './sign-in/identity-provider.ts'
 import type { SignInDesk } from './sign-in/sign-in-desk.ts'
 import type { Watchers } from './watch/watchers.ts'
+
+/** Looks at ledger, Redis, store, disks and back-up. */
+interface Examination {
+  latest(): Promise<HealthAnswer>
+}
 
 /** What the server is given. */
 export interface HttpServerDeps {
@@ -36,6 +42,7 @@ export interface HttpServerDeps {
   sessions: Sessions
   quotas: Quotas
   diskRoom: DiskRoom
+  examination: Examination
   sealer: Sealer
   tickets: Tickets
   bus: Bus

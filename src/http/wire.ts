@@ -16,12 +16,17 @@ import type {
   TemplateSummary as TemplateSummarySchema,
 } from '../exports/index.ts'
 import type { Delivery, EventMessage } from '../notify/index.ts'
-import type { TaskView } from '../processing/index.ts'
+import type { TaskLogView, TaskView } from '../processing/index.ts'
 import type * as runs from '../runs/index.ts'
 import type { ProjectView } from '../tenancy/index.ts'
 import type * as transfers from '../transfers/index.ts'
 import type * as exported from './routes/exports/export-schemas.ts'
-import type { OverviewAnswer } from './routes/installation/overview.ts'
+import type {
+  AttentionAnswer,
+  HealthAnswer,
+  HistoryAnswer,
+  OverviewAnswer,
+} from './routes/installation/overview-answers.ts'
 import type { TaskPage } from './routes/processing/processing.ts'
 import type * as shared from './routes/schemas.ts'
 import type * as sessions from './routes/tenancy/session-schemas.ts'
@@ -45,18 +50,28 @@ export type TransferItem = Static<typeof transfers.TransferItem>
 export type TransferPage = Static<typeof transfers.TransferPage>
 export type TransferRequest = Static<typeof transfers.TransferRequestBody>
 export type TransferAccepted = Static<typeof transfers.TransferAccepted>
+export type Redelivery = Static<typeof transfers.Redelivery>
 export type KnownAgent = Static<typeof transfers.KnownAgent>
 export type RepositoryFile = Static<typeof transfers.RepositoryFileView>
 export type RepositoryPage = Static<typeof transfers.RepositoryPage>
 
 export type Account = Static<typeof runs.Account>
+export type AccountFilePage = Static<typeof runs.AccountFilePage>
+export type FailedFilePage = Static<typeof runs.FailedFilePage>
+export type Run = Static<typeof runs.Run>
+export type RunPage = Static<typeof runs.RunPage>
+export type RunLogPage = Static<typeof runs.RunLogPage>
 export type RunsState = Static<typeof runs.RunsState>
 export type AcceptedRun = Static<typeof runs.ShortRun>
 export type RunKind = Static<typeof runs.RunKind>
 
 export type Task = TaskView
+export type TaskLog = TaskLogView
 
 export type Overview = OverviewAnswer
+export type OverviewHistory = HistoryAnswer
+export type Attention = AttentionAnswer
+export type Health = HealthAnswer
 export type Project = ProjectView
 export type Session = Static<typeof sessions.SessionView>
 export type SignInMethods = Static<typeof sessions.SignInMethods>

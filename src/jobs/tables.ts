@@ -12,6 +12,7 @@ declare module '../ledger/schema.ts' {
     instances: InstancesTable
     leaders: LeadersTable
     ended_work: EndedWorkTable
+    ended_spans: EndedSpansTable
   }
 }
 
@@ -128,4 +129,11 @@ interface EndedWorkTable {
   at: number
   failed: number
   duration_ms: number
+}
+
+interface EndedSpansTable {
+  kind: string
+  at: number
+  finished: number
+  failed: number
 }

@@ -31,4 +31,6 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   // One row per upload under way, and per file that is being written.
   'processing_uploads',
   'disk_reservations',
+  // A row per kind of work and quarter of an hour, for a month.
+  'ended_spans',
 ])

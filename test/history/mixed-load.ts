@@ -283,7 +283,13 @@ export class MixedLoad {
   async #runs(): Promise<void> {
     const admin = { key: ADMIN_TOKEN }
     const feed = await startFeed(
-      [1, 2, 3].map((n) => ({ id: `f${n}`, name: `f${n}.txt`, body: bodyOf(`f${n}`, 40) })),
+      [1, 2, 3].map((n) => ({
+        ...{ id: `f${n}`, name: `f${n}.txt`, body: bodyOf(`f${n}`, 40) },
+        // The first run fails at the last one.
+        ...(n === 3 && {
+          fault: (_, response, attempt) => attempt < 5 && response.writeHead(404).end() !== null,
+        }),
+      })),
     )
     const stuck = await HeldFeeds.open(['held'])
     await this.#json('PUT', '/api/accounts/account-1', { ...admin, body: { url: feed.url } })
@@ -294,6 +300,9 @@ export class MixedLoad {
       const { run_id } = await start('account-1', kind)
       await this.#until(`/api/runs/${run_id}`, ({ state }) => state === 'Done', ADMIN_TOKEN)
     }
+    const retried = await start('account-1', 'retry')
+    await this.#until(`/api/runs/${retried.run_id}`, ({ state }) => state === 'Done', ADMIN_TOKEN)
+    await this.#account('account-1', retried.run_id)
     const { run_id } = await start('held', 'start')
     await this.#until(`/api/runs/${run_id}`, ({ state }) => state === 'Running', ADMIN_TOKEN)
     await this.#json('GET', '/api/state', admin)
@@ -302,6 +311,16 @@ export class MixedLoad {
     await this.#until(`/api/runs/${run_id}`, ({ state }) => state !== 'Running', ADMIN_TOKEN)
     await this.#ask('PUT', '/api/settings/max_concurrent', { ...admin, body: { value: 4 } })
     await this.#ask('DELETE', '/api/accounts/account-1', admin)
+  }
+
+  /** Looks at one account as its page does. */
+  async #account(handle: string, runId: string): Promise<void> {
+    const admin = { key: ADMIN_TOKEN }
+    await this.#json('GET', `/api/accounts/${handle}`, admin)
+    for (const list of ['runs', 'files', 'failed-files'])
+      await this.#pages(`/api/accounts/${handle}/${list}?limit=2`, ADMIN_TOKEN)
+    await this.#pages(`/api/runs/${runId}/log?limit=2`, ADMIN_TOKEN)
+    await (await this.#ask('GET', `/api/accounts/${handle}/files/f1`, admin)).arrayBuffer()
   }
 
   async #transfers(): Promise<void> {
@@ -359,6 +378,7 @@ export class MixedLoad {
     }
     const dropped = await transfer(join(root, 'dropped'))
     await this.#ask('DELETE', `/api/transfer-jobs/${encodeURIComponent(dropped.job_id)}`)
+    await this.#json('POST', `/api/transfer-jobs/${encodeURIComponent(dropped.job_id)}/redeliver`)
     for (const key of [this.#project.key, ADMIN_TOKEN])
       for (const filter of ['', 'status=Pending', 'status=Running', 'status=Success', 'status=Failed'])
         await this.#pages(`/api/transfer-jobs?limit=20&${filter}`, key)
@@ -386,6 +406,10 @@ export class MixedLoad {
     await this.#ask('PATCH', `/api/uploads/${stuck}`, { headers: piece, body: 'wait' })
     await this.#until(`/api/tasks/${stuck}`, ({ status }) => status === 'PROCESSING')
     await this.#ask('DELETE', `/api/tasks/${stuck}`)
+    for (const detail of ['log', 'events']) await this.#json('GET', `/api/tasks/${id}/${detail}`)
+    const again = await this.#json('POST', `/api/tasks/${stuck}/retry`)
+    await this.#ask('DELETE', `/api/tasks/${again.task_id}`)
+    await this.#ask('DELETE', `/api/tasks/${id}/record`)
     for (const key of [this.#project.key, ADMIN_TOKEN])
       for (const filter of ['', 'status=PENDING', 'status=PROCESSING', 'status=COMPLETED', 'status=FAILED'])
         await this.#pages(`/api/tasks?limit=20&${filter}`, key)
@@ -467,6 +491,10 @@ export class MixedLoad {
       '/.well-known/wharf-keys',
       '/api/sign-in',
       '/api/overview',
+      '/api/overview/history?range=1h',
+      '/api/overview/history?range=30d',
+      '/api/overview/attention',
+      '/api/overview/health',
       '/api/audit?after=0',
       `/api/audit?before=${Number.MAX_SAFE_INTEGER}`,
       `/api/audit?before=${Number.MAX_SAFE_INTEGER}&actor=nobody`,

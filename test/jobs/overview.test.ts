@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { Overview } from '../../src/jobs/index.ts'
+import { jobsToNotice, Overview } from '../../src/jobs/index.ts'
 import { OPEN_JOBS } from '../../src/jobs/overview/overview.ts'
 import { AppError, ERRORS } from '../../src/kernel/index.ts'
 import type { Ledger } from '../../src/ledger/index.ts'
@@ -89,6 +89,74 @@ describe.each(availableBackends())('the overview on %s', (name) => {
     expect((await overview.read()).domains.exports.finished_last_hour).toBe(0)
     await first.engine.retention.runOnce(never)
     expect(await first.ledger.db.selectFrom('ended_work').selectAll().execute()).toEqual([])
+  })
+
+  test('what ended is told for a month, in steps that are long enough, and its single ends are forgotten', async () => {
+    const { overview, first, advance } = await setup()
+    const { ledger } = first
+    const note = async (failed: number) =>
+      ledger.db
+        .insertInto('ended_work')
+        .values({ kind: 'export', at: await ledger.now(), failed, duration_ms: 1 })
+        .execute()
+    const began = await ledger.now()
+    const told = async (range: 'hour' | 'day' | 'month') => {
+      const { domains } = await overview.history(({ hour: '1h', day: '24h', month: '30d' } as const)[range])
+      const { finished, failed, steps } = domains.exports
+      expect(steps.reduce((sum, step) => sum + step.finished + step.failed, 0)).toBe(finished + failed)
+      return [finished, failed]
+    }
+    await note(0)
+    await note(1)
+    expect([await told('hour'), await told('day'), await told('month')]).toEqual(Array(3).fill([1, 1]))
+    // One at a time, as a leader does: what was added up is not added up again.
+    for (let hours = 0; hours < 3; hours++) {
+      await advance(60 * MINUTE)
+      await first.engine.retention.runOnce(never)
+      await first.engine.retention.runOnce(never)
+    }
+    expect(await ledger.db.selectFrom('ended_work').selectAll().execute()).toEqual([])
+    await note(0)
+    expect([await told('hour'), await told('day'), await told('month')]).toEqual([
+      [1, 0],
+      [2, 1],
+      [2, 1],
+    ])
+    const { steps } = (await overview.history('24h')).domains.exports
+    const step = steps.find(({ failed }) => failed > 0)
+    expect(step?.at).toBe(new Date(Math.floor(began / (30 * MINUTE)) * 30 * MINUTE).toISOString())
+    await advance(32 * 24 * 60 * MINUTE)
+    await first.engine.retention.runOnce(never)
+    expect(await told('month')).toEqual([0, 0])
+  })
+
+  test('the newest failures and the longest waits are told with what they are about', async () => {
+    const { first, begin, advance } = await setup()
+    const broken: string[] = []
+    for (let number = 1; number <= 7; number++) {
+      const { jobId, run } = await begin(number)
+      run.fail(new AppError(ERRORS.SOURCE_UNREACHABLE, `away ${number}`, { retryable: false }))
+      await ended(first.ledger, jobId)
+      broken.unshift(jobId)
+      await advance(1_000)
+    }
+    const late = await submit(first, 'export', { dueAt: (await first.ledger.now()) + MINUTE })
+    const overview = new Overview(first.engine, {
+      exports: {
+        kind: 'export',
+        attention: () =>
+          jobsToNotice(first.ledger, 'export', async (ids) => {
+            const known = ids.filter((id) => id !== broken[1])
+            return new Map(known.map((id) => [id, { id, name: `job ${id}`, project_id: null }]))
+          }),
+      },
+    })
+    const { failures, waiting } = (await overview.attention()).exports
+    // The one that nobody knows is left out; one that is due later does not wait yet.
+    expect(failures.map(({ id }) => id)).toEqual([0, 2, 3, 4].map((index) => broken[index]))
+    expect(failures[0]?.error).toEqual({ code: 'SOURCE_UNREACHABLE', message: 'away 7' })
+    expect(waiting).toEqual([])
+    expect(late.jobId).toBeDefined()
   })
 
   test('whoever looks again sees what ended late in a minute, and an older minute is not read again', async () => {

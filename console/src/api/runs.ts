@@ -14,7 +14,6 @@ import { ask } from './client.ts'
 export type { AcceptedRun, Account, Run, RunKind, RunsState }
 export type AccountFile = AccountFilePage['items'][number]
 export type FailedFile = FailedFilePage['items'][number]
-export type RunLogLine = RunLogPage['items'][number]
 export type AccountState = Account['state']
 export type AccountParams = Account['params']
 export type RunProgress = Account['progress']

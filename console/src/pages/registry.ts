@@ -63,7 +63,7 @@ export const PLACES: readonly Place[] = [
     icon: CloudSyncOutlined,
     roles: ['admin'],
     wide: true,
-    page: lazyPart(async () => (await import('./runs/page.tsx')).RunsPage),
+    page: lazyPart(async () => (await import('./runs/routes.tsx')).RunRoutes),
   },
   {
     path: '/transfers',
@@ -81,6 +81,6 @@ export const PLACES: readonly Place[] = [
     icon: ThunderboltOutlined,
     roles: ['admin', 'project'],
     wide: true,
-    page: lazyPart(async () => (await import('./processing/page.tsx')).ProcessingPage),
+    page: lazyPart(async () => (await import('./processing/routes.tsx')).ProcessingRoutes),
   },
 ]

@@ -3,6 +3,7 @@ import type { Ledger } from '../../ledger/index.ts'
 import type { EventLog } from '../events/index.ts'
 import { toJob } from '../job.ts'
 import type { KindRegistry } from '../kind.ts'
+import { EndedSpans } from '../overview/ended-spans.ts'
 import { NOTED_KINDS } from '../overview/ends-by-minute.ts'
 
 const BATCH = 200
@@ -15,11 +16,15 @@ export interface RetentionOptions {
   endedWorkMs?: number
 }
 
-/** Deletes what is past its time: ended jobs with their tasks, old events, idempotency records, dead instances, noted ends. */
+/**
+ * Deletes what is past its time: ended jobs with their tasks, old events, idempotency records, dead instances, noted ends,
+ * which it adds up before.
+ */
 export class RetentionDuty implements Duty {
   readonly name = 'retention'
   readonly #deps: { ledger: Ledger; kinds: KindRegistry; events: EventLog; log: Log }
   readonly #options: Required<RetentionOptions>
+  readonly #spans: EndedSpans
 
   constructor(
     deps: { ledger: Ledger; kinds: KindRegistry; events: EventLog; log: Log },
@@ -31,6 +36,7 @@ export class RetentionDuty implements Duty {
     }: RetentionOptions,
   ) {
     this.#deps = deps
+    this.#spans = new EndedSpans(deps.ledger)
     this.#options = { eventsMs, idempotencyMs, instancesMs, endedWorkMs }
   }
 
@@ -51,6 +57,7 @@ export class RetentionDuty implements Duty {
       .deleteFrom('instances')
       .where('seen_at', '<', at - this.#options.instancesMs)
       .execute()
+    await this.#spans.addUp(at)
     await ledger.maintenance((db) =>
       db
         .deleteFrom('ended_work')

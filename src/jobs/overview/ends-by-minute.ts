@@ -9,6 +9,8 @@ export const NOTED_KINDS = ['export', 'run', 'transfer', 'processing'] as const
 const SETTLED_AFTER = 2
 /** Minutes counted in one statement: in an embedded server, nothing else runs meanwhile. */
 const SLICE = 5
+/** Minutes that somebody may look back. */
+const REMEMBERED = 120
 
 export interface Ends {
   kind: string
@@ -36,7 +38,7 @@ export class EndsByMinute {
     const unsettled = last - SETTLED_AFTER
     // Also what is ahead of a clock that was set back.
     for (const minute of this.#settled.keys()) {
-      if (minute < first || minute >= unsettled) this.#settled.delete(minute)
+      if (minute < last - REMEMBERED || minute >= unsettled) this.#settled.delete(minute)
     }
     const found: Ends[] = []
     for (let minute = first; minute <= last; ) {

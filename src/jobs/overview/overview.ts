@@ -3,7 +3,10 @@ import { type Kysely, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Ledger, Schema } from '../../ledger/index.ts'
 import { Time } from '../shapes.ts'
+import type { Attention } from './attention.ts'
+import { EndedSpans } from './ended-spans.ts'
 import { type Ends, EndsByMinute, MINUTE } from './ends-by-minute.ts'
+import { type HistoryView, type OverviewRange, readHistory } from './overview-history.ts'
 
 const MINUTES = 60
 /** Durations are read from the newest ends only: sorting those of a busy hour would cost more than all the rest. */
@@ -16,6 +19,8 @@ export type Depth = Pick<DomainOverview, keyof typeof Depth>
 export interface WatchedDomain {
   kind: string
   depth?(): Promise<Depth>
+  /** What failed last and what waits longest. */
+  attention?(): Promise<Attention>
 }
 
 type DomainOverview = Static<typeof DomainOverview>
@@ -65,6 +70,7 @@ export class Overview<D extends string> {
   readonly #leaseMs: number
   readonly #domains: Record<D, WatchedDomain>
   readonly #ends: EndsByMinute
+  readonly #spans: EndedSpans
 
   constructor({ ledger, leaseMs }: { ledger: Ledger; leaseMs: number }, domains: Record<D, WatchedDomain>) {
     this.#ledger = ledger
@@ -74,6 +80,7 @@ export class Overview<D extends string> {
       ledger,
       Object.values<WatchedDomain>(domains).map(({ kind }) => kind),
     )
+    this.#spans = new EndedSpans(ledger)
   }
 
   async read(): Promise<OverviewView<D>> {
@@ -99,6 +106,22 @@ export class Overview<D extends string> {
       await nextTurn()
     }
     return { at: iso(now), domains, ...(await instancesAt(db, now, this.#leaseMs)) }
+  }
+
+  /** What ended in a longer time, step by step. */
+  async history(range: OverviewRange): Promise<HistoryView<D>> {
+    const now = await this.#ledger.now()
+    return readHistory({ minutes: this.#ends, spans: this.#spans }, this.#domains, { range, now })
+  }
+
+  /** What failed last and what waits longest, by domain. */
+  async attention(): Promise<Record<D, Attention>> {
+    const noticed = {} as Record<D, Attention>
+    for (const [name, { attention }] of Object.entries(this.#domains) as [D, WatchedDomain][]) {
+      noticed[name] = (await attention?.()) ?? { failures: [], waiting: [] }
+      await nextTurn()
+    }
+    return noticed
   }
 }
 

@@ -18,7 +18,7 @@ export interface FileRecord {
   failure: FileFailure | null
 }
 
-export interface FileFailure {
+interface FileFailure {
   code: string
   message: string
   /** By this machine's clock. */

@@ -107,7 +107,7 @@ export const TransferTask = Type.Object(
   { title: 'TransferTask' },
 )
 
-export const Target = Type.Object(
+const Target = Type.Object(
   {
     error_code: Type.Integer(),
     error_msg: Type.String(),

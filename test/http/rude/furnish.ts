@@ -81,10 +81,29 @@ export async function furnish(server: RudeServer) {
     })
     return id
   }
+  /** One whose feed has a file, which was fetched. */
+  const accountWithFile = async () => {
+    const handle = `h${randomUUID()}`
+    const url = await startSource(({ request }) =>
+      request.url === '/one' ? { a: 1 } : { items: [{ id: 'one', url: '/one' }], next_cursor: null },
+    )
+    await ask('PUT', `/api/accounts/${handle}`, { body: { url } })
+    await ask('POST', '/api/runs', { body: { handle, kind: 'start' } })
+    await until(
+      'it is fetched',
+      async () => (await server.ask('GET', `/api/accounts/${handle}/files/one`)).ok,
+    )
+    return handle
+  }
   const account = async () => {
     const handle = `h${randomUUID()}`
     await ask('PUT', `/api/accounts/${handle}`, { body: { url: source.url } })
     return handle
+  }
+  const endedTask = async () => {
+    const id = await task('h')
+    await until('there is a task', async () => (await server.ask('DELETE', `/api/tasks/${id}`)).ok)
+    return id
   }
   const agent = async (container: string) => {
     const id = `a${randomUUID()}`
@@ -150,6 +169,13 @@ export async function furnish(server: RudeServer) {
     key,
     body: transfer,
   })
+  const stoppedTransfer = async () => {
+    const body = { ...transfer, target_file_dir: `/rude/${randomUUID()}` }
+    const { job_id } = await ask<{ job_id: string }>('POST', '/api/transfers', { key, body })
+    await ask('DELETE', `/api/transfer-jobs/${encodeURIComponent(job_id)}`)
+    return job_id
+  }
+  const withFile = await accountWithFile()
   await until('there is a result', async () => (await server.ask('GET', `/api/tasks/${processed}/result`)).ok)
 
   const known: Record<string, unknown> = {
@@ -172,6 +198,10 @@ export async function furnish(server: RudeServer) {
     'DELETE /api/accounts/{handle}': { handle: account },
     'POST /api/runs': { handle: account },
     'POST /api/runs/bulk': { handles: async () => [await account()] },
+    'GET /api/accounts/{handle}/files/{item_id}': { handle: () => withFile, item_id: () => 'one' },
+    'POST /api/tasks/{task_id}/retry': { task_id: endedTask },
+    'DELETE /api/tasks/{task_id}/record': { task_id: endedTask },
+    'POST /api/transfer-jobs/{job_id}/redeliver': { job_id: stoppedTransfer },
     'DELETE /api/agents/{agent_id}': { agent_id: () => agent('') },
     'DELETE /api/agents/{agent_id}/{container_id}': {
       agent_id: () => agent('rude'),

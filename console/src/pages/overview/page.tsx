@@ -1,42 +1,64 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { type Domain, getOverview } from '../../api/overview.ts'
+import { type Domain, getHistory, getOverview, type HistoryRange } from '../../api/overview.ts'
+import { oneOf, useAddressValue } from '../../live/address-value.ts'
 import { useFormat } from '../../parts/format.ts'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PageLoading } from '../../parts/page-loading.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
+import { AttentionPanels } from './attention-panels.tsx'
 import { DomainPanel } from './domain-panel.tsx'
+import { HealthPanel } from './health-panel.tsx'
 import { InstancesPanel } from './instances-panel.tsx'
 import './overview.css'
+import { RANGES, RangeChoice } from './range-choice.tsx'
 
 const DOMAINS: readonly Domain[] = ['exports', 'transfers', 'runs', 'processing']
 /** Minutes and heartbeats go by without an event: these figures are also read again by the clock. */
 const AGAIN_MS = 5_000
+const AGAIN_LONG_MS = 60_000
 
-/** The last hour, by domain, and the instances that share the work. */
+/** How everything does: what is broken, what failed, what waits, and how much goes through. */
 export function OverviewPage() {
   const { t } = useTranslation()
   const format = useFormat()
+  const [range = '1h', setRange] = useAddressValue<HistoryRange>('range', oneOf(RANGES))
   const { data, error, refetch, isPending } = useQuery({
     queryKey: ['overview'],
     queryFn: ({ signal }) => getOverview(signal),
     refetchInterval: AGAIN_MS,
   })
+  const history = useQuery({
+    queryKey: ['overview-history', range],
+    queryFn: ({ signal }) => getHistory(range, signal),
+    refetchInterval: range === '1h' ? AGAIN_MS : AGAIN_LONG_MS,
+    placeholderData: keepPreviousData,
+  })
   return (
     <>
       <PageHead
         title={t('overview.title')}
-        text={data ? t('overview.text', { time: format.moment(data.at) }) : t('overview.text_loading')}
-      />
+        text={data ? t('overview.text', { time: format.clock(data.at) }) : t('overview.text_loading')}
+      >
+        <RangeChoice range={range} onChoose={setRange} />
+      </PageHead>
       {isPending && <PageLoading />}
       {error && <ProblemNote error={error} onRetry={() => void refetch()} />}
+      {history.error && <ProblemNote error={history.error} onRetry={() => void history.refetch()} />}
       {data && (
         <>
+          <HealthPanel />
           <div className="overview-grid">
             {DOMAINS.map((domain) => (
-              <DomainPanel key={domain} domain={domain} figures={data.domains[domain]} />
+              <DomainPanel
+                key={domain}
+                domain={domain}
+                figures={data.domains[domain]}
+                history={history.data}
+              />
             ))}
           </div>
+          <AttentionPanels />
           <InstancesPanel overview={data} />
         </>
       )}

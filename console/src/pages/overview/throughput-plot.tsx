@@ -1,31 +1,43 @@
 import { useTranslation } from 'react-i18next'
-import type { DomainFigures } from '../../api/overview.ts'
+import type { DomainHistory } from '../../api/overview.ts'
 import { Plot } from '../../parts/plot.tsx'
 import { useStore } from '../../store.ts'
 import { dark } from '../../theme/mode.ts'
 import { paletteOf } from '../../theme/palette.ts'
 
-/** Finished and failed, minute by minute, one bar upon the other. */
-export function ThroughputPlot({ name, minutes }: { name: string; minutes: DomainFigures['per_minute'] }) {
+const HOUR = 3_600
+const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+const DAY = { month: 'short', day: 'numeric' } as const
+
+/** Finished and failed, step by step, one bar upon the other; pointed at, it says how many and when. */
+export function ThroughputPlot({
+  label,
+  steps,
+  stepSeconds,
+}: {
+  label: string
+  steps: DomainHistory['steps']
+  stepSeconds: number
+}) {
   const { t, i18n } = useTranslation()
   const colours = paletteOf(useStore(dark))
-  const time = new Intl.DateTimeFormat(i18n.language, {
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  })
+  const short = new Intl.DateTimeFormat(i18n.language, stepSeconds > HOUR ? DAY : CLOCK)
+  const exact = new Intl.DateTimeFormat(i18n.language, stepSeconds >= HOUR / 2 ? { ...DAY, ...CLOCK } : CLOCK)
+  const spanOf = (at: string) => {
+    const from = Date.parse(at)
+    return t('overview.span', { from: exact.format(from), until: exact.format(from + stepSeconds * 1_000) })
+  }
   const series = (['finished', 'failed'] as const).map((what) => ({
     name: t(`overview.${what}`),
     type: 'bar' as const,
     stack: 'all',
     barCategoryGap: '25%',
     itemStyle: { color: what === 'failed' ? colours.bad : colours.primary },
-    data: minutes.map((minute) => minute[what]),
+    data: steps.map((step) => step[what]),
   }))
-  const total = minutes.reduce((sum, { finished, failed }) => sum + finished + failed, 0)
   return (
     <Plot
-      label={t('overview.plot_label', { name, count: total })}
+      label={label}
       height={120}
       option={{
         grid: {
@@ -39,9 +51,13 @@ export function ThroughputPlot({ name, minutes }: { name: string; minutes: Domai
         tooltip: { trigger: 'axis', renderMode: 'richText', confine: true },
         xAxis: {
           type: 'category',
-          data: minutes.map(({ minute }) => time.format(new Date(minute))),
+          data: steps.map(({ at }) => spanOf(at)),
           axisTick: { show: false },
-          axisLabel: { interval: 14, color: colours.ink2 },
+          axisLabel: {
+            interval: Math.max(1, Math.round(steps.length / 4)) - 1,
+            color: colours.ink2,
+            formatter: (_span: string, index: number) => short.format(Date.parse(steps[index]?.at ?? '')),
+          },
           axisLine: { lineStyle: { color: colours.line } },
         },
         yAxis: {

@@ -1,9 +1,9 @@
-import { lazy } from 'react'
 import { Route, Switch } from 'wouter'
+import { lazyPart } from '../../live/lazy-part.ts'
 import { NotFound } from '../../parts/not-found.tsx'
 import { ProcessingPage } from './page.tsx'
 
-const TaskPage = lazy(async () => ({ default: (await import('./task-page.tsx')).TaskPage }))
+const TaskPage = lazyPart(async () => (await import('./task-page.tsx')).TaskPage)
 
 export function ProcessingRoutes() {
   return (

@@ -1,38 +1,72 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from 'typebox'
-import { DomainOverview, InstanceOverview } from '../../../jobs/index.ts'
+import { Type } from 'typebox'
 import type { HttpDeps } from '../../http-deps.ts'
-import { nullable, Time } from '../schemas.ts'
+import { AttentionAnswer, HealthAnswer, HistoryAnswer, HistoryRange, OverviewAnswer } from './overview-answers.ts'
 
-const domains = Type.Object({
-  exports: DomainOverview,
-  transfers: DomainOverview,
-  runs: DomainOverview,
-  processing: DomainOverview,
-})
+const config = { access: 'admin' } as const
+const tags = ['overview']
 
-export type OverviewAnswer = Static<typeof OverviewAnswer>
-const OverviewAnswer = Type.Object(
-  { at: Time, domains, instances: Type.Array(InstanceOverview), leader: nullable(Type.String()) },
-  { title: 'Overview' },
-)
-
-/** The state of the whole installation. */
-export function overviewRoutes({ overview }: HttpDeps): FastifyPluginAsyncTypebox {
+/** The state of the whole installation. The schemas name Wharf's own domains; the overview itself takes any. */
+export function overviewRoutes({ overview, examination }: HttpDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/api/overview',
       {
-        config: { access: 'admin' },
+        config,
         schema: {
-          tags: ['overview'],
+          tags,
           operationId: 'getOverview',
           summary: 'Queues, rates, failures and durations over the last hour; instances, and who leads',
           response: { 200: OverviewAnswer },
         },
       },
-      // The schema names Wharf's own domains; the overview itself takes any.
       () => overview.read() as Promise<OverviewAnswer>,
+    )
+
+    app.get(
+      '/api/overview/history',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'getOverviewHistory',
+          summary: 'What ended well or failed, step by step, from the last hour to the last 30 days',
+          querystring: Type.Object({ range: Type.Optional(HistoryRange) }),
+          response: { 200: HistoryAnswer },
+        },
+      },
+      ({ query: { range = '1h' } }) => overview.history(range) as Promise<HistoryAnswer>,
+    )
+
+    app.get(
+      '/api/overview/attention',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'getAttention',
+          summary: 'What failed last and what waits longest',
+          response: { 200: AttentionAnswer },
+        },
+      },
+      async () => {
+        const domains = await overview.attention()
+        return { domains } as AttentionAnswer
+      },
+    )
+
+    app.get(
+      '/api/overview/health',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'getHealth',
+          summary: 'The parts of the installation as `wharf doctor` sees them, at most a minute ago',
+          response: { 200: HealthAnswer },
+        },
+      },
+      () => examination.latest(),
     )
   }
 }

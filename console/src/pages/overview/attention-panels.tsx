@@ -1,0 +1,91 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'wouter'
+import { type Domain, getAttention, type NoticedFailure, type NoticedWait } from '../../api/overview.ts'
+import { useFormat } from '../../parts/format.ts'
+import { Panel } from '../../parts/panel.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { pageAddress } from './addresses.ts'
+
+const AGAIN_MS = 10_000
+const MOST = 8
+
+/** What failed last and what waits longest, over all domains; each leads to its page. */
+export function AttentionPanels() {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { data, error } = useQuery({
+    queryKey: ['attention'],
+    queryFn: ({ signal }) => getAttention(signal),
+    refetchInterval: AGAIN_MS,
+  })
+  const domains = Object.entries(data?.domains ?? {}) as [
+    Domain,
+    { failures: NoticedFailure[]; waiting: NoticedWait[] },
+  ][]
+  const failures = domains
+    .flatMap(([domain, { failures: own }]) => own.map((row) => ({ ...row, domain })))
+    .sort((a, b) => (a.at < b.at ? 1 : -1))
+  const waiting = domains
+    .flatMap(([domain, { waiting: own }]) => own.map((row) => ({ ...row, domain })))
+    .sort((a, b) => (a.at < b.at ? -1 : 1))
+  return (
+    <div className="overview-pair">
+      <Panel title={t('overview.failures.title')}>
+        {error && <ProblemNote error={error} />}
+        {data && failures.length === 0 && <p className="quiet">{t('overview.failures.empty')}</p>}
+        <ul className="overview-noticed">
+          {failures.slice(0, MOST).map((row) => (
+            <Row key={`${row.domain} ${row.id} ${row.at}`} row={row} time={format.moment(row.at)}>
+              <span className="overview-why">
+                {row.error.message} <code>{row.error.code}</code>
+              </span>
+            </Row>
+          ))}
+        </ul>
+      </Panel>
+      <Panel title={t('overview.waiting.title')}>
+        {data && waiting.length === 0 && <p className="quiet">{t('overview.waiting.empty')}</p>}
+        <ul className="overview-noticed">
+          {waiting.slice(0, MOST).map((row) => (
+            <Row
+              key={`${row.domain} ${row.id}`}
+              row={row}
+              time={t('overview.waiting.since', {
+                time: format.duration(Math.max(0, Date.now() - Date.parse(row.at))),
+              })}
+            />
+          ))}
+        </ul>
+      </Panel>
+    </div>
+  )
+}
+
+function Row({
+  row: { domain, id, name, at },
+  time,
+  children,
+}: {
+  row: NoticedWait & { domain: Domain }
+  time: string
+  children?: ReactNode
+}) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <li>
+      <span className="overview-noticed-head">
+        <span>
+          <Link href={pageAddress(domain, id)}>{name}</Link>{' '}
+          <span className="overview-sub">{t(`overview.domain.${domain}`)}</span>
+        </span>
+        <time className="overview-sub" dateTime={at} title={format.exact(at)}>
+          {time}
+        </time>
+      </span>
+      {children}
+    </li>
+  )
+}

@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'wouter'
+import { countAgents, getHealth, type Health } from '../../api/overview.ts'
+import { useFormat } from '../../parts/format.ts'
+import { Panel } from '../../parts/panel.tsx'
+import { Pill, type Tone } from '../../parts/pill.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+
+type Finding = Health['findings'][number]
+
+const TONES: Record<Finding['level'], Tone> = { ok: 'ok', warn: 'warn', fail: 'bad' }
+const LEVELS: readonly Finding['level'][] = ['fail', 'warn', 'ok']
+/** The server itself looks no more often. */
+const AGAIN_MS = 60_000
+const AGENTS_AGAIN_MS = 10_000
+
+/** The parts that Wharf stands on, what is wrong first. */
+export function HealthPanel() {
+  const { t } = useTranslation()
+  const { data, error } = useQuery({
+    queryKey: ['health'],
+    queryFn: ({ signal }) => getHealth(signal),
+    refetchInterval: AGAIN_MS,
+  })
+  const findings = [...(data?.findings ?? [])].sort(
+    (a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level),
+  )
+  return (
+    <Panel title={t('overview.health.title')}>
+      {error && <ProblemNote error={error} />}
+      <ul className="overview-health">
+        {findings.map(({ check, level, message }) => (
+          <li key={message}>
+            <span className="overview-health-head">
+              <b>{t(`overview.health.${check}`)}</b>
+              <Pill tone={TONES[level]}>{t(`overview.health.level.${level}`)}</Pill>
+            </span>
+            <span className="overview-sub">{message}</span>
+          </li>
+        ))}
+        <Agents />
+      </ul>
+    </Panel>
+  )
+}
+
+function Agents() {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { data } = useQuery({
+    queryKey: ['agent-counts'],
+    queryFn: ({ signal }) => countAgents(signal),
+    refetchInterval: AGENTS_AGAIN_MS,
+  })
+  if (!data) return null
+  const { known, connected } = data
+  const level = connected < known ? 'warn' : 'ok'
+  return (
+    <li>
+      <span className="overview-health-head">
+        <b>
+          <Link href="/transfers">{t('overview.health.agents')}</Link>
+        </b>
+        {known > 0 && <Pill tone={TONES[level]}>{t(`overview.health.level.${level}`)}</Pill>}
+      </span>
+      <span className="overview-sub">
+        {known === 0
+          ? t('overview.health.no_agents')
+          : t('overview.health.agents_text', {
+              connected: format.number(connected),
+              known: format.number(known),
+            })}
+      </span>
+    </li>
+  )
+}

@@ -1,0 +1,72 @@
+import { sql } from 'kysely'
+import type { Ledger } from '../../ledger/index.ts'
+
+/** A piece of work that somebody should look at. */
+interface Noticed {
+  /** Where its page is: the id of a task, a delivery, or the handle of an account. */
+  id: string
+  name: string
+  project_id: string | null
+  /** When it failed, or since when it waits. */
+  at: string
+}
+
+interface NoticedFailure extends Noticed {
+  error: { code: string; message: string }
+}
+
+type JobSubject = Omit<Noticed, 'at'>
+
+/** What jobs are about, as people know them. A job that is missing in the answer is not shown. */
+export type SubjectsOf = (jobIds: readonly string[]) => Promise<Map<string, JobSubject>>
+
+export interface Attention {
+  failures: NoticedFailure[]
+  waiting: Noticed[]
+}
+
+const MOST = 5
+
+/** The newest failures of a kind of job, and those of its jobs that wait longest. */
+export async function jobsToNotice({ db }: Ledger, kind: string, subjectsOf: SubjectsOf): Promise<Attention> {
+  const failed = await db
+    .selectFrom('jobs')
+    .select(['id', 'finished_at', 'error_code', 'error_message'])
+    .where('kind', '=', kind)
+    .where(sql<boolean>`state = 'failed'`)
+    .orderBy('finished_at', 'desc')
+    .limit(MOST)
+    .execute()
+  const waiting = await sql
+    .raw<{ id: string; due_at: number }>(waitingJobs(kind))
+    .execute(db)
+    .then(({ rows }) => rows)
+  const ids = [...failed, ...waiting].map(({ id }) => id)
+  const subjects = ids.length === 0 ? new Map<string, JobSubject>() : await subjectsOf(ids)
+  return {
+    failures: failed.flatMap(({ id, finished_at, error_code, error_message }) => {
+      const subject = subjects.get(id)
+      const error = { code: error_code ?? '', message: error_message ?? '' }
+      return subject ? [{ ...subject, at: iso(finished_at ?? 0), error }] : []
+    }),
+    waiting: waiting.flatMap(({ id, due_at }) => {
+      const subject = subjects.get(id)
+      return subject ? [{ ...subject, at: iso(due_at) }] : []
+    }),
+  }
+}
+
+/** Literals, and the words of the partial indexes: only so does each part read unfinished jobs alone. */
+function waitingJobs(kind: string): string {
+  if (!/^[a-z-]+$/.test(kind)) throw new Error(`'${kind}' is no name of a kind`)
+  return `select id, due_at from (
+    select id, due_at from jobs where state = 'pending' and kind = '${kind}' and due_at < wharf_now()
+    union all
+    select id, due_at from jobs where state = 'waiting' and lane is not null
+      and state in ('waiting', 'pending', 'running') and kind = '${kind}'
+  ) as open order by due_at limit ${MOST}`
+}
+
+function iso(ms: number): string {
+  return new Date(Number(ms)).toISOString()
+}
