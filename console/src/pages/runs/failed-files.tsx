@@ -3,9 +3,9 @@ import { Button } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { type Account, type FailedFile, listFailedFiles } from '../../api/runs.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
+import { RelativeTime } from '../../parts/relative-time.tsx'
 import { MoreButton } from './more-button.tsx'
 import { useAccountList } from './use-account-list.ts'
 import { useRunActions } from './use-run-actions.ts'
@@ -13,7 +13,6 @@ import { useRunActions } from './use-run-actions.ts'
 /** What could not be fetched, with the reason, and one button that tries all of it again. */
 export function FailedFiles({ account }: { account: Account }) {
   const { t } = useTranslation()
-  const format = useFormat()
   const { start } = useRunActions(account)
   const { handle, locked } = account
   const { items, error, more, busy } = useAccountList(handle, 'failed', (page) =>
@@ -46,11 +45,7 @@ export function FailedFiles({ account }: { account: Account }) {
       title: t('runs.failed.at'),
       align: 'right',
       width: 110,
-      draw: ({ failed_at }) => (
-        <time dateTime={failed_at} title={format.exact(failed_at)}>
-          {format.moment(failed_at)}
-        </time>
-      ),
+      draw: ({ failed_at }) => <RelativeTime at={failed_at} />,
     },
   ]
   if (!error && !items?.length) return null

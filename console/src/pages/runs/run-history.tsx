@@ -3,6 +3,7 @@ import { listRuns, type Run } from '../../api/runs.ts'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
+import { RelativeTime } from '../../parts/relative-time.tsx'
 import { MoreButton } from './more-button.tsx'
 import { RunPill } from './state-cell.tsx'
 import { useAccountList } from './use-account-list.ts'
@@ -46,9 +47,7 @@ function OneRun({ run, pressed, onShow }: { run: Run; pressed: boolean; onShow(r
   return (
     <button type="button" className="account-run" aria-pressed={pressed} onClick={() => onShow(run.run_id)}>
       <span className="account-run-line">
-        <time dateTime={created_at} title={format.exact(created_at)}>
-          {format.moment(created_at)}
-        </time>
+        <RelativeTime at={created_at} />
         <RunPill state={run.state} failed={progress.failed} />
       </span>
       <span className="runs-sub">
