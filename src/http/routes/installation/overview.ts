@@ -1,7 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { HttpDeps } from '../../http-deps.ts'
-import { AttentionAnswer, HealthAnswer, HistoryAnswer, HistoryRange, OverviewAnswer } from './overview-answers.ts'
+import {
+  AttentionAnswer,
+  HealthAnswer,
+  HistoryAnswer,
+  HistoryRange,
+  OverviewAnswer,
+} from './overview-answers.ts'
 
 const config = { access: 'admin' } as const
 const tags = ['overview']

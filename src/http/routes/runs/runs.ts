@@ -15,8 +15,8 @@ import {
 } from '../../../runs/index.ts'
 import { prefersChinese } from '../../answers/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
-import { runBulkRoutes } from './run-bulk.ts'
 import { accountDetailRoutes } from './account-details.ts'
+import { runBulkRoutes } from './run-bulk.ts'
 
 const config = { access: 'runs' } as const
 const tags = ['runs']
