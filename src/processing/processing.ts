@@ -15,9 +15,9 @@ import { type OpenedStore, openStore } from './open-store.ts'
 import type { ProcessingOptions } from './processing-options.ts'
 import { openProcessor } from './processor/open-processor.ts'
 import type { Processor } from './processor/processor.ts'
-import { type TaskListOptions, type TaskRows, toDetails } from './stores/index.ts'
+import { type TaskListOptions, type TaskRows, toDetails, tryOf } from './stores/index.ts'
 import { hasEnded, type TaskDetails } from './task.ts'
-import { TaskService } from './task-service.ts'
+import { noTask, TaskService } from './task-service.ts'
 import { UploadRoom } from './upload-room.ts'
 import type { UploadServer, UploadServerOptions } from './uploads.ts'
 
@@ -135,6 +135,17 @@ export class Processing {
       await rm(path, { force: true })
       await this.#room.release(id)
     }
+  }
+
+  /** Takes a task that has ended away before its time, with its files. */
+  async delete({ taskId, status }: TaskDetails): Promise<void> {
+    if (!hasEnded(status))
+      throw new AppError(ERRORS.TASK_NOT_FINISHED, `task ${taskId} is ${status}: cancel it first`)
+    const row = isFolderName(taskId) ? await this.#rows.get(taskId) : undefined
+    if (!row) throw noTask()
+    // The folder first, so that a crash between the two leaves a record that expires by itself.
+    await rm(this.#handOff.folderOf(taskId), { recursive: true, force: true })
+    await this.#opened.store.remove(tryOf(row))
   }
 
   /** Other programs may write any path into a record: only a file in the folder of its task is taken. */

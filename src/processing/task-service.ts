@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises'
 import {
   AppError,
   background,
@@ -11,9 +10,8 @@ import {
 } from '../kernel/index.ts'
 import { type Ledger, settle } from '../ledger/index.ts'
 import type { HandOff } from './files/hand-off.ts'
-import { isFolderName } from './files/task-log.ts'
 import type { TaskStore } from './stores/index.ts'
-import { hasEnded, type TaskDetails, type TaskRecord, TEXT } from './task.ts'
+import { type TaskDetails, type TaskRecord, TEXT } from './task.ts'
 import { uploadOwner } from './upload-owner.ts'
 
 export interface CreateTask {
@@ -114,17 +112,6 @@ export class TaskService {
     const answer = await this.#deps.store.cancel(id)
     if (answer === 'unknown') throw noTask()
     if (answer === 'ended') throw new AppError(ERRORS.TASK_FINISHED, `task ${id} has already ended`)
-  }
-
-  /** Takes a task that has ended away before its time, with its files. */
-  async delete({ taskId, status, originalFilePath }: TaskDetails): Promise<void> {
-    const { store, handOff } = this.#deps
-    if (!hasEnded(status))
-      throw new AppError(ERRORS.TASK_NOT_FINISHED, `task ${taskId} is ${status}: cancel it first`)
-    if (!isFolderName(taskId)) throw noTask()
-    // The folder first, so that a crash between the two leaves a record that expires by itself.
-    await rm(handOff.folderOf(taskId), { recursive: true, force: true })
-    await store.remove({ id: taskId, originalFilePath })
   }
 }
 

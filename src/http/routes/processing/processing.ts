@@ -185,7 +185,7 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
         },
       },
       async (request, reply) => {
-        await service.delete(await mineToChange(request))
+        await processing.delete(await mineToChange(request))
         return reply.code(204).send(null)
       },
     )
