@@ -24,7 +24,10 @@ function kindOf(index: number): string {
 function stateOf(index: number): object {
   const failed = index % 100 === 7 ? 117 : 201
   const code = { success: 0, downloading: 115, timeout: 2004 }[kindOf(index)] ?? failed
-  return { error_code: code, error_msg: code > 115 ? 'as told' : '', progress: code === 0 ? 100 : 50 }
+  return {
+    ...{ error_code: code, error_msg: code > 115 ? 'as told' : '', progress: code === 0 ? 100 : 50 },
+    ...{ connected: true, place: 0 },
+  }
 }
 
 /** An answer about many targets: no machine that runs tests has so many agents. */
@@ -48,6 +51,7 @@ function manyTargets() {
     ...{ file_signature: 'ab'.repeat(32), status: 'Running', created_at: time, window_ends_at: time },
     ...{ executed_at: time, finished_at: null, engine_task_id: 'e', file_size: 250_000_000 },
     ...{ delivered_bytes: 1.1e12, egress_bytes: 1.1e9, targets: MANY },
+    places: [{ directory: '/opt/app', user: 'root', targets: MANY }],
     success_targets: of('success'),
     downloading_targets: of('downloading'),
     failed_targets: of('failed'),
