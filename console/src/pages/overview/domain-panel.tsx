@@ -44,7 +44,7 @@ export function DomainPanel({ domain, figures, history }: Props) {
                 aria-label={t('overview.to_rows', {
                   name,
                   figure: t(`overview.${counted}`),
-                  value: value ?? 0,
+                  value: value === undefined ? '–' : format.number(value),
                 })}
               >
                 {value === undefined ? '–' : format.number(value)}
