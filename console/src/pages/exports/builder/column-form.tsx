@@ -73,6 +73,7 @@ export function ColumnForm({ node: { settings, children }, keys, onChange }: Pro
           {(id) => (
             <AutoComplete
               id={id}
+              aria-label={t('make.builder.key')}
               value={text('name')}
               onChange={(value: string) => set('name', value)}
               options={keys.map((value) => ({ value }))}
@@ -89,6 +90,7 @@ export function ColumnForm({ node: { settings, children }, keys, onChange }: Pro
           {(id) => (
             <Select
               id={id}
+              aria-label={t('make.builder.type')}
               value={type}
               onChange={(value) => set('type', value === 'auto' ? undefined : value)}
               options={TYPES.map((value) => ({ value, label: t(`make.builder.types.${value}`) }))}
@@ -101,6 +103,7 @@ export function ColumnForm({ node: { settings, children }, keys, onChange }: Pro
           {(id) => (
             <AutoComplete
               id={id}
+              aria-label={t('make.builder.format')}
               value={text('format')}
               placeholder={t('make.builder.by_type')}
               onChange={(value: string) => set('format', value)}
@@ -150,6 +153,7 @@ export function ColumnForm({ node: { settings, children }, keys, onChange }: Pro
             {(id) => (
               <Select
                 id={id}
+                aria-label={t('make.builder.total')}
                 allowClear
                 placeholder={t('make.builder.no_total')}
                 value={settings.totals as string | undefined}
@@ -162,6 +166,7 @@ export function ColumnForm({ node: { settings, children }, keys, onChange }: Pro
             {(id) => (
               <Select
                 id={id}
+                aria-label={t('make.builder.mask')}
                 allowClear
                 placeholder={t('make.builder.no_mask')}
                 value={settings.mask as string | undefined}

@@ -20,6 +20,7 @@ export function AccessFields({ kind }: { kind: SourceKind }) {
       {kind !== 'sheets' && (
         <Form.Item name={['auth', 'kind']} label={t('make.access.auth')} initialValue="none">
           <Select
+            aria-label={t('make.access.auth')}
             options={(['none', 'basic', 'oauth2'] as const).map((value) => ({
               value,
               label: t(`make.access.kind.${value}`),

@@ -18,6 +18,7 @@ export function CsvFields({ isCsv }: { isCsv: boolean }) {
     <Fold title={t('make.csv.title')} text={t('make.csv.text')}>
       <Form.Item name="compress" label={t('make.csv.compress')}>
         <Select
+          aria-label={t('make.csv.compress')}
           allowClear
           placeholder={t('make.csv.not_compressed')}
           options={['gzip', 'zstd'].map((value) => ({ value, label: value }))}

@@ -48,6 +48,7 @@ export function HttpFields() {
         extra={t(`make.http.presets.${preset as 'wharf'}`)}
       >
         <Select
+          aria-label={t('make.http.preset')}
           allowClear
           placeholder={t('make.http.names.wharf')}
           options={PRESETS.map((value) => ({ value, label: t(`make.http.names.${value}`) }))}
@@ -68,6 +69,7 @@ export function HttpFields() {
         <div className="make-pair">
           <Form.Item name={['http', 'paging', 'style']} label={t('make.http.style')}>
             <Select
+              aria-label={t('make.http.style')}
               allowClear
               placeholder={t('make.as_preset')}
               options={STYLES.map((value) => ({ value, label: t(`make.http.styles.${value}`) }))}
@@ -93,6 +95,7 @@ export function HttpFields() {
           </Form.Item>
           <Form.Item name={['http', 'method']} label={t('make.http.method')}>
             <Select
+              aria-label={t('make.http.method')}
               allowClear
               placeholder={t('make.http.method_auto')}
               options={['GET', 'POST'].map((value) => ({ value, label: value }))}

@@ -16,6 +16,7 @@ export function LookFields() {
       <AreaFields name="footer" />
       <Form.Item name="theme" label={t('make.look.theme')}>
         <Select
+          aria-label={t('make.look.theme')}
           allowClear
           placeholder={t('make.look.themes.business')}
           options={(['business', 'plain'] as const).map((value) => ({

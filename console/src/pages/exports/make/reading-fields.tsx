@@ -33,10 +33,18 @@ export function ReadingFields() {
           </Form.Item>
         )}
         <Form.Item name="key" label={t('make.reading.key')} extra={t('make.reading.key_hint')}>
-          <Select mode="tags" open={false} suffixIcon={null} tokenSeparators={[',']} placeholder="id" />
+          <Select
+            aria-label={t('make.reading.key')}
+            mode="tags"
+            open={false}
+            suffixIcon={null}
+            tokenSeparators={[',']}
+            placeholder="id"
+          />
         </Form.Item>
         <Form.Item name="on_duplicates" label={t('make.reading.on_duplicates')}>
           <Select
+            aria-label={t('make.reading.on_duplicates')}
             allowClear
             placeholder={t('make.usual')}
             options={(['fail', 'warn'] as const).map((value) => ({
@@ -47,6 +55,7 @@ export function ReadingFields() {
         </Form.Item>
         <Form.Item name="priority" label={t('make.reading.priority')}>
           <Select
+            aria-label={t('make.reading.priority')}
             allowClear
             placeholder={t('make.usual')}
             options={(['interactive', 'scheduled'] as const).map((value) => ({

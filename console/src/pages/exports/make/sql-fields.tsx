@@ -28,6 +28,7 @@ export function SqlFields() {
         rules={[{ required: true, message: t('make.sql.connection_missing') }]}
       >
         <Select
+          aria-label={t('make.sql.connection')}
           showSearch
           placeholder={t('make.sql.connection_choose')}
           options={(data ?? []).map(({ name, driver: kind }) => ({

@@ -18,6 +18,7 @@ export function TellFields() {
     <Fold title={t('make.tell.title')} text={count > 0 ? t('make.tell.set', { count }) : t('make.tell.text')}>
       <Form.Item name="emails" label={t('make.tell.emails')} extra={t('make.tell.emails_hint')}>
         <Select
+          aria-label={t('make.tell.emails')}
           mode="tags"
           open={false}
           suffixIcon={null}
@@ -57,6 +58,7 @@ export function TellFields() {
       <div className="make-pair make-gap">
         <Form.Item name="language" label={t('make.tell.language')}>
           <Select
+            aria-label={t('make.tell.language')}
             allowClear
             placeholder={t('make.tell.both')}
             options={[
