@@ -87,7 +87,7 @@ describeConsole(
       const stages = await history.locator('.detail-history-what').allTextContents()
       expect(stages.slice(0, 2)).toEqual(['Requested', 'Fetching rows'])
       expect(stages.at(-1)).toBe('Done')
-      expect(await history.locator('.detail-history-length').count()).toBe(stages.length - 1)
+      await expect.poll(() => history.locator('.detail-history-length').count()).toBe(stages.length - 1)
     })
 
     test('what was filled in stays while one looks elsewhere; a wrong field that is folded away is shown', async () => {

@@ -1,0 +1,188 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { describeConsole, seriousFaults } from '../support/console.ts'
+import { until } from '../support/until.ts'
+
+const WORDS = {
+  en: {
+    locale: 'en-US',
+    load: 'Load the columns',
+    up: 'Move up',
+    group: 'Group under a header',
+    header: 'Header',
+    total: 'Below the column',
+    sum: 'Sum',
+    save: 'Save…',
+    name: 'Name',
+    every: 'Runs',
+    month: 'Every month',
+    go: 'Save',
+    said: /^On day 1 of every month at 06:00/,
+    run: 'Run now',
+    done: 'Done',
+    again: 'Run again',
+    edit: 'Edit and run',
+    start: 'Start export',
+  },
+  zh: {
+    locale: 'zh-CN',
+    load: '加载列',
+    up: '上移',
+    group: '合并到一个表头',
+    header: '表头',
+    total: '列底部',
+    sum: '合计',
+    save: '保存…',
+    name: '名称',
+    every: '运行频率',
+    month: '每月',
+    go: '保存',
+    said: /^每月 1 日 06:00/,
+    run: '立即运行',
+    done: '已完成',
+    again: '再次运行',
+    edit: '修改后运行',
+    start: '开始导出',
+  },
+} as const
+
+describeConsole('making exports', (bench) => {
+  const api = async (
+    method: string,
+    path: string,
+    { body, key = bench.wharf.demoKey }: { body?: object; key?: string } = {},
+  ) => {
+    const answer = await fetch(`${bench.wharf.address}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return (await answer.json()) as Record<string, unknown>
+  }
+  const node = (page: Page, title: string) => page.locator('.builder-node', { hasText: title })
+
+  test.each(['en', 'zh'] as const)(
+    'a monthly report with a header tree is made and scheduled without a line of JSON, and run again (%s)',
+    async (language) => {
+      const words = WORDS[language]
+      const name = `monthly-${language}`
+      const page = await bench.visit({
+        key: bench.wharf.demoKey,
+        path: '/exports/new?sample',
+        locale: words.locale,
+        viewport: { width: 1440, height: 1000 },
+      })
+      const button = (label: string) => page.getByRole('button', { name: label, exact: true })
+      await button(words.load).click()
+      await page.locator('.sheet').waitFor()
+
+      // With the keyboard: the balance above its group, and then out of it.
+      await node(page, 'Balance').locator('.builder-name').press('Enter')
+      await page.getByRole('button', { name: words.up }).press('Enter')
+      await page.getByRole('button', { name: words.up }).press('Enter')
+      await expect
+        .poll(() => page.locator('.builder-title').allTextContents())
+        .toEqual([
+          '订单号 Order',
+          '客户 Customer',
+          '姓名 Name',
+          '城市 City',
+          '余额 Balance',
+          '金额 Amounts',
+          '收入 Income',
+          '金额 Amount',
+          '折扣 Discount',
+          '状态 Status',
+          '下单时间 Created',
+          '送货 Delivery',
+          '加急 Express',
+        ])
+      // With the mouse: the status to the top.
+      await node(page, 'Status').dragTo(node(page, '订单号 Order'), { targetPosition: { x: 60, y: 3 } })
+      await expect.poll(() => page.locator('.builder-title').first().textContent()).toBe('状态 Status')
+      await node(page, 'Delivery').locator('input[type="checkbox"]').check()
+      await node(page, 'Express').locator('input[type="checkbox"]').check()
+      await page.getByRole('button', { name: words.group }).click()
+      await page.getByLabel(words.header, { exact: true }).fill('Shipping')
+      expect(await seriousFaults(page)).toEqual([])
+      await node(page, '金额 Amount').last().locator('.builder-name').click()
+      await page.getByLabel(words.total).click()
+      await page.getByTitle(words.sum, { exact: true }).click()
+      await page.locator('.sheet').getByRole('cell', { name: 'Shipping' }).waitFor()
+      await bench.shoot(page, `builder-${language}`)
+
+      await button(words.save).click()
+      await page.getByLabel(words.name, { exact: true }).fill(name)
+      await page.getByRole('combobox', { name: words.every }).click()
+      await page.getByTitle(words.month, { exact: true }).click()
+      await page.getByRole('dialog').getByRole('button', { name: words.go, exact: true }).click()
+      await page.getByText(words.said).waitFor()
+      const saved = await api('GET', `/api/saved-exports/${name}`)
+      expect(saved).toMatchObject({
+        schedule: { cron: '0 6 1 * *' },
+        request: { title: 'Orders', template_from: 'request' },
+      })
+      expect(saved.next_runs).toHaveLength(5)
+
+      await button(words.run).click()
+      await page.getByText(words.done, { exact: true }).first().waitFor()
+      const first = page.url()
+      await button(words.again).click()
+      await until('another export is shown', () => page.url() !== first && page.url().includes('/exports/'))
+      await page.getByText(words.done, { exact: true }).first().waitFor()
+      const task = page.url().split('/').at(-1) as string
+      expect(await api('GET', `/api/exports/${task}`)).toMatchObject({ status: 'succeeded', type: 'excel' })
+    },
+  )
+
+  test('an export is changed and run with the secrets that it had, which the page never sees', async () => {
+    const source_url = `${bench.wharf.address}/samples/orders?rows=5`
+    const task = await bench.wharf.startExport({
+      source_url,
+      source_headers: { 'X-Token': 'secret-token-9' },
+      file_name: 'first',
+    })
+    const page = await bench.visit({ key: bench.wharf.demoKey, path: `/exports/${task}` })
+    await page.getByText('X-Token').waitFor()
+    await page.getByRole('button', { name: 'Edit and run' }).click()
+    await page.getByLabel('File name').fill('second')
+    await page.getByLabel('Source address').fill(`${source_url}&month=2`)
+    expect(await page.content()).not.toContain('secret-token-9')
+    await page.getByRole('button', { name: 'Start export' }).click()
+    await page.getByRole('heading', { name: 'second.csv' }).waitFor()
+    await page.getByText('X-Token').waitFor()
+    expect(page.url()).not.toContain(task)
+  })
+
+  test('rows of a database are exported by form, from a connection that the project was granted', async () => {
+    const path = join(bench.wharf.dataDir, 'shop.db')
+    const database = new DatabaseSync(path)
+    database.exec(
+      "create table orders (id integer, city text); insert into orders values (1, 'Oslo'), (2, 'Kiel')",
+    )
+    database.close()
+    const key = bench.wharf.adminToken
+    const { items } = (await api('GET', '/api/projects', { key })) as { items: { project_id: string }[] }
+    const projects = items.map(({ project_id }) => project_id)
+    await api('PUT', '/api/connections/shop', { key, body: { driver: 'sqlite', url: path, projects } })
+    const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports/new' })
+    await page.getByText('Database', { exact: true }).click()
+    // What is missing is shown and focused.
+    await page.getByRole('button', { name: 'Start export' }).click()
+    await page.getByText('Choose a database').waitFor()
+    await page.locator('#sql_connection').click()
+    await page.getByTitle('shop (sqlite)').click()
+    await page.getByLabel('Query').fill('select id, city from orders where id >= ?')
+    await page.getByRole('button', { name: 'Add value' }).click()
+    await page.getByRole('combobox', { name: 'Kind of value' }).click()
+    await page.getByTitle('Number', { exact: true }).click()
+    await page.getByRole('textbox', { name: 'Value', exact: true }).first().fill('2')
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.locator('.sheet').getByRole('cell', { name: 'Kiel' }).waitFor()
+    expect(await page.locator('.sheet').getByRole('cell', { name: 'Oslo' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Start export' }).click()
+    await page.getByText('Done', { exact: true }).first().waitFor()
+  })
+})
