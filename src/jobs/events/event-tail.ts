@@ -12,7 +12,7 @@ const PAGE = 500
 const GATHER_MS_PER_READER = 0.25
 /** The pause is at least this many times as long as the fan-out took: on a machine that is short of time, work comes first. */
 const GATHER_PER_FAN_OUT = 15
-const LONGEST_GATHER_MS = 1_500
+const LONGEST_GATHER_MS = 700
 /** Fewer readers than this wait for nothing. */
 const MANY_READERS = 20
 const RETRY: Backoff = { base: 250, factor: 2, max: 2_000, jitter: 0.2 }
