@@ -15,10 +15,18 @@ import type {
   TablePreview,
   TemplateSummary as TemplateSummarySchema,
 } from '../exports/index.ts'
-import type { Delivery, EventMessage } from '../notify/index.ts'
+import type { Delivery, DeliveryPage as DeliveryPageSchema, EventMessage } from '../notify/index.ts'
 import type { TaskLogView, TaskView } from '../processing/index.ts'
 import type * as runs from '../runs/index.ts'
-import type { ProjectView } from '../tenancy/index.ts'
+import type {
+  AuditEntry,
+  KeyView,
+  ListedSession,
+  NewKey,
+  NewProjectView,
+  ProjectView,
+  Rotated,
+} from '../tenancy/index.ts'
 import type * as transfers from '../transfers/index.ts'
 import type * as exported from './routes/exports/export-schemas.ts'
 import type {
@@ -29,12 +37,25 @@ import type {
 } from './routes/installation/overview-answers.ts'
 import type { TaskPage } from './routes/processing/processing.ts'
 import type * as shared from './routes/schemas.ts'
+import type * as projects from './routes/tenancy/project-schemas.ts'
 import type * as sessions from './routes/tenancy/session-schemas.ts'
 
-export type { EventMessage, ExportReport, Preview, TablePreview, TaskPage }
+export type {
+  AuditEntry,
+  EventMessage,
+  ExportReport,
+  ListedSession,
+  NewKey,
+  Preview,
+  Rotated,
+  TablePreview,
+  TaskPage,
+}
 
 export type ExportTask = ExportView
 export type ExportPage = Static<typeof exported.ExportPage>
+export type ExportBulkRequest = Static<typeof exported.BulkRequest>
+export type ExportBulkAnswer = Static<typeof exported.BulkAnswer>
 export type ExportPlace = ExportPosition
 export type ExportDelivery = Delivery
 export type AskedFor = Static<typeof AskedForSchema>
@@ -73,6 +94,13 @@ export type OverviewHistory = HistoryAnswer
 export type Attention = AttentionAnswer
 export type Health = HealthAnswer
 export type Project = ProjectView
+export type ProjectDetails = Static<typeof projects.ProjectDetails>
+export type ProjectChanges = Static<typeof projects.ProjectChanges>
+export type NewProject = NewProjectView
+export type Key = KeyView
+export type Connection = ConnectionView
+export type DeliveryPage = Static<typeof DeliveryPageSchema>
+export type Enrollment = Static<typeof transfers.Enrollment>
 export type Session = Static<typeof sessions.SessionView>
 export type SignInMethods = Static<typeof sessions.SignInMethods>
 export type Ticket = Static<typeof shared.Ticket>

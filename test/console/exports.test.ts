@@ -191,36 +191,87 @@ describeConsole(
       await page.getByRole('link', { name: 'Exports' }).click()
       await page.locator('[data-row]').first().waitFor()
       await page.reload()
-      await page.getByRole('combobox', { name: 'Project' }).click()
+      await page.getByRole('combobox', { name: 'All projects' }).click()
       await page.getByTitle('zebra').click()
-      await page.getByText('No exports yet').waitFor()
+      await page.getByText('Nothing matches').waitFor()
+      expect(new URL(page.url()).searchParams.get('project_id')).toBeTruthy()
     })
 
-    test('the list can be searched, filtered and paged, and a reload keeps what was chosen', async () => {
+    test('the list can be searched, filtered and sorted, and a reload keeps what was chosen', async () => {
       const tasks = await Promise.all(
         Array.from({ length: 30 }, (_, n) =>
           bench.wharf.startExport(body({ file_name: `batch-${n}`, operator_id: n === 7 ? 'lin' : 'wu' })),
         ),
       )
-      const page = await bench.visit({ key: bench.wharf.demoKey })
+      const page = await bench.visit({ key: bench.wharf.demoKey, viewport: { width: 1440, height: 900 } })
       const rows = page.locator('[data-row]')
-      await page.getByRole('button', { name: 'Show more' }).click()
-      await until('all are shown', async () => (await rows.count()) >= tasks.length)
-
-      await page.getByRole('textbox', { name: 'Search file name, operator or id' }).fill('BATCH-7')
+      await until('a screen is full', async () => (await rows.count()) >= 18)
+      const search = page.getByRole('textbox', { name: 'Search file name, operator or id' })
+      await search.fill('BATCH-7')
       await until('one is left', async () => (await rows.count()) === 1)
       await page.reload()
       await row(page, tasks[7] as string).waitFor()
       await expect.poll(() => rows.count()).toBe(1)
-      await page.getByRole('textbox', { name: 'Search file name, operator or id' }).fill('100%')
+      await search.fill('100%')
       await page.getByText('Nothing matches').waitFor()
       await page.getByRole('button', { name: 'Show all' }).click()
-      await page.getByRole('textbox', { name: 'Any operator' }).fill('lin')
+      await page.getByRole('combobox', { name: 'Any operator' }).click()
+      await page.getByTitle('lin', { exact: true }).click()
       await until('one is left', async () => (await rows.count()) === 1)
-      await page.getByRole('textbox', { name: 'Any operator' }).fill('')
-      await page.getByRole('combobox', { name: 'Any status' }).click()
-      await page.getByTitle('Cancelled', { exact: true }).click()
-      await page.getByText('Nothing matches').waitFor()
+      await page.goto(`${bench.wharf.address}/exports?search=batch-&period=today`)
+      await page.getByText('30 exports').waitFor()
+      await page.getByRole('button', { name: 'File' }).click()
+      await page.getByRole('button', { name: 'File' }).click()
+      await expect.poll(() => rows.first().getAttribute('data-row')).toBe(tasks[0])
+      await page.getByRole('button', { name: 'Columns' }).click()
+      await page.getByRole('checkbox', { name: 'Operator' }).uncheck()
+      await page.reload()
+      await rows.first().waitFor()
+      expect(await page.getByRole('columnheader', { name: 'Operator' }).count()).toBe(0)
+    })
+
+    test('many are stopped at once, after a moment in which it can be undone', async () => {
+      const source = await startHeldSource()
+      const held = await Promise.all(
+        [1, 2, 3].map((n) =>
+          bench.wharf.startExport({ source_url: source.url, file_name: `many-${n}`, fresh: true }),
+        ),
+      )
+      const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports?search=many-' })
+      for (const task of held.slice(0, 2)) await row(page, task).getByRole('checkbox').check()
+      await page.getByText('2 selected').waitFor()
+      await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).click()
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByRole('checkbox', { name: 'Select all rows that are loaded' }).check()
+      await page.getByText('3 selected').waitFor()
+      await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).click()
+      await page.getByText('3 stopped').waitFor()
+      for (const task of held) await row(page, task).getByText('Cancelled').waitFor()
+      source.release()
+    })
+
+    test('the last of thousands of rows is reached by scrolling, and few of them are drawn', async () => {
+      const task = await bench.wharf.startExport(body({ file_name: 'one of many' }))
+      const page = await bench.visit({ key: bench.wharf.demoKey, path: `/exports/${task}` })
+      const answer = await fetch(`${bench.wharf.address}/api/exports/${task}`, {
+        headers: { authorization: `Bearer ${bench.wharf.demoKey}` },
+      })
+      const one = (await answer.json()) as object
+      // As the server would answer if there were so many.
+      await page.route('**/api/exports?*', (route) => {
+        const at = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
+        const items = Array.from({ length: 100 }, (_, n) => ({ ...one, task_id: `row-${at + n}` }))
+        const next_cursor = at + 100 < 3_000 ? String(at + 100) : null
+        return route.fulfill({ json: { items, next_cursor, total: { count: 3_000, exact: true } } })
+      })
+      await page.getByRole('link', { name: 'Exports' }).first().click()
+      await row(page, 'row-0').waitFor()
+      const toTheEnd = `(() => { const area = document.querySelector('.window-table'); area.scrollTop = area.scrollHeight })()`
+      await until('the last one is there', async () => {
+        await page.evaluate(toTheEnd)
+        return (await row(page, 'row-2999').count()) === 1
+      })
+      expect(await page.locator('[data-row]').count()).toBeLessThan(100)
     })
   },
   { WHARF_EXPORT_CONCURRENCY: '1' },

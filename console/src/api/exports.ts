@@ -1,6 +1,8 @@
 import type {
   AskedFor,
   EventMessage,
+  ExportBulkAnswer,
+  ExportBulkRequest,
   ExportDelivery,
   ExportDownload,
   ExportPage,
@@ -11,24 +13,58 @@ import type {
 import { ask, askWithText } from './client.ts'
 import { rememberExport } from './own-exports.ts'
 
-export type { ExportDelivery, ExportDownload, ExportPage, ExportReport, ExportTask }
+export type {
+  ExportBulkAnswer,
+  ExportBulkRequest,
+  ExportDelivery,
+  ExportDownload,
+  ExportPage,
+  ExportReport,
+  ExportTask,
+}
 export type ExportStatus = ExportTask['status']
 
+type ExportType = ExportTask['type']
+
+/** As the server takes it. */
 export interface ExportFilter {
+  project_id?: string | undefined
   status?: ExportStatus | undefined
   operator_id?: string | undefined
+  type?: ExportType | undefined
   search?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
 }
 
+export const PAGE_ROWS = 100
+
+/** Without a project: of all, which only the admin may see. */
 export function listExports(
-  projectId: string,
-  filter: ExportFilter,
-  { cursor, signal }: { cursor: string | null; signal: AbortSignal },
+  filter: ExportFilter & { sort?: string | undefined },
+  { cursor, signal, limit = PAGE_ROWS }: { cursor: string | null; signal: AbortSignal; limit?: number },
 ): Promise<ExportPage> {
-  const query = new URLSearchParams({ limit: '25' })
+  const query = new URLSearchParams({ limit: String(limit) })
   for (const [name, value] of Object.entries({ ...filter, cursor })) if (value) query.set(name, value)
-  return ask(`/api/projects/${encodeURIComponent(projectId)}/exports?${query}`, { signal })
+  if (cursor === null && limit === PAGE_ROWS) query.set('total', 'true')
+  return ask(`/api/exports?${query}`, { signal })
 }
+
+export async function listOperators(
+  projectId: string,
+  prefix: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const query = prefix && `?${new URLSearchParams({ prefix })}`
+  const path = `/api/projects/${encodeURIComponent(projectId)}/operators${query}`
+  return (await ask<{ items: string[] }>(path, { signal })).items
+}
+
+export type BulkAction = ExportBulkRequest['action']
+
+/** A hundred at most per request; with a filter, `next_cursor` leads on. */
+export const changeExports = (body: ExportBulkRequest, signal: AbortSignal): Promise<ExportBulkAnswer> =>
+  ask('/api/exports/bulk', { method: 'POST', body, signal })
 
 const pathOf = (taskId: string) => `/api/exports/${encodeURIComponent(taskId)}`
 

@@ -10,6 +10,8 @@ export interface Session {
   projectName: string | null
   /** The name of a person; null when a key signed in. */
   person: string | null
+  /** Whether cancelling and the like would be refused. */
+  mayChangeExports: boolean
   /** Those of a person who has several. */
   projects: Who['projects']
 }
@@ -27,8 +29,15 @@ export function signIn(who: Who): void {
     projectId: who.project_id,
     projectName: who.project_name,
     person: who.person?.name ?? null,
+    mayChangeExports: mayChangeExports(who),
     projects: who.projects,
   })
+}
+
+const CHANGES: readonly string[] = ['all', 'exports', 'exports:*', 'exports:write']
+
+function mayChangeExports({ scopes, looks_only }: Who): boolean {
+  return scopes === null ? !looks_only : scopes.some((scope) => CHANGES.includes(scope))
 }
 
 export function signOut(because: 'expired' | null = null): void {

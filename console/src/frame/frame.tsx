@@ -50,7 +50,7 @@ export function Frame() {
         </nav>
       </div>
       <header className="frame-top">
-        {(here?.wide !== true || role !== 'admin') && <ProjectChoice />}
+        {!(role === 'admin' && here && isWide(here, location)) && <ProjectChoice />}
         <button type="button" className="frame-search" onClick={() => setOverlay('palette')}>
           <SearchOutlined />
           <span>{t('common.palette.open')}</span>
@@ -86,6 +86,10 @@ export function Frame() {
       </Suspense>
     </div>
   )
+}
+
+function isWide({ wide, path }: Place, location: string): boolean {
+  return wide === true || (wide === 'list' && location === path)
 }
 
 function NavItem({ place: { path, name, icon: Icon }, current }: { place: Place; current: boolean }) {

@@ -3,6 +3,7 @@ import {
   CloudSyncOutlined,
   ExportOutlined,
   ScheduleOutlined,
+  SettingOutlined,
   ShareAltOutlined,
   ThunderboltOutlined,
 } from '@ant-design/icons'
@@ -14,12 +15,12 @@ import { lazyPart } from '../live/lazy-part.ts'
 export interface Place {
   path: string
   /** Key of its name below `common.nav`. */
-  name: 'overview' | 'exports' | 'saved' | 'runs' | 'transfers' | 'processing'
+  name: 'overview' | 'exports' | 'saved' | 'runs' | 'transfers' | 'processing' | 'admin'
   icon: ComponentType
   /** Whose key opens it. */
   roles: readonly Session['role'][]
-  /** Shows the admin the whole installation: there is no project to choose. */
-  wide?: true
+  /** Shows the admin the whole installation, at least on the page that is a list: there is no project to choose. */
+  wide?: true | 'list'
   /** The letter that leads here after `g`. */
   shortcut?: string
   /** Draws `path` and whatever is below it. */
@@ -43,6 +44,7 @@ export const PLACES: readonly Place[] = [
     shortcut: 'e',
     icon: ExportOutlined,
     roles: ['admin', 'project'],
+    wide: 'list',
     page: lazyPart(async () => (await import('./exports/routes.tsx')).ExportRoutes),
   },
   {
@@ -82,5 +84,14 @@ export const PLACES: readonly Place[] = [
     roles: ['admin', 'project'],
     wide: true,
     page: lazyPart(async () => (await import('./processing/routes.tsx')).ProcessingRoutes),
+  },
+  {
+    path: '/admin',
+    name: 'admin',
+    shortcut: 'a',
+    icon: SettingOutlined,
+    roles: ['admin'],
+    wide: true,
+    page: lazyPart(async () => (await import('./admin/routes.tsx')).AdminRoutes),
   },
 ]

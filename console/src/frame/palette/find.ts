@@ -18,15 +18,14 @@ const MOST_OF_A_KIND = 6
 interface Asked {
   text: string
   role: Session['role']
-  projectId: string | undefined
   signal: AbortSignal
 }
 
 /** Tasks, accounts and files whose names have the text. What one kind cannot tell leaves the others alone. */
-export async function find({ text, role, projectId, signal }: Asked): Promise<Found[]> {
+export async function find({ text, role, signal }: Asked): Promise<Found[]> {
   const has = (name: string) => name.toLowerCase().includes(text.toLowerCase())
   const lists = await Promise.allSettled([
-    projectId === undefined ? [] : findExports(projectId, text, signal),
+    findExports(text, signal),
     role === 'admin' ? findAccounts(has, signal) : [],
     role === 'project' ? findFiles(text, signal) : [],
     findTasks(has, signal),
@@ -34,8 +33,8 @@ export async function find({ text, role, projectId, signal }: Asked): Promise<Fo
   return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value.slice(0, MOST_OF_A_KIND) : []))
 }
 
-async function findExports(projectId: string, search: string, signal: AbortSignal): Promise<Found[]> {
-  const { items } = await listExports(projectId, { search }, { cursor: null, signal })
+async function findExports(search: string, signal: AbortSignal): Promise<Found[]> {
+  const { items } = await listExports({ search }, { cursor: null, signal, limit: MOST_OF_A_KIND })
   return items.map(({ task_id, file, file_name, operator_id, created_at }) => ({
     kind: 'exports',
     id: task_id,

@@ -4,7 +4,6 @@ import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { session } from '../../api/session.ts'
 import { commands } from '../../live/commands.ts'
-import { useProject } from '../../live/project.ts'
 import { PLACES } from '../../pages/registry.ts'
 import { useStore } from '../../store.ts'
 import { type Found, find } from './find.ts'
@@ -25,12 +24,11 @@ export function useEntries(typed: string): { entries: Entry[]; searching: boolea
   const [, go] = useLocation()
   const role = useStore(session)?.role
   const offered = useStore(commands)
-  const project = useProject()
   const text = useDeferredValue(typed.trim())
   const asks = text.length >= SHORTEST && role !== undefined
   const { data = [], isFetching } = useQuery({
-    queryKey: ['palette', text, project?.project_id],
-    queryFn: ({ signal }) => find({ text, role: role ?? 'project', projectId: project?.project_id, signal }),
+    queryKey: ['palette', text],
+    queryFn: ({ signal }) => find({ text, role: role ?? 'project', signal }),
     enabled: asks,
     placeholderData: keepPreviousData,
     staleTime: 0,

@@ -1,26 +1,70 @@
 import { useMemo } from 'react'
 import { useLocation, useSearch } from 'wouter'
-import type { ExportFilter, ExportStatus } from '../../api/exports.ts'
+import type { ExportFilter } from '../../api/exports.ts'
 
-const STATUSES: readonly string[] = ['pending', 'processing', 'succeeded', 'failed', 'cancelled']
+export const STATUSES = ['pending', 'processing', 'succeeded', 'failed', 'cancelled'] as const
+export const TYPES = ['csv', 'excel', 'jsonl', 'parquet'] as const
+export const PERIODS = ['today', '7d', '30d', 'days'] as const
+const SORTS = ['created', 'finished', 'name', 'size'].flatMap((name) => [name, `-${name}`])
+export const NEWEST = '-created'
 
-/** The filter stands in the address, so that a reload, a bookmark and the way back keep it. */
-export function useAddressFilter(): [ExportFilter, (next: ExportFilter) => void] {
+type Period = (typeof PERIODS)[number]
+
+/** What people choose; days are as their calendar has them. */
+export interface ListFilter extends Omit<ExportFilter, 'from' | 'to'> {
+  period?: Period | undefined
+  from?: string | undefined
+  to?: string | undefined
+  sort?: string | undefined
+}
+
+/** The filter is in the address, so that a reload, a bookmark and the way back keep it. */
+export function useAddressFilter(): [ListFilter, (next: ListFilter) => void] {
   const search = useSearch()
   const [path, go] = useLocation()
   const filter = useMemo(() => {
     const query = new URLSearchParams(search)
-    const status = query.get('status') ?? ''
+    const one = <T extends string>(name: string, of: readonly T[]) =>
+      of.find((value) => value === query.get(name))
+    const text = (name: string) => query.get(name) || undefined
+    const day = (name: string) => (/^\d{4}-\d\d-\d\d$/.test(text(name) ?? '') ? text(name) : undefined)
     return {
-      status: STATUSES.includes(status) ? (status as ExportStatus) : undefined,
-      operator_id: query.get('operator_id') ?? undefined,
-      search: query.get('search') ?? undefined,
+      project_id: text('project_id'),
+      status: one('status', STATUSES),
+      operator_id: text('operator_id'),
+      type: one('type', TYPES),
+      search: text('search'),
+      period: one('period', PERIODS),
+      from: day('from'),
+      to: day('to'),
+      sort: one('sort', SORTS),
     }
   }, [search])
-  const setFilter = (next: ExportFilter) => {
+  const setFilter = (next: ListFilter) => {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(next)) if (value) query.set(name, String(value))
     go(query.size > 0 ? `${path}?${query}` : path, { replace: true })
   }
   return [filter, setFilter]
+}
+
+const DAYS: Record<Exclude<Period, 'days'>, number> = { today: 0, '7d': 7, '30d': 30 }
+
+/** As the server takes it. The same all day long, so that a list is not another one with every second. */
+export function askedOf({ period, from, to, sort: _, ...filter }: ListFilter): ExportFilter {
+  if (period === undefined) return filter
+  if (period === 'days')
+    return { ...filter, ...(from && { from: startOf(from) }), ...(to && { to: startOf(to, 1) }) }
+  const now = new Date()
+  const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - DAYS[period])
+  return { ...filter, from: day.toISOString() }
+}
+
+function startOf(date: string, plusDays = 0): string {
+  const [year = 0, month = 1, day = 1] = date.split('-').map(Number)
+  return new Date(year, month - 1, day + plusDays).toISOString()
+}
+
+export function isFiltered({ sort: _, ...filter }: ListFilter): boolean {
+  return Object.values(filter).some((value) => value !== undefined)
 }

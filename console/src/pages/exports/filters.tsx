@@ -1,36 +1,38 @@
 import { SearchOutlined } from '@ant-design/icons'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Input, Select } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { ExportFilter } from '../../api/exports.ts'
-import './exports.css'
+import { listOperators } from '../../api/exports.ts'
+import { session } from '../../api/session.ts'
+import { useProjects } from '../../live/project.ts'
+import { useStore } from '../../store.ts'
+import { type ListFilter, PERIODS, STATUSES, TYPES } from './address-filter.ts'
 
-const STATUSES = ['pending', 'processing', 'succeeded', 'failed', 'cancelled'] as const
 /** While somebody types, nothing is asked. */
 const TYPING_MS = 300
 
-export function ExportFilters({
-  filter,
-  onChange,
-}: {
-  filter: ExportFilter
-  onChange(next: ExportFilter): void
-}) {
+interface Props {
+  filter: ListFilter
+  onChange(next: ListFilter): void
+}
+
+export function ExportFilters({ filter, onChange }: Props) {
   const { t } = useTranslation()
+  const isAdmin = useStore(session)?.role === 'admin'
   const [search, setSearch] = useTyped(filter.search, (value) => onChange({ ...filter, search: value }))
-  const [operator, setOperator] = useTyped(filter.operator_id, (value) =>
-    onChange({ ...filter, operator_id: value }),
-  )
   return (
     <search className="exports-filters">
       <Input
         allowClear
+        className="exports-search"
         prefix={<SearchOutlined />}
         aria-label={t('exports.filter.search')}
         placeholder={t('exports.filter.search')}
         value={search}
         onChange={({ target }) => setSearch(target.value)}
       />
+      {isAdmin && <ProjectFilter filter={filter} onChange={onChange} />}
       <Select
         allowClear
         aria-label={t('exports.filter.status')}
@@ -39,14 +41,91 @@ export function ExportFilters({
         onChange={(status) => onChange({ ...filter, status })}
         options={STATUSES.map((value) => ({ value, label: t(`exports.status.${value}`) }))}
       />
-      <Input
+      <Select
         allowClear
-        aria-label={t('exports.filter.operator')}
-        placeholder={t('exports.filter.operator')}
-        value={operator}
-        onChange={({ target }) => setOperator(target.value)}
+        aria-label={t('lists.filter.type')}
+        placeholder={t('lists.filter.type')}
+        value={filter.type}
+        onChange={(type) => onChange({ ...filter, type })}
+        options={TYPES.map((value) => ({ value, label: t(`exports.type.${value}`) }))}
       />
+      <OperatorFilter filter={filter} onChange={onChange} />
+      <Select
+        allowClear
+        aria-label={t('lists.filter.period')}
+        placeholder={t('lists.filter.period')}
+        value={filter.period}
+        onChange={(period) => onChange({ ...filter, period, from: undefined, to: undefined })}
+        options={PERIODS.map((value) => ({ value, label: t(`lists.period.${value}`) }))}
+      />
+      {filter.period === 'days' && (
+        <span className="exports-days">
+          <Input
+            type="date"
+            aria-label={t('lists.filter.from')}
+            value={filter.from ?? ''}
+            max={filter.to}
+            onChange={({ target }) => onChange({ ...filter, from: target.value || undefined })}
+          />
+          <span aria-hidden="true">–</span>
+          <Input
+            type="date"
+            aria-label={t('lists.filter.to')}
+            value={filter.to ?? ''}
+            min={filter.from}
+            onChange={({ target }) => onChange({ ...filter, to: target.value || undefined })}
+          />
+        </span>
+      )}
     </search>
+  )
+}
+
+function ProjectFilter({ filter, onChange }: Props) {
+  const { t } = useTranslation()
+  const { data: projects = [] } = useProjects()
+  return (
+    <Select
+      allowClear
+      showSearch={{ optionFilterProp: 'label' }}
+      aria-label={t('lists.filter.project')}
+      placeholder={t('lists.filter.project')}
+      value={filter.project_id}
+      // Operators are those of one project.
+      onChange={(project_id) => onChange({ ...filter, project_id, operator_id: undefined, sort: undefined })}
+      options={projects.map(({ project_id, name }) => ({ value: project_id, label: name }))}
+    />
+  )
+}
+
+/** Those who have asked for something in this project; of many, those whose names begin with what is typed. */
+function OperatorFilter({ filter, onChange }: Props) {
+  const { t } = useTranslation()
+  const own = useStore(session)?.projectId ?? undefined
+  const projectId = filter.project_id ?? own
+  const [typed, setTyped] = useState('')
+  const [open, setOpen] = useState(false)
+  const { data = [], isFetching } = useQuery({
+    queryKey: ['operators', projectId, typed],
+    queryFn: ({ signal }) => listOperators(projectId as string, typed, signal),
+    enabled: open && projectId !== undefined,
+    staleTime: 10_000,
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <Select
+      allowClear
+      showSearch={{ filterOption: false, onSearch: setTyped }}
+      loading={isFetching}
+      disabled={projectId === undefined && !filter.operator_id}
+      aria-label={t('exports.filter.operator')}
+      placeholder={t('exports.filter.operator')}
+      value={filter.operator_id}
+      onOpenChange={setOpen}
+      onChange={(operator_id) => onChange({ ...filter, operator_id })}
+      options={data.map((value) => ({ value, label: value }))}
+      notFoundContent={t('lists.no_operators')}
+    />
   )
 }
 

@@ -1,68 +1,128 @@
 import { PlusOutlined } from '@ant-design/icons'
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Button } from 'antd'
+import { Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
-import { type ExportFilter, listExports } from '../../api/exports.ts'
-import { useProject } from '../../live/project.ts'
-import { useShowMore } from '../../live/show-more.ts'
+import { type ExportPage, type ExportTask, listExports, PAGE_ROWS } from '../../api/exports.ts'
+import { session } from '../../api/session.ts'
+import { useKeptChoice } from '../../live/kept-choice.ts'
+import { lazyPart } from '../../live/lazy-part.ts'
+import { chooseProject } from '../../live/project.ts'
+import { useWindowPages } from '../../live/window-pages.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
+import { useFormat } from '../../parts/format.ts'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
-import { useAddressFilter } from './address-filter.ts'
+import { useStore } from '../../store.ts'
+import { askedOf, isFiltered, type ListFilter, NEWEST, useAddressFilter } from './address-filter.ts'
+import { CHOICES, USUAL, useColumns } from './columns.tsx'
 import { ExportFilters } from './filters.tsx'
 import { ExportTable } from './table.tsx'
+import { totalText } from './total-text.ts'
+import './exports.css'
+import './list.css'
 
-/** A project's exports, newest first, as they move. */
+// After the rows: the first view does not wait for what is done with them.
+const ColumnChoice = lazyPart(async () => (await import('./column-menu.tsx')).ColumnMenu)
+const BulkArea = lazyPart(async () => (await import('./bulk-bar.tsx')).BulkArea)
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** Exports as they move: of one project, or of all. */
 export function ExportListPage() {
   const { t } = useTranslation()
+  const format = useFormat()
   const [, go] = useLocation()
-  const project = useProject()
   const [filter, setFilter] = useAddressFilter()
-  const projectId = project?.project_id
-  const queryKey = ['exports', projectId, filter]
-  const list = useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam, signal }) =>
-      listExports(projectId as string, filter, { cursor: pageParam, signal }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next_cursor }) => next_cursor,
-    enabled: projectId !== undefined,
-    placeholderData: keepPreviousData,
+  const asked = useMemo(() => askedOf(filter), [filter])
+  const sort = filter.sort ?? NEWEST
+  const current = useStore(session)
+  const wide = current?.role === 'admin' && filter.project_id === undefined
+  const list = useWindowPages<ExportTask, ExportPage>({
+    queryKey: ['exports', { ...asked, sort }],
+    size: PAGE_ROWS,
+    read: (cursor, signal) => listExports({ ...asked, sort }, { cursor, signal }),
+    enabled: true,
   })
-  const showMore = useShowMore(list, queryKey)
-  const rows = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const [chosenColumns, chooseColumns] = useKeptChoice('wharf.columns.exports', CHOICES, USUAL)
+  const columns = useColumns(chosenColumns, wide)
+  const identity = JSON.stringify([asked, sort])
+  const [selection, setSelection] = useState({ identity, chosen: NONE, everything: false })
+  // What was ticked in another list is not meant here.
+  const { chosen, everything } =
+    selection.identity === identity ? selection : { chosen: NONE, everything: false }
+  const total = list.start?.total
+  // It stays: what was begun goes on when nothing is selected any more.
+  const [ticked, setTicked] = useState(false)
+  const startNew = () => {
+    if (filter.project_id !== undefined) chooseProject(filter.project_id)
+    go('/exports/new')
+  }
   return (
-    <>
+    <div className="list-page">
       <PageHead title={t('exports.title')} text={t('exports.text')}>
-        <Button type="primary" icon={<PlusOutlined />} onClick={() => go('/exports/new')}>
+        <Button type="primary" icon={<PlusOutlined />} onClick={startNew}>
           {t('exports.new_export')}
         </Button>
       </PageHead>
-      <Panel>
-        <ExportFilters filter={filter} onChange={setFilter} />
-        {list.error && <ProblemNote error={list.error} onRetry={() => void list.refetch()} />}
-        {rows.length > 0 && <ExportTable rows={rows} busy={list.isFetching} />}
-        {rows.length === 0 && list.isSuccess && (
-          <NothingThere filter={filter} onClear={() => setFilter({})} />
+      <section className="list-panel">
+        <div className="list-tools">
+          <ExportFilters filter={filter} onChange={setFilter} />
+          <span className="list-total" aria-live="polite">
+            {total && t('lists.total', { count: total.count, shown: totalText(total, format.number) })}
+          </span>
+          <Suspense>
+            <ColumnChoice wide={wide} chosen={chosenColumns} onChange={chooseColumns} />
+          </Suspense>
+        </div>
+        {ticked && (
+          <Suspense>
+            <BulkArea
+              selected={chosen}
+              everything={everything}
+              total={total}
+              filter={asked}
+              onEverything={() => setSelection({ identity, chosen, everything: true })}
+              onClear={() => setSelection({ identity, chosen: NONE, everything: false })}
+            />
+          </Suspense>
         )}
-        {list.hasNextPage && (
-          <div className="exports-more">
-            <Button loading={list.isFetchingNextPage} onClick={showMore}>
-              {t('exports.more')}
-            </Button>
-          </div>
+        {list.error && <ProblemNote error={list.error} onRetry={list.refetch} />}
+        {list.count > 0 && (
+          <ExportTable
+            columns={columns}
+            count={list.count}
+            rowAt={list.rowAt}
+            loaded={list.loaded}
+            identity={identity}
+            busy={list.isFetching}
+            onView={list.show}
+            sort={sort}
+            onSort={(next) => setFilter({ ...filter, sort: next === NEWEST ? undefined : next })}
+            selection={
+              current?.mayChangeExports
+                ? {
+                    chosen,
+                    everything,
+                    onChange: (next) => {
+                      setTicked(true)
+                      setSelection({ identity, chosen: next, everything: false })
+                    },
+                  }
+                : undefined
+            }
+          />
         )}
-      </Panel>
-    </>
+        {list.count === 0 && list.isSuccess && <NothingThere filter={filter} onClear={() => setFilter({})} />}
+      </section>
+    </div>
   )
 }
 
-function NothingThere({ filter, onClear }: { filter: ExportFilter; onClear(): void }) {
+function NothingThere({ filter, onClear }: { filter: ListFilter; onClear(): void }) {
   const { t } = useTranslation()
   const [, go] = useLocation()
-  if (filter.status || filter.operator_id || filter.search)
+  if (isFiltered(filter))
     return (
       <EmptyState title={t('exports.no_match.title')} text={t('exports.no_match.text')}>
         <Button onClick={onClear}>{t('exports.no_match.clear')}</Button>

@@ -1,4 +1,4 @@
-import type { InfiniteData, QueryClient } from '@tanstack/react-query'
+import type { QueryClient } from '@tanstack/react-query'
 import type { LiveEvent } from '../../api/events.ts'
 import type { ExportPage, ExportTask } from '../../api/exports.ts'
 import type { Patch } from '../../live/patch.ts'
@@ -27,7 +27,7 @@ export const patchExports: Patch = (event: ExportEvent, client, refresher) => {
     return
   }
   if (event.status !== 'processing') exportRates.forget(taskId)
-  refresher.refresh(['exports', event.project_id])
+  refresher.refresh(['exports'])
   refresher.refresh(['export', taskId])
 }
 
@@ -51,13 +51,9 @@ export function patchTask(
   taskId: string,
   change: (task: ExportTask) => ExportTask,
 ): void {
-  client.setQueriesData<InfiniteData<ExportPage>>({ queryKey: ['exports'] }, (data) => {
-    if (!data?.pages.some(({ items }) => items.some((item) => item.task_id === taskId))) return data
-    const pages = data.pages.map((page) => ({
-      ...page,
-      items: page.items.map((item) => (item.task_id === taskId ? change(item) : item)),
-    }))
-    return { ...data, pages }
+  client.setQueriesData<ExportPage>({ queryKey: ['exports'] }, (page) => {
+    if (!page?.items.some((item) => item.task_id === taskId)) return page
+    return { ...page, items: page.items.map((item) => (item.task_id === taskId ? change(item) : item)) }
   })
   client.setQueryData<ExportTask>(['export', taskId], (task) => task && change(task))
 }

@@ -1,64 +1,52 @@
 import { useTranslation } from 'react-i18next'
-import { Link } from 'wouter'
 import type { ExportTask } from '../../api/exports.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { useFormat } from '../../parts/format.ts'
-import { ExportActions } from './actions.tsx'
-import { ExportProgress } from './progress.tsx'
-import { StatusPill } from './status-pill.tsx'
+import { type Selection, type WindowColumn, WindowTable } from '../../parts/window-table.tsx'
 
-export function ExportTable({ rows, busy }: { rows: readonly ExportTask[]; busy: boolean }) {
+interface Props {
+  columns: readonly WindowColumn<ExportTask>[]
+  count: number
+  rowAt(index: number): ExportTask | undefined
+  /** All that were read. */
+  loaded(): ExportTask[]
+  identity: string
+  busy: boolean
+  onView(first: number, last: number): void
+  sort: string
+  onSort(next: string): void
+  /** Undefined: whoever looks on may change nothing. */
+  selection: ExportSelection | undefined
+}
+
+interface ExportSelection {
+  chosen: ReadonlySet<string>
+  everything: boolean
+  onChange(chosen: ReadonlySet<string>): void
+}
+
+export function ExportTable({ selection, loaded, ...table }: Props) {
   const { t } = useTranslation()
-  const format = useFormat()
-  const columns: Column<ExportTask>[] = [
-    {
-      key: 'file',
-      title: t('exports.column.file'),
-      width: 230,
-      phone: 'bare',
-      draw: (task) => (
-        <>
-          <Link href={`/exports/${task.task_id}`} className="exports-name">
-            {task.file?.name ?? task.file_name}
-          </Link>
-          <span className="exports-sub">
-            {t(`exports.type.${task.type}`)}
-            {task.operator_id !== null && ` · ${task.operator_id}`}
-          </span>
-        </>
-      ),
+  const select = ({ chosen, everything, onChange }: ExportSelection): Selection<ExportTask> => ({
+    label: t('lists.select_all'),
+    labelOf: (row) => t('lists.select_row', { name: nameOf(row) }),
+    has: (key) => everything || chosen.has(key),
+    toggle(key, on) {
+      const next = new Set(everything ? loaded().map(keyOf) : chosen)
+      if (on) next.add(key)
+      else next.delete(key)
+      onChange(next)
     },
-    { key: 'status', title: t('exports.column.status'), draw: (task) => <StatusPill task={task} /> },
-    {
-      key: 'progress',
-      title: t('exports.column.progress'),
-      phone: 'bare',
-      draw: (task) => <ExportProgress task={task} />,
-    },
-    {
-      key: 'created',
-      title: t('exports.column.created'),
-      draw: ({ created_at }) => (
-        <time dateTime={created_at} title={format.exact(created_at)}>
-          {format.moment(created_at)}
-        </time>
-      ),
-    },
-    {
-      key: 'actions',
-      title: t('exports.column.actions'),
-      align: 'right',
-      phone: 'bare',
-      draw: (task) => <ExportActions task={task} />,
-    },
-  ]
+    all: everything || (chosen.size > 0 && (chosen.size >= loaded().length || 'some')),
+    toggleAll: (on) => onChange(new Set(on ? loaded().map(keyOf) : [])),
+  })
   return (
-    <DataTable
+    <WindowTable
+      {...table}
       label={t('exports.title')}
-      columns={columns}
-      rows={rows}
-      rowKey={({ task_id }) => task_id}
-      busy={busy}
+      rowKey={keyOf}
+      selection={selection && select(selection)}
     />
   )
 }
+
+const keyOf = ({ task_id }: ExportTask) => task_id
+const nameOf = ({ file, file_name }: ExportTask) => file?.name ?? file_name

@@ -1,0 +1,175 @@
+import { DisconnectOutlined, PlusOutlined } from '@ant-design/icons'
+import { useQuery } from '@tanstack/react-query'
+import { Button, Input, Popconfirm } from 'antd'
+import { useState } from 'react'
+import { inviteAgent, type KnownAgent, listAllAgents, revokeAgent } from '../../api/admin.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Pill } from '../../parts/pill.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { RelativeTime } from '../../parts/relative-time.tsx'
+import { Field } from './field.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
+import { useDeed } from './use-deed.ts'
+import { useWords } from './words.ts'
+
+const KEY = ['all-agents']
+/** Agents come and go without an event. */
+const AGAIN_MS = 5_000
+const MOST = 200
+const ORDER = new Intl.Collator('en', { numeric: true })
+
+/** Every agent that is enrolled. */
+export function AgentsPage() {
+  const t = useWords()
+  const {
+    data: agents,
+    error,
+    isFetching,
+  } = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => listAllAgents(signal),
+    refetchInterval: AGAIN_MS,
+  })
+  const [search, setSearch] = useState('')
+  const [asks, setAsks] = useState(false)
+  const revoke = useDeed(KEY, revokeAgent, { said: t('agent.revoked') })
+  const wanted = search.trim().toLowerCase()
+  const found = (agents ?? [])
+    .filter(({ agent_id, container_id, host, version }) =>
+      `${agent_id} ${container_id} ${host} ${version}`.toLowerCase().includes(wanted),
+    )
+    .sort((a, b) => ORDER.compare(a.agent_id, b.agent_id))
+  const nameOf = ({ agent_id, container_id }: KnownAgent) =>
+    container_id === '' ? agent_id : `${agent_id} / ${container_id}`
+  const columns: Column<KnownAgent>[] = [
+    { key: 'agent', title: t('agent.name'), phone: 'bare', draw: (agent) => <b>{nameOf(agent)}</b> },
+    {
+      key: 'state',
+      title: t('agent.state'),
+      draw: ({ connected }) => (
+        <Pill tone={connected ? 'ok' : 'quiet'}>{t(connected ? 'agent.connected' : 'agent.away')}</Pill>
+      ),
+    },
+    { key: 'version', title: t('agent.version'), draw: ({ version }) => version },
+    { key: 'host', title: t('agent.host'), draw: ({ host, port }) => host && `${host}:${port}` },
+    {
+      key: 'seen',
+      title: t('agent.seen'),
+      draw: ({ seen_at }) => (seen_at ? <RelativeTime at={seen_at} /> : t('never')),
+    },
+    {
+      key: 'enrolled',
+      title: t('agent.enrolled'),
+      draw: ({ enrolled_at }) => enrolled_at && <RelativeTime at={enrolled_at} />,
+    },
+    {
+      key: 'actions',
+      title: t('actions'),
+      align: 'right',
+      draw: (agent) => (
+        <Popconfirm
+          title={t('agent.revoke_question', { name: nameOf(agent) })}
+          description={t('agent.revoke_text')}
+          okText={t('agent.revoke')}
+          okButtonProps={{ danger: true }}
+          cancelText={t('keep')}
+          onConfirm={() => revoke.mutate(agent)}
+        >
+          <Button
+            type="text"
+            danger
+            icon={<DisconnectOutlined />}
+            aria-label={`${t('agent.revoke')}: ${nameOf(agent)}`}
+          />
+        </Popconfirm>
+      ),
+    },
+  ]
+  return (
+    <Panel
+      title={t('part.agents')}
+      extra={
+        <Button type="primary" icon={<PlusOutlined />} onClick={() => setAsks(true)}>
+          {t('agent.enrol')}
+        </Button>
+      }
+    >
+      {error && <ProblemNote error={error} />}
+      {agents?.length === 0 && <EmptyState title={t('agent.none')} text={t('agent.none_text')} />}
+      {agents && agents.length > 8 && (
+        <Input
+          allowClear
+          className="admin-search"
+          aria-label={t('agent.search')}
+          placeholder={t('agent.search')}
+          value={search}
+          onChange={({ target }) => setSearch(target.value)}
+        />
+      )}
+      {found.length > 0 && (
+        <DataTable
+          label={t('part.agents')}
+          columns={columns}
+          rows={found.slice(0, MOST)}
+          rowKey={({ agent_id, container_id }) => JSON.stringify([agent_id, container_id])}
+          busy={isFetching}
+        />
+      )}
+      {found.length > MOST && <p className="quiet">{t('agent.more', { count: found.length - MOST })}</p>}
+      {asks && <EnrolDialog onClose={() => setAsks(false)} />}
+    </Panel>
+  )
+}
+
+function EnrolDialog({ onClose }: { onClose(): void }) {
+  const t = useWords()
+  const [agent, setAgent] = useState('')
+  const [container, setContainer] = useState('')
+  const invite = useDeed(KEY, () => inviteAgent(agent.trim(), container.trim()))
+  if (invite.data)
+    return (
+      <SecretDialog
+        title={t('agent.invited', { name: agent.trim() })}
+        note={t('agent.invited_text')}
+        secrets={[
+          { name: t('secret.token'), value: invite.data.token },
+          { name: t('agent.command'), value: commandFor(agent.trim(), container.trim(), invite.data.token) },
+        ]}
+        onClose={onClose}
+      />
+    )
+  return (
+    <Dialog
+      title={t('agent.enrol')}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button
+            type="primary"
+            loading={invite.isPending}
+            disabled={!agent.trim()}
+            onClick={() => invite.mutate(undefined)}
+          >
+            {t('agent.make_token')}
+          </Button>
+        </>
+      }
+    >
+      <Field label={t('agent.id')} hint={t('agent.id_hint')}>
+        {(id) => <Input id={id} autoFocus value={agent} onChange={({ target }) => setAgent(target.value)} />}
+      </Field>
+      <Field label={t('agent.container')} hint={t('agent.container_hint')}>
+        {(id) => <Input id={id} value={container} onChange={({ target }) => setContainer(target.value)} />}
+      </Field>
+    </Dialog>
+  )
+}
+
+function commandFor(id: string, container: string, token: string): string {
+  const inside = container === '' ? '' : ` --container ${container}`
+  return `wharf agent --server ${window.location.origin} --id ${id}${inside} --state /var/lib/wharf-agent --enroll ${token} --root /opt/app --allow-project PROJECT --allow-user USER`
+}

@@ -1,0 +1,140 @@
+import { PlusOutlined } from '@ant-design/icons'
+import { Button, Input } from 'antd'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { createProject } from '../../api/admin.ts'
+import type { Project } from '../../api/projects.ts'
+import { useProjects } from '../../live/project.ts'
+import { Copyable } from '../../parts/copy-button.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { RelativeTime } from '../../parts/relative-time.tsx'
+import { Field } from './field.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
+import { useDeed } from './use-deed.ts'
+import { useWords } from './words.ts'
+
+export function ProjectsPage() {
+  const t = useWords()
+  const { data: projects, error, isFetching } = useProjects()
+  const [search, setSearch] = useState('')
+  const [asks, setAsks] = useState(false)
+  const wanted = search.trim().toLowerCase()
+  const found = projects?.filter(({ name, project_id }) =>
+    `${name} ${project_id}`.toLowerCase().includes(wanted),
+  )
+  const columns: Column<Project>[] = [
+    {
+      key: 'name',
+      title: t('project.name'),
+      phone: 'bare',
+      draw: ({ project_id, name }) => (
+        <Link href={`/admin/projects/${encodeURIComponent(project_id)}`} className="admin-name">
+          {name}
+        </Link>
+      ),
+    },
+    {
+      key: 'id',
+      title: t('project.id'),
+      draw: ({ project_id }) => <Copyable text={project_id} name={t('project.id')} />,
+    },
+    {
+      key: 'created',
+      title: t('project.created'),
+      draw: ({ created_at }) => <RelativeTime at={created_at} />,
+    },
+    {
+      key: 'exports',
+      title: t('project.exports'),
+      draw: ({ project_id }) => (
+        <Link href={`/exports?project_id=${encodeURIComponent(project_id)}`}>
+          {t('project.show_exports')}
+        </Link>
+      ),
+    },
+  ]
+  return (
+    <Panel
+      title={t('part.projects')}
+      extra={
+        <Button type="primary" icon={<PlusOutlined />} onClick={() => setAsks(true)}>
+          {t('project.new')}
+        </Button>
+      }
+    >
+      {error && <ProblemNote error={error} />}
+      {projects && projects.length > 8 && (
+        <Input
+          allowClear
+          className="admin-search"
+          aria-label={t('project.search')}
+          placeholder={t('project.search')}
+          value={search}
+          onChange={({ target }) => setSearch(target.value)}
+        />
+      )}
+      {projects?.length === 0 && <EmptyState title={t('project.none')} text={t('project.none_text')} />}
+      {found && found.length > 0 && (
+        <DataTable
+          label={t('part.projects')}
+          columns={columns}
+          rows={found}
+          rowKey={({ project_id }) => project_id}
+          busy={isFetching}
+        />
+      )}
+      {asks && <NewProject onClose={() => setAsks(false)} />}
+    </Panel>
+  )
+}
+
+function NewProject({ onClose }: { onClose(): void }) {
+  const t = useWords()
+  const [name, setName] = useState('')
+  const create = useDeed(['projects'], createProject)
+  const made = create.data
+  if (made)
+    return (
+      <SecretDialog
+        title={t('project.made', { name: made.name })}
+        secrets={[
+          { name: t('secret.api_key'), value: made.api_key },
+          { name: t('secret.webhook_secret'), value: made.webhook_secret },
+          { name: t('project.id'), value: made.project_id },
+        ]}
+        onClose={onClose}
+      />
+    )
+  const submit = () => name.trim() && create.mutate(name.trim())
+  return (
+    <Dialog
+      title={t('project.new')}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button type="primary" loading={create.isPending} disabled={!name.trim()} onClick={submit}>
+            {t('project.create')}
+          </Button>
+        </>
+      }
+    >
+      <Field label={t('project.name')} hint={t('project.name_hint')}>
+        {(id) => (
+          <Input
+            id={id}
+            autoFocus
+            maxLength={200}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+            onPressEnter={submit}
+          />
+        )}
+      </Field>
+    </Dialog>
+  )
+}

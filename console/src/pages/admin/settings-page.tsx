@@ -1,0 +1,57 @@
+import { useQuery } from '@tanstack/react-query'
+import { Button, InputNumber } from 'antd'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { getState, setMaxConcurrent } from '../../api/runs.ts'
+import { Panel } from '../../parts/panel.tsx'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { useDeed } from './use-deed.ts'
+import { useWords } from './words.ts'
+
+/** What can be changed while the installation runs; everything else is said at its start. */
+export function SettingsPage() {
+  const t = useWords()
+  const { data, error } = useQuery({ queryKey: ['runs-limit'], queryFn: ({ signal }) => getState(signal) })
+  return (
+    <>
+      <Panel title={t('setting.limits')}>
+        <p className="quiet">{t('setting.text')}</p>
+        {error && <ProblemNote error={error} />}
+        {data && <RunsAtOnce key={data.max_concurrent} value={data.max_concurrent} />}
+      </Panel>
+      <Panel title={t('setting.others')}>
+        <p>
+          <Link href="/admin/projects">{t('setting.quotas')}</Link>
+        </p>
+        <p className="quiet">{t('setting.environment')}</p>
+      </Panel>
+    </>
+  )
+}
+
+function RunsAtOnce({ value }: { value: number }) {
+  const t = useWords()
+  const [wanted, setWanted] = useState<number | null>(value)
+  const save = useDeed(['runs-limit'], setMaxConcurrent, { said: t('saved') })
+  const submit = () => wanted !== null && save.mutate(wanted)
+  return (
+    <div className="admin-quota">
+      <label htmlFor="setting-runs">
+        {t('setting.runs_at_once')}
+        <small>{t('setting.runs_at_once_text')}</small>
+      </label>
+      <InputNumber
+        id="setting-runs"
+        min={1}
+        max={1_000}
+        precision={0}
+        value={wanted}
+        onChange={setWanted}
+        onPressEnter={submit}
+      />
+      <Button disabled={wanted === null || wanted === value} loading={save.isPending} onClick={submit}>
+        {t('save')}
+      </Button>
+    </div>
+  )
+}

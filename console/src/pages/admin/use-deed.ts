@@ -1,0 +1,21 @@
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useToasts } from '../../parts/toasts.tsx'
+
+/** Something that is done on the server, after which `key` is read again. What goes wrong is said in words. */
+export function useDeed<T, A>(
+  key: QueryKey,
+  work: (asked: A) => Promise<T>,
+  { said, onDone }: { said?: string; onDone?: (answer: T, asked: A) => void } = {},
+) {
+  const client = useQueryClient()
+  const toasts = useToasts()
+  return useMutation({
+    mutationFn: work,
+    onSuccess: async (answer, asked) => {
+      if (said) toasts.success(said)
+      onDone?.(answer, asked)
+      await client.invalidateQueries({ queryKey: key })
+    },
+    onError: toasts.problem,
+  })
+}
