@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Ledger } from '../../ledger/index.ts'
-import { NOTED_KINDS } from './ends-by-minute.ts'
+import { EndsByMinute, MINUTE, NOTED_KINDS } from './ends-by-minute.ts'
 
 export const SPAN = 15 * 60_000
 /** An end has its time from the statement that writes it; by then the slowest transaction is over. */
@@ -17,9 +17,12 @@ export interface SpanEnds {
 /** Ends by the quarter of an hour, added up by the leader and read by whoever looks back further than an hour. */
 export class EndedSpans {
   readonly #ledger: Ledger
+  /** Reads a few minutes at a time: a busy quarter in one statement would hold up all else in an embedded server. */
+  readonly #minutes: EndsByMinute
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger
+    this.#minutes = new EndsByMinute(ledger, [...NOTED_KINDS])
   }
 
   /** Adds up the quarters that are over, one at a time. Safe to repeat, and to be called before single ends are deleted. */
@@ -30,15 +33,25 @@ export class EndedSpans {
       const next = await this.#edge('min', 'ended_work', from)
       if (next === null || next >= until) break
       const at = Math.floor(next / SPAN) * SPAN
-      await this.#ledger.maintenance((db) =>
-        sql`insert into ended_spans (kind, at, finished, failed)
-          select kind, cast(${at} as bigint), sum(1 - failed), sum(failed) from ended_work
-          where kind in (${sql.join(NOTED_KINDS)}) and at >= ${at} and at < ${at + SPAN}
-          group by kind
-          on conflict (kind, at) do update set finished = excluded.finished, failed = excluded.failed`.execute(
-          db,
-        ),
-      )
+      const ends = await this.#minutes.read(at / MINUTE, (at + SPAN) / MINUTE - 1)
+      const sum = (kind: string, what: 'finished' | 'failed') =>
+        ends.reduce((total, end) => (end.kind === kind ? total + end[what] : total), 0)
+      const rows = [...new Set(ends.map(({ kind }) => kind))].map((kind) => ({
+        kind,
+        at,
+        finished: sum(kind, 'finished'),
+        failed: sum(kind, 'failed'),
+      }))
+      await this.#ledger.db
+        .insertInto('ended_spans')
+        .values(rows)
+        .onConflict((known) =>
+          known.columns(['kind', 'at']).doUpdateSet((eb) => ({
+            finished: eb.ref('excluded.finished'),
+            failed: eb.ref('excluded.failed'),
+          })),
+        )
+        .execute()
       from = at + SPAN
     }
     await this.#ledger.db
