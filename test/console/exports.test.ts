@@ -176,7 +176,7 @@ describeConsole(
       const page = await bench.visit({ key: bench.wharf.adminToken, path: '/overview' })
       await page.getByRole('heading', { name: 'Overview' }).waitFor()
       await page.getByText('Leader').waitFor()
-      await page.getByRole('img', { name: /^Exports: \d+ finished in the last hour/ }).waitFor()
+      await page.getByRole('img', { name: /^Exports: \d+ ended in the last hour/ }).waitFor()
       await page.locator('canvas').first().waitFor()
       await bench.shoot(page, 'overview')
       const made = await fetch(`${bench.wharf.address}/api/projects`, {
@@ -227,7 +227,7 @@ describeConsole(
       await page.getByRole('checkbox', { name: 'Operator' }).uncheck()
       await page.reload()
       await rows.first().waitFor()
-      expect(await page.getByRole('columnheader', { name: 'Operator' }).count()).toBe(0)
+      await expect.poll(() => page.getByRole('columnheader', { name: 'Operator' }).count()).toBe(0)
     })
 
     test('many are stopped at once, after a moment in which it can be undone', async () => {
