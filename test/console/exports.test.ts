@@ -271,7 +271,7 @@ describeConsole(
         await page.evaluate(toTheEnd)
         return (await row(page, 'row-2999').count()) === 1
       })
-      expect(await page.locator('[data-row]').count()).toBeLessThan(100)
+      await expect.poll(() => page.locator('[data-row]').count()).toBeLessThan(100)
     })
   },
   { WHARF_EXPORT_CONCURRENCY: '1' },
