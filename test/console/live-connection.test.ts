@@ -36,6 +36,7 @@ describe('the line to the server', () => {
     seen.length = 0
     vi.stubGlobal('fetch', server.fetch)
     vi.stubGlobal('sessionStorage', { getItem: () => null, setItem() {}, clear() {} })
+    vi.stubGlobal('localStorage', { getItem: () => null, setItem() {}, removeItem() {} })
     vi.stubGlobal('document', { documentElement: { lang: 'en' } })
     vi.stubGlobal('window', new EventTarget())
     const { LiveConnection } = await import('../../console/src/live/connection.ts')

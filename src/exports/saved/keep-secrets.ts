@@ -8,7 +8,8 @@ const SEALED = 'sealed:'
 /**
  * A request with secrets of an earlier one, which its sender need not know: `sealed:NAME` stands for the one that is there
  * under that name, and `***` for the password of an address. A secret goes only to where it went before, so that nobody can
- * have it sent to a place of their own.
+ * have it sent to a place of their own: to the same addresses, and in the same part of the request, because a token server and
+ * a source each have their own.
  */
 export function keepSecrets<B extends object>(body: B, before: Json): B {
   const secrets = secretsOf(before)
@@ -16,9 +17,11 @@ export function keepSecrets<B extends object>(body: B, before: Json): B {
   const stray = addressesOf(body as Json).find((url) => !places.has(placeOf(url)))
   const open = (value: unknown, path: string): unknown => {
     if (typeof value !== 'string' || !value.startsWith(SEALED)) return value
-    const secret = secrets.get(value.slice(SEALED.length))
-    if (secret === undefined)
-      throw invalid(path, `names a sealed value that the request has not: '${value.slice(SEALED.length)}'`)
+    const name = value.slice(SEALED.length)
+    const secret = secrets.get(name)
+    if (secret === undefined) throw invalid(path, `names a sealed value that the request has not: '${name}'`)
+    if (partOf(name) !== partOf(path))
+      throw invalid(path, `cannot have '${name}', which was given for another part of the request`)
     if (!path.startsWith('notify.') && stray !== undefined)
       throw invalid(
         path,
@@ -53,6 +56,13 @@ export function keepSecrets<B extends object>(body: B, before: Json): B {
       },
     }),
   } as B
+}
+
+/** Headers all go to the source. A credential is for one field, and so is the address of a chat. */
+function partOf(name: string): string {
+  return /^source(_headers|\.headers)\./.test(name)
+    ? 'headers'
+    : name.replace(/^notify\.chat\[\d+\]/, 'notify.chat')
 }
 
 /** Where the rows come from, and where tokens do: the places that see headers and credentials. */

@@ -130,6 +130,13 @@ test('credentials, addresses of chats and passwords in addresses are kept where 
     keepSecrets({ ...wish, source: { ...wish.source, ...source } }, before)
   expect(moved({ url: 'https://shop.example/admin' })).toThrow('given for')
   expect(moved({ auth: { ...wish.source.auth, token_url: 'https://evil.example/t' } })).toThrow('given for')
+  // The secret of a token server is none of the source's business.
+  const stray = 'sealed:source.auth.client_secret'
+  for (const [place, source] of Object.entries({
+    password: { auth: { kind: 'basic', username: 'x', password: stray } },
+    header: { headers: { X: stray } },
+  }))
+    expect(moved(source), place).toThrow('another part of the request')
 })
 
 test('[foreign-id] a request, its secrets and connections are those of the project alone', async () => {

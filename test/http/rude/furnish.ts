@@ -169,12 +169,16 @@ export async function furnish(server: RudeServer) {
     key,
     body: transfer,
   })
+  /** Of a project of its own: requests that change the other one may take its agents away. */
   const stoppedTransfer = async () => {
-    const body = { ...transfer, target_file_dir: `/rude/${randomUUID()}` }
-    const { job_id } = await ask<{ job_id: string }>('POST', '/api/transfers', { key, body })
-    await ask('DELETE', `/api/transfer-jobs/${encodeURIComponent(job_id)}`)
+    const other = await newProject(server)
+    await ask('PUT', '/api/repository/steady/file', { key: other.key, body: 'bytes' })
+    const body = { ...transfer, biz_id: 8 }
+    const { job_id } = await ask<{ job_id: string }>('POST', '/api/transfers', { key: other.key, body })
+    await ask('DELETE', `/api/transfer-jobs/${encodeURIComponent(job_id)}`, { key: other.key })
     return job_id
   }
+  const stopped = await stoppedTransfer()
   const withFile = await accountWithFile()
   await until('there is a result', async () => (await server.ask('GET', `/api/tasks/${processed}/result`)).ok)
 
@@ -201,7 +205,7 @@ export async function furnish(server: RudeServer) {
     'GET /api/accounts/{handle}/files/{item_id}': { handle: () => withFile, item_id: () => 'one' },
     'POST /api/tasks/{task_id}/retry': { task_id: endedTask },
     'DELETE /api/tasks/{task_id}/record': { task_id: endedTask },
-    'POST /api/transfer-jobs/{job_id}/redeliver': { job_id: stoppedTransfer },
+    'POST /api/transfer-jobs/{job_id}/redeliver': { job_id: () => stopped },
     'DELETE /api/agents/{agent_id}': { agent_id: () => agent('') },
     'DELETE /api/agents/{agent_id}/{container_id}': {
       agent_id: () => agent('rude'),
