@@ -18,6 +18,9 @@ import { writeRequest } from './to-request.ts'
 import { useMaker } from './use-maker.ts'
 import type { Start } from './use-start.ts'
 
+/** The form is longer than a screen, and its buttons stay in view: what the server refuses must be, too. */
+const reveal = (place: HTMLElement | null) => place?.scrollIntoView({ block: 'center' })
+
 export function MakerForm({ start, onStartOver }: { start: Start; onStartOver(): void }) {
   const { t } = useTranslation()
   const toasts = useToasts()
@@ -59,7 +62,11 @@ export function MakerForm({ start, onStartOver }: { start: Start; onStartOver():
           </div>
         </Panel>
         <ColumnsPanel maker={maker} />
-        {maker.error && <ProblemNote error={maker.error} />}
+        {maker.error && (
+          <div ref={reveal}>
+            <ProblemNote error={maker.error} />
+          </div>
+        )}
         <div className="make-actions">
           <Button type="text" onClick={copyCurl}>
             {t('make.copy_curl')}
