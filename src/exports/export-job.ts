@@ -137,8 +137,9 @@ export function exportKind(
       },
     }),
     run: (context) => runExport(deps, options, context),
-    // What is worth another attempt is the source's, unless it is a fault of Wharf.
-    blames: ({ kind }) => (kind === ERRORS.JOB_FAILED ? null : 'source'),
+    // What is worth another attempt is the source's, unless the store refuses Wharf or it is a fault of Wharf.
+    blames: ({ kind }) =>
+      kind === ERRORS.JOB_FAILED ? null : kind === ERRORS.STORAGE_DENIED ? 'store' : 'source',
     givesUp: stalledTooOften,
   }
 }

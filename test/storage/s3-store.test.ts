@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
 import type { S3Options } from '../../src/storage/s3/index.ts'
@@ -289,4 +292,18 @@ test('an upload that the store fails to complete with status 200 is no success',
     operation === 'CompleteUpload' ? { status: 200, code: 'InternalError' } : undefined
   expect(await codeOf(store.put('a', megabytes(11), CSV))).toBe('STORAGE_UNAVAILABLE')
   expect(server.uploads.size).toBe(0)
+})
+
+test('a proxy that answers every request in place of the store is not believed', async () => {
+  const proxy = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end('<h1>Please sign in</h1>'),
+  )
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void proxy.close())
+  const { port } = proxy.address() as AddressInfo
+  const { store } = await setup({ endpoint: `http://127.0.0.1:${port}` })
+  expect(await codeOf(store.put('a', chunks('x'), CSV))).toBe('STORAGE_UNAVAILABLE')
+  expect(await codeOf(store.put('a', megabytes(11), CSV))).toBe('STORAGE_UNAVAILABLE')
+  expect(await codeOf(store.open('a'))).toBe('STORAGE_UNAVAILABLE')
+  expect(await codeOf(store.stat('a'))).toBe('STORAGE_UNAVAILABLE')
 })

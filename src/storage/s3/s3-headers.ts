@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { AppError, ERRORS } from '../../kernel/index.ts'
 
 const FILE_NAME = 'x-amz-meta-file-name'
 
@@ -15,4 +16,13 @@ export function fileNameFrom(headers: IncomingHttpHeaders): string | null {
   } catch {
     return stored // not written by Wharf
   }
+}
+
+/** Every object has one: an answer without it comes from something else, such as a proxy that asks for a password. */
+export function requireEtag(etag: string | undefined): string {
+  if (etag) return etag
+  throw new AppError(
+    ERRORS.STORAGE_UNAVAILABLE,
+    'the answer has no entity tag: it does not come from an S3-compatible store',
+  )
 }

@@ -20,7 +20,7 @@ import { rangeHeader, readContentRange } from './content-range.ts'
 import { elementsOf, textOf } from './read-xml.ts'
 import { S3Client } from './s3-client.ts'
 import { isMissing, toStorageError } from './s3-error.ts'
-import { fileNameFrom, metadataFor } from './s3-headers.ts'
+import { fileNameFrom, metadataFor, requireEtag } from './s3-headers.ts'
 import { unfinishedUploads } from './unfinished-uploads.ts'
 import { uploadInParts } from './upload-in-parts.ts'
 
@@ -95,8 +95,7 @@ export class S3Store implements ArtifactStore {
     const headers: Record<string, string> = range ? { range: rangeHeader(range) } : {}
     try {
       const found = await this.#reader.open({ method: 'GET', key, headers, signal })
-      const sent = range ? contentRange(found) : null
-      const stat = statOf(found.headers)
+      const [stat, sent] = understood(found, range !== undefined)
       return {
         ...stat,
         size: sent?.size ?? stat.size,
@@ -200,7 +199,7 @@ export class S3Store implements ArtifactStore {
 function statOf(headers: IncomingHttpHeaders): ArtifactStat {
   return {
     size: Number(headers['content-length'] ?? 0),
-    etag: headers.etag ?? '',
+    etag: requireEtag(headers.etag),
     contentType: headers['content-type'] ?? 'application/octet-stream',
     fileName: fileNameFrom(headers),
     modifiedAt: Date.parse(headers['last-modified'] ?? '') || 0,
@@ -208,9 +207,9 @@ function statOf(headers: IncomingHttpHeaders): ArtifactStat {
 }
 
 /** An answer that is not used would hold its connection. */
-function contentRange({ headers, body }: { headers: IncomingHttpHeaders; body: Readable }) {
+function understood({ headers, body }: { headers: IncomingHttpHeaders; body: Readable }, ranged: boolean) {
   try {
-    return readContentRange(headers['content-range'])
+    return [statOf(headers), ranged ? readContentRange(headers['content-range']) : null] as const
   } catch (error) {
     body.destroy()
     throw error

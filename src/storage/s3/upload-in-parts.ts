@@ -1,6 +1,7 @@
-import { follow, orAborted } from '../../kernel/index.ts'
+import { AppError, ERRORS, follow, orAborted } from '../../kernel/index.ts'
 import { escapeXml, textOf } from './read-xml.ts'
 import type { S3Client } from './s3-client.ts'
+import { requireEtag } from './s3-headers.ts'
 
 export interface UploadOptions {
   /** At least 5 MiB, which is what S3 asks of every part but the last. */
@@ -77,7 +78,7 @@ class PartsUpload {
     const { signal } = this.#stop
     if (this.#uploadId === undefined) {
       const put = { ...this.#target, method: 'PUT', body: this.#rest(), signal } as const
-      return (await this.#client.send(put)).headers.etag ?? ''
+      return requireEtag((await this.#client.send(put)).headers.etag)
     }
     await this.#send()
     await this.#settled(0)
@@ -95,7 +96,7 @@ class PartsUpload {
       body: `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
       signal,
     })
-    return textOf(text, 'ETag') ?? ''
+    return requireEtag(textOf(text, 'ETag'))
   }
 
   /** Takes the parts back. What is under way ends first: a part that arrives after the abort would stay. */
@@ -133,8 +134,8 @@ class PartsUpload {
         body: this.#rest(),
         signal: this.#stop.signal,
       })
-      .then(({ headers: { etag = '' } }) => {
-        this.#arrived.push({ number, etag })
+      .then(({ headers }) => {
+        this.#arrived.push({ number, etag: requireEtag(headers.etag) })
         if (part) this.#free.push(part)
       })
       // The waiting caller hears of it by the signal.
@@ -157,7 +158,7 @@ class PartsUpload {
       signal: this.#stop.signal,
     } as const
     const uploadId = textOf((await this.#client.send(create)).text, 'UploadId')
-    if (!uploadId) throw new Error('the store began no upload')
+    if (!uploadId) throw new AppError(ERRORS.STORAGE_UNAVAILABLE, 'the store began no upload')
     return uploadId
   }
 
