@@ -31,7 +31,7 @@ describeConsole(
       // Back on the page that was asked for.
       await page.locator('#source_url').waitFor()
       await page.locator('.session-menu-person', { hasText: '林 Lin' }).waitFor()
-      await page.locator('.draft-form-buttons button[type="submit"]').click()
+      await page.locator('.make-actions button[type="submit"]').click()
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: words.download }).click()
       await download
