@@ -5,7 +5,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { ConsoleWharf } from './console-wharf.ts'
 import { requireBinary } from './find-binary.ts'
-import { LIMIT_MS } from './until.ts'
+import { LIMIT_MS, until } from './until.ts'
 
 const CHROMIUM = requireBinary('chromium')
 const FLAGS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage']
@@ -89,8 +89,12 @@ async function untilLive(page: Page): Promise<void> {
   await page.locator('[data-link="live"]').waitFor()
 }
 
-/** What axe-core finds moderate or worse, in words that lead to it. */
+/** While a button fades from one state to another, or a dialog comes in, its colours are those of neither. Spinners never rest. */
+const AT_REST = `document.getAnimations().every((one) => one.playState !== 'running' || one.effect?.getTiming().iterations === Infinity)`
+
+/** What axe-core finds moderate or worse, in words that lead to it, once nothing on the page moves. */
 export async function seriousFaults(page: Page): Promise<string[]> {
+  await until('nothing on the page moves', () => page.evaluate<boolean>(AT_REST))
   await page.evaluate(axe.source)
   const violations = await page.evaluate(async () => {
     const { axe, document } = globalThis as unknown as {
