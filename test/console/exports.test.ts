@@ -188,7 +188,7 @@ describeConsole(
         body: JSON.stringify({ name: 'zebra' }),
       })
       expect(made.status).toBe(201)
-      await page.getByRole('link', { name: 'Exports' }).click()
+      await page.getByRole('navigation').getByRole('link', { name: 'Exports' }).click()
       await page.locator('[data-row]').first().waitFor()
       await page.reload()
       await page.getByRole('combobox', { name: 'All projects' }).click()
