@@ -207,7 +207,14 @@ export class Engine implements Part {
     for (const pool of new Set(kinds.map((kind) => kind.pool))) {
       const slots = this.#slotsOf(pool)
       metrics.slots.set({ pool }, slots)
-      this.#consumers.push(this.#deps.dispatcher.consume(pool, slots, (id) => this.worker.take(id)))
+      this.#consumers.push(
+        this.#deps.dispatcher.consume(
+          pool,
+          slots,
+          (id) => this.worker.take(id),
+          (limit) => this.jobs.due(pool, limit),
+        ),
+      )
     }
   }
 

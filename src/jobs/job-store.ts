@@ -116,6 +116,21 @@ export class JobStore {
     return row && toJob<P>(row)
   }
 
+  /** Jobs of a pool that have their place and are due, those first that wait for the longest time. */
+  async due(pool: string, limit: number): Promise<string[]> {
+    const kinds = this.#deps.kinds.all().flatMap((kind) => (kind.pool === pool ? [kind.name] : []))
+    const rows = await this.#deps.ledger.db
+      .selectFrom('jobs')
+      .select('id')
+      .where('state', '=', 'pending')
+      .where('kind', 'in', kinds)
+      .where('due_at', '<=', now)
+      .orderBy('wake_at')
+      .limit(limit)
+      .execute()
+    return rows.map(({ id }) => id)
+  }
+
   async task(id: string): Promise<{ task: Task; job: Job } | undefined> {
     const row = await this.#deps.ledger.db
       .selectFrom('tasks')

@@ -21,7 +21,7 @@ async function setup() {
 }
 
 scaledOut(
-  'an export outlives an outage of Redis, and one asked for meanwhile is made afterwards',
+  'an export outlives an outage of Redis, and one asked for meanwhile is made and called back at once',
   async () => {
     const { business, client, redis } = await setup()
     const source = business.source({ total: 250 })
@@ -33,9 +33,9 @@ scaledOut(
     source.release()
     expect(await client.ended(task_id)).toMatchObject({ status: 'succeeded', file: { rows: 250 } })
     const meanwhile = await client.start({ source_url: source.url, fresh: true })
-    await redis.start()
     expect(await client.ended(meanwhile.task_id)).toMatchObject({ status: 'succeeded' })
     expect((await receiver.call()).body.type).toBe('export.succeeded')
+    await redis.start()
   },
 )
 

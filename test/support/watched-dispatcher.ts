@@ -16,8 +16,8 @@ export class WatchedDispatcher implements Dispatcher {
     if (!this.loses) await this.#inner.publish(wakes)
   }
 
-  consume(pool: string, slots: number, take: (id: string) => Promise<void>): Consumer {
-    return this.#inner.consume(pool, slots, take)
+  consume(...args: Parameters<Dispatcher['consume']>): Consumer {
+    return this.#inner.consume(...args)
   }
 
   forgot(): Promise<boolean> {

@@ -4,7 +4,7 @@ import { type Job as BullJob, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { background, endsWithin, type Log, systemClock } from '../../kernel/index.ts'
 import { ANSWER_MS, connectRedis } from '../../redis/redis-connection.ts'
-import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
+import type { Consumer, Dispatcher, DueIds, Wake } from './dispatcher.ts'
 import { isWrongType, repairQueue } from './repair-queue.ts'
 import { type Bundle, WakeWorker } from './wake-worker.ts'
 
@@ -17,6 +17,8 @@ export interface BullMqOptions {
 
 const RETRY_MS = 1_000
 const MOST_IN_BUNDLE = 32
+/** How often a consumer asks the ledger for work while Redis is away. */
+const STAND_IN_MS = 1_000
 /** How long a stopping consumer waits for the answer to a fetch that is under way. */
 const LAST_ANSWER_MS = 1_000
 
@@ -74,14 +76,16 @@ export class BullMqDispatcher implements Dispatcher {
       )
   }
 
-  consume(pool: string, slots: number, take: (id: string) => Promise<void>): Consumer {
+  consume(pool: string, size: number, take: (id: string) => Promise<void>, due?: DueIds): Consumer {
     const worker = new WakeWorker(queueName(pool), this.#options)
     worker.on('error', (error) => {
       if (isWrongType(error)) background('repairing keys in Redis', this.#repair(pool))
       else this.#log.debug({ err: error }, 'redis connection error')
     })
     const stop = new AbortController()
-    const loop = this.#consume(pool, worker, new Slots(slots), take, stop.signal)
+    const slots = new Slots(size)
+    const loop = this.#consume(pool, worker, slots, take, stop.signal)
+    if (due) background('taking work from the ledger', this.#standIn(slots, take, due, stop.signal))
     const consumer: Consumer = {
       stop: async () => {
         if (stop.signal.aborted) return
@@ -139,6 +143,21 @@ export class BullMqDispatcher implements Dispatcher {
     await next?.moveToWait(next.token).catch((error) => {
       this.#log.debug({ err: error }, 'an id was not given back; the leader will publish it again')
     })
+  }
+
+  /** The ledger has all the work. Without Redis it is only found later, and by every instance that has a free slot. */
+  async #standIn(slots: Slots, take: (id: string) => Promise<void>, due: DueIds, stop: AbortSignal) {
+    for (let away = false; ; ) {
+      await delay(STAND_IN_MS, undefined, { signal: stop }).catch(() => undefined)
+      if (stop.aborted) return
+      // One more look when it is back, for what could not be published just before.
+      const wasAway = away
+      away = this.#redis.status !== 'ready'
+      if (!(away || wasAway) || slots.available <= 0) continue
+      const ids = await due(slots.available).catch(() => [])
+      if (stop.aborted) return
+      for (const id of ids.slice(0, slots.available)) slots.run(() => take(id))
+    }
   }
 
   #queue(pool: string): Queue<Bundle> {

@@ -14,6 +14,9 @@ export interface Consumer {
   stop(): Promise<void>
 }
 
+/** Ids of at most `limit` jobs that could start now, as the ledger knows them. */
+export type DueIds = (limit: number) => Promise<string[]>
+
 /**
  * Carries ids to workers. Each published wake reaches exactly one consumer, in order of publishing, and costs the same
  * however many consumers wait. It may lose or double a wake: the ledger's claim refuses the second, and the leader
@@ -22,8 +25,11 @@ export interface Consumer {
 export interface Dispatcher {
   /** Rejects when the carrier is away; the caller may then forget about it, for the same reason. */
   publish(wakes: readonly Wake[]): Promise<void>
-  /** Hands out ids while fewer than `slots` calls of `take` are under way. */
-  consume(pool: string, slots: number, take: (id: string) => Promise<void>): Consumer
+  /**
+   * Hands out ids while fewer than `slots` calls of `take` are under way. While the carrier is away, it asks the ledger
+   * through `due` instead.
+   */
+  consume(pool: string, slots: number, take: (id: string) => Promise<void>, due?: DueIds): Consumer
   /** True once after the carrier lost what it was given (a restart without its memory). */
   forgot(): Promise<boolean>
   close(): Promise<void>
