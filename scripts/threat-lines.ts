@@ -117,6 +117,14 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
       tests: ['another origin sees neither keys nor cookies nor signatures, not even on the way back'],
     },
     {
+      id: 'echoed-secrets',
+      holds: 'A secret that another side repeats in its answer is neither shown nor stored.',
+      tests: [
+        'no secret that a source or a token server repeats in its answer is shown or stored',
+        'a secret is hidden in every form in which another side repeats it',
+      ],
+    },
+    {
       id: 'bomb',
       holds: 'A small answer that unpacks into a large one stops at the limit.',
       tests: ['a %s bomb stops at the limit'],

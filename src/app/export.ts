@@ -18,7 +18,7 @@ import {
   readRequest,
   ThreadPool,
 } from '../exports/index.ts'
-import { AppError, createLog, ERRORS, systemClock } from '../kernel/index.ts'
+import { AppError, createLog, ERRORS, SecretMask, systemClock } from '../kernel/index.ts'
 import { AddressGuard, HttpClient, NOTHING_PRIVATE, parseAllowHosts, signPull } from '../net/index.ts'
 import { VERSION } from '../version.ts'
 
@@ -177,17 +177,22 @@ export async function diagnoseSource(
     http.check(source.url)
     const { url, headers } = source
     const secrets = secretsOf(source)
+    const mask = new SecretMask()
+      .addUrl(url)
+      .addHeaders(headers)
+      .add(...secrets)
     const pages = new HttpPageSource({ http, clock }, { url, headers, secrets })
     const own = await examineSource({ source: pages, clock }, { signal })
     const failed = own.findings.find(({ level }) => level === 'fail')
-    if (!failed) return own
+    if (!failed) return mask.value(own)
     const other = await guessAndTry({ http, clock, secrets }, { url, headers, signal })
     const works = other && !other.findings.some(({ level }) => level === 'fail')
     // One that answers as it should and then stumbles has a fault, unless it is of a kind that is known to.
     const speaks = own.findings.some(({ check, level }) => check === 'answer' && level === 'ok')
-    if (!other || (speaks && !(works && other.source?.preset))) return own
+    if (!other || (speaks && !(works && other.source?.preset))) return mask.value(own)
     const message = `does not speak Wharf's own protocol (${failed.message})`
-    return { ...other, findings: [{ level: 'warn', check: 'answer', message }, ...other.findings] }
+    const findings: Diagnosis['findings'] = [{ level: 'warn', check: 'answer', message }, ...other.findings]
+    return { ...other, findings: mask.value(findings) }
   } finally {
     await http.close()
   }

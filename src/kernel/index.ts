@@ -52,6 +52,7 @@ export { MetricSet } from './metrics/prometheus.ts'
 export { outageOf, toDiskError } from './outage.ts'
 export { type Backoff, backoffDelay, DEFAULT_BACKOFF, isRetryableAppError, withRetry } from './retry.ts'
 export { SCOPES, type Scope } from './scopes.ts'
+export { excerpt, SecretMask } from './secret-mask.ts'
 export {
   type Attributes,
   currentTraceparent,

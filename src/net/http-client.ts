@@ -7,6 +7,7 @@ import {
   type Deadline,
   ERRORS,
   metrics,
+  SecretMask,
   type Span,
   startDeadline,
   statusLabel,
@@ -141,6 +142,11 @@ export class HttpClient {
   }
 
   async #request(request: HttpRequest, span: Span): Promise<HttpResponse> {
+    const mask = new SecretMask().addUrl(request.url).addHeaders(request.headers ?? {})
+    return mask.guard(() => this.#follow(request, span, mask))
+  }
+
+  async #follow(request: HttpRequest, span: Span, mask: SecretMask): Promise<HttpResponse> {
     let hop = firstHop(request, this.#options.userAgent, ACCEPT_ENCODING)
     const trace = currentTraceparent()
     if (trace !== undefined && !hop.headers.has('traceparent')) hop.headers.set('traceparent', trace)
@@ -158,7 +164,7 @@ export class HttpClient {
         const next = nextHop(hop, answer.statusCode, headers.get('location'))
         if (!next) {
           span.set({ 'http.response.status_code': answer.statusCode })
-          return this.#finish(hop, answer, headers, deadline)
+          return this.#finish(hop, answer, headers, { deadline, mask })
         }
         // Reads a short rest so that the connection can be used again; cuts a long one.
         await answer.body.dump({ limit: 16_384, signal: deadline.signal })
@@ -203,9 +209,14 @@ export class HttpClient {
     })
   }
 
-  #finish(hop: Hop, answer: Dispatcher.ResponseData, headers: Headers, deadline: Deadline): HttpResponse {
+  #finish(
+    hop: Hop,
+    answer: Dispatcher.ResponseData,
+    headers: Headers,
+    { deadline, mask }: { deadline: Deadline; mask: SecretMask },
+  ): HttpResponse {
     const source = hasBody(hop, answer, headers) ? this.#decoded(answer, headers) : answer.body
-    const body = new AnswerBody(source, { url: hop.url, deadline })
+    const body = new AnswerBody(source, { url: hop.url, deadline, mask })
     return { status: answer.statusCode, headers, body, url: hop.url }
   }
 

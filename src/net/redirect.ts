@@ -1,4 +1,4 @@
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { AppError, ERRORS, excerpt } from '../kernel/index.ts'
 
 export interface Hop {
   readonly url: URL
@@ -19,7 +19,7 @@ export function nextHop(hop: Hop, status: number, location: string | null): Hop 
   if (!REDIRECTS.has(status) || location === null) return undefined
   const url = URL.parse(asUtf8(location), hop.url.href)
   if (!url || !/^https?:$/.test(url.protocol))
-    throw refused(hop.url, `redirects to "${location.slice(0, 200)}", which is no http or https URL`)
+    throw refused(hop.url, `redirects to "${excerpt(location, 200)}", which is no http or https URL`)
   if (hop.url.protocol === 'https:' && url.protocol === 'http:')
     throw refused(
       hop.url,

@@ -1,3 +1,4 @@
+import { excerpt } from '../kernel/index.ts'
 import type { Chat } from './notify-wish.ts'
 
 /** How a webhook of each chat takes a text, and how it says that it has. */
@@ -42,5 +43,5 @@ function complaintIn(answer: string, codes: string[], words: string[]): string |
   const code = codes.map((name) => said[name]).find((value) => value !== undefined)
   if (code === 0) return null
   const reason = words.map((name) => said[name]).find((value) => typeof value === 'string')
-  return `code ${String(code)}: ${String(reason ?? 'no reason given').slice(0, 300)}`
+  return `code ${String(code)}: ${excerpt(String(reason ?? 'no reason given'), 300)}`
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
+import { AppError, ERRORS, messageOf, SecretMask } from '../kernel/index.ts'
 import type { Notice } from './notice-text.ts'
 
 export interface MailerOptions {
@@ -54,7 +54,7 @@ export class Mailer {
       })
     } catch (error) {
       signal.throwIfAborted()
-      throw toMailError(error)
+      throw new SecretMask().addUrl(url).error(toMailError(error))
     } finally {
       signal.removeEventListener('abort', stop)
       transport.close()

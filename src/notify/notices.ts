@@ -1,6 +1,16 @@
 import type { TaskViews } from '../domain/index.ts'
 import { Completed, type Ended, type Engine, type JobContext, type JobKind } from '../jobs/index.ts'
-import { AppError, type Clock, ERRORS, isAppError, messageOf, newId, outageOf } from '../kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  ERRORS,
+  excerpt,
+  isAppError,
+  messageOf,
+  newId,
+  outageOf,
+  SecretMask,
+} from '../kernel/index.ts'
 import { type Ledger, now, type Tx } from '../ledger/index.ts'
 import { type HttpClient, readAll } from '../net/index.ts'
 import type { Sealer } from '../tenancy/index.ts'
@@ -137,7 +147,7 @@ export class Notices {
         },
       )
     const notice = noticeOf(task, language)
-    if (channel !== 'email') return this.#post(channel, to, notice.text, signal)
+    if (channel !== 'email') return secretsOf(to).guard(() => this.#post(channel, to, notice.text, signal))
     const { mailer } = this.#deps
     if (!mailer)
       throw new AppError(ERRORS.MAIL_UNAVAILABLE, 'SMTP_URL or WHARF_PUBLIC_URL is not set any more')
@@ -160,7 +170,7 @@ export class Notices {
     const { status } = response
     const answer = (await readAll(response.body, LARGEST_ANSWER)).toString()
     const fine = status >= 200 && status < 300
-    const complaint = fine ? format.complaint(answer) : `status ${status}: ${answer.slice(0, 300)}`
+    const complaint = fine ? format.complaint(answer) : `status ${status}: ${excerpt(answer, 300)}`
     if (complaint === null) return status
     throw new AppError(ERRORS.CHAT_REFUSED, `${chat} did not take the message: ${complaint}`, {
       details: { status },
@@ -189,4 +199,13 @@ export class Notices {
       })
       .execute()
   }
+}
+
+/** The address of a chat holds its password, in the path or in a parameter. */
+function secretsOf(address: string): SecretMask {
+  const { pathname, search, searchParams } = new URL(address)
+  return new SecretMask()
+    .addUrl(address)
+    .add(`${pathname}${search}`, pathname.length > 1 ? pathname : null, pathname.split('/').at(-1))
+    .add(...searchParams.values())
 }

@@ -1,4 +1,4 @@
-import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, SecretMask } from '../../kernel/index.ts'
 import { expectOk, type HttpClient, readAll } from '../../net/index.ts'
 
 export interface GseOptions {
@@ -32,9 +32,11 @@ export class GseClient {
   readonly #deps: GseClientDeps
   readonly #base: string
   readonly #headers: Record<string, string>
+  readonly #mask: SecretMask
 
   constructor(deps: GseClientDeps, options: GseOptions) {
     this.#deps = deps
+    this.#mask = new SecretMask().add(options.appSecret).addUrl(options.endpoint)
     this.#base = `${options.endpoint.replace(/\/+$/, '')}/api/v2/task/extensions`
     this.#headers = {
       'content-type': 'application/json',
@@ -47,7 +49,11 @@ export class GseClient {
     }
   }
 
-  async call(name: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+  call(name: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+    return this.#mask.guard(() => this.#call(name, body, signal))
+  }
+
+  async #call(name: string, body: unknown, signal: AbortSignal): Promise<unknown> {
     const response = await this.#deps.http.request({
       url: `${this.#base}/${name}`,
       method: 'POST',

@@ -40,7 +40,7 @@ export function openerOf(
 }
 
 function httpOpener(
-  { http, clock, log }: ProduceDeps,
+  { http, clock, log, mask }: ProduceDeps,
   { secrets, request, onTrouble }: ProduceOptions,
   plan: HttpPlan,
 ): Pick<FeedDeps, 'open' | 'bytes'> {
@@ -50,7 +50,8 @@ function httpOpener(
   }
   const settings = { size: request.pageSize, onBytes, ...(onTrouble && { onTrouble }) }
   return {
-    open: (from, signal) => openHttpRows({ http, clock, log, secrets }, plan, { ...settings, signal }, from),
+    open: (from, signal) =>
+      openHttpRows({ http, clock, log, secrets, mask }, plan, { ...settings, signal }, from),
     bytes: () => bytes,
   }
 }

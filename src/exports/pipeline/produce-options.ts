@@ -1,4 +1,4 @@
-import type { Clock, Log } from '../../kernel/index.ts'
+import type { Clock, Log, SecretMask } from '../../kernel/index.ts'
 import type { HttpClient } from '../../net/index.ts'
 import type { ManifestSigner } from '../report/index.ts'
 import type { ExportRequest, KeptRows, Table } from '../request/index.ts'
@@ -22,6 +22,8 @@ export interface ProduceDeps {
   pool: ThreadPool
   clock: Clock
   log: Log
+  /** Hides the secrets of the request; see `maskingSecrets`. */
+  mask?: SecretMask
   /** Signs the manifest inside an archive; without one it is not signed. */
   signer?: ManifestSigner
 }

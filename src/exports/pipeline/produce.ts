@@ -16,13 +16,25 @@ import type { Built, Produced } from './built-file.ts'
 import { fetchAndKeep } from './fetch-and-keep.ts'
 import { fetchTable } from './fetch-table.ts'
 import type { FetchedTable } from './fetched-table.ts'
+import { maskingSecrets } from './masking-secrets.ts'
 import { missingColumns } from './missing-columns.ts'
 import { sheetName } from './plan-table.ts'
 import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
 import { sourceError } from './source-error.ts'
 
 /** The whole way from a request to its file. Called again with the same directory, it goes on where it was broken off. */
-export async function produce(deps: ProduceDeps, options: ProduceOptions): Promise<Produced> {
+export function produce(deps: ProduceDeps, options: ProduceOptions): Promise<Produced> {
+  return maskingSecrets(deps, options, async (masked, mask) => {
+    const { onTrouble } = options
+    const produced = await produceFile(masked, {
+      ...options,
+      ...(onTrouble && { onTrouble: (trouble) => onTrouble(mask.value(trouble)) }),
+    })
+    return { ...produced, warnings: mask.value(produced.warnings) }
+  })
+}
+
+async function produceFile(deps: ProduceDeps, options: ProduceOptions): Promise<Produced> {
   const tables: FetchedTable[] = []
   const keepsRows = options.request.keepRowsHours !== undefined
   const totals = { fetched: 0, total: 0 as number | null, bytes: 0 }

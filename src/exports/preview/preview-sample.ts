@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.ts'
+import type { Clock, SecretMask } from '../../kernel/index.ts'
 import type { HttpClient } from '../../net/index.ts'
 import type { Sample } from '../pipeline/index.ts'
 import { type ExportRequest, queryTemplate, type Table } from '../request/index.ts'
@@ -28,7 +28,7 @@ const SAMPLE_ROWS = 20
 
 /** The first rows of a table, from one request. */
 export async function sampleTable(
-  deps: { http: HttpClient; clock: Clock },
+  deps: { http: HttpClient; clock: Clock; mask?: SecretMask },
   table: Table,
   options: SampleOptions,
 ): Promise<Sample & { bytes: number }> {
@@ -49,7 +49,7 @@ export async function sampleTable(
 
 /** Rows that are read one after the other; nothing for pages of the seed's protocol. */
 async function openFeed(
-  deps: { http: HttpClient; clock: Clock },
+  deps: { http: HttpClient; clock: Clock; mask?: SecretMask },
   { sql, http }: Table,
   { openSql, secrets, signal }: SampleOptions,
 ): Promise<OpenRows | undefined> {

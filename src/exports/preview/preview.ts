@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { type ProduceDeps, produce, type Sample, sourceError } from '../pipeline/index.ts'
+import { maskingSecrets, type ProduceDeps, produce, type Sample, sourceError } from '../pipeline/index.ts'
 import { reportOf, type TableReport } from '../report/index.ts'
 import type { ExportRequest } from '../request/index.ts'
 import { type CellStyle, type FixedArea, type Masking, maskValue } from '../sheet/index.ts'
@@ -67,7 +67,11 @@ export interface PreviewOptions extends SampleOptions {
 const EXCEL = { maxRows: 1_000_000, maxBytes: 0xffff_ffff }
 
 /** Makes the file of the first rows and reads it. An export does the same with all rows. */
-export async function previewExport(deps: ProduceDeps, options: PreviewOptions): Promise<Preview> {
+export function previewExport(deps: ProduceDeps, options: PreviewOptions): Promise<Preview> {
+  return maskingSecrets(deps, options, (masked) => makePreview(masked, options))
+}
+
+async function makePreview(deps: ProduceDeps, options: PreviewOptions): Promise<Preview> {
   const { request, masks, directory, signal, onRead } = options
   const samples = new Map<ExportRequest['tables'][number], Sample>()
   for (const table of request.tables) {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.ts'
+import type { Clock, SecretMask } from '../../kernel/index.ts'
 import type { HttpClient } from '../../net/index.ts'
 import { askSource, type Credentials } from './http/index.ts'
 import type { PageAnswer, PageSource } from './pages/index.ts'
@@ -19,10 +19,13 @@ const TIMEOUTS = { headersMs: 300_000, bodyMs: 300_000, totalMs: 300_000 }
 
 /** Pages of a `source_url`, whose own query parameters are passed on as they are. */
 export class HttpPageSource implements PageSource {
-  readonly #deps: { http: HttpClient; clock: Clock }
+  readonly #deps: { http: HttpClient; clock: Clock; mask?: SecretMask | undefined }
   readonly #options: HttpPageSourceOptions
 
-  constructor(deps: { http: HttpClient; clock: Clock }, options: HttpPageSourceOptions) {
+  constructor(
+    deps: { http: HttpClient; clock: Clock; mask?: SecretMask | undefined },
+    options: HttpPageSourceOptions,
+  ) {
     this.#deps = deps
     this.#options = options
   }

@@ -1,5 +1,5 @@
 import type { ClientAuth, Configuration } from 'openid-client'
-import { AppError, bestEffort, ERRORS } from '../../kernel/index.ts'
+import { AppError, bestEffort, ERRORS, SecretMask } from '../../kernel/index.ts'
 
 export interface IdentityProviderOptions {
   issuer: string
@@ -79,7 +79,7 @@ export class IdentityProvider {
       if (complete || config.serverMetadata().userinfo_endpoint === undefined) return claims
       return { ...(await client.fetchUserInfo(config, tokens.access_token, claims.sub)), ...claims }
     } catch (error) {
-      throw isAway(error) ? unavailable(error) : refused(client, error)
+      throw this.#masked(isAway(error) ? unavailable(error) : refused(client, error))
     }
   }
 
@@ -106,8 +106,12 @@ export class IdentityProvider {
         timeout: ANSWER_SECONDS,
       })
     } catch (error) {
-      throw unavailable(error)
+      throw this.#masked(unavailable(error))
     }
+  }
+
+  #masked(error: AppError): AppError {
+    return new SecretMask().add(this.#options.clientSecret).error(error)
   }
 }
 

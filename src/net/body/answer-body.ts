@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { AppError, type Deadline, ERRORS, messageOf } from '../../kernel/index.ts'
+import { AppError, type Deadline, ERRORS, messageOf, type SecretMask } from '../../kernel/index.ts'
 import { toHttpError } from '../http-error.ts'
 
 /** Read ahead of the reader: pausing and resuming a connection for each piece costs more than the memory. */
@@ -13,13 +13,15 @@ export class AnswerBody extends Readable {
   readonly #source: Readable
   readonly #url: URL
   readonly #deadline: Deadline
+  readonly #mask: SecretMask
   #listens = false
 
-  constructor(source: Readable, { url, deadline }: { url: URL; deadline: Deadline }) {
+  constructor(source: Readable, { url, deadline, mask }: { url: URL; deadline: Deadline; mask: SecretMask }) {
     super({ highWaterMark: AHEAD })
     this.#source = source
     this.#url = url
     this.#deadline = deadline
+    this.#mask = mask
   }
 
   override _read(): void {
@@ -54,7 +56,7 @@ export class AnswerBody extends Readable {
   }
 
   #fail(cause: unknown): void {
-    const error = toHttpError(cause, this.#url, this.#deadline.signal)
+    const error = this.#mask.error(toHttpError(cause, this.#url, this.#deadline.signal))
     this.destroy(error instanceof Error ? error : new Error(messageOf(error)))
   }
 

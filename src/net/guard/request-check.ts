@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, ERRORS, excerpt, SecretMask } from '../../kernel/index.ts'
 import type { Hop } from '../redirect.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { addressRefused } from './guarded-connect.ts'
@@ -83,5 +83,5 @@ function decoded(text: string): string {
 }
 
 function shown(url: string | URL): string {
-  return String(url).slice(0, 200)
+  return excerpt(new SecretMask().addUrl(url).text(String(url)), 200)
 }

@@ -6,6 +6,7 @@ import {
   ERRORS,
   isAppError,
   messageOf,
+  SecretMask,
   withRetry,
 } from '../../kernel/index.ts'
 import { expectOk, type HttpClient, readAll } from '../../net/index.ts'
@@ -36,11 +37,24 @@ export class FeedReader {
     this.#options = { attempts: 6, backoff: BACKOFF, maxPageBytes: 16 * 1024 * 1024, ...options }
   }
 
+  /** What a feed says may repeat the password of its address. */
   async *pages(
     url: string,
     from: { cursor: string | null; page: number },
     signal: AbortSignal,
     onRetry: (message: string) => void = () => undefined,
+  ): AsyncGenerator<NumberedPage> {
+    const mask = new SecretMask().addUrl(url)
+    const masked = (message: string) => onRetry(mask.text(message))
+    for await (const page of mask.guardEach(this.#pages(url, from, signal, masked)))
+      yield { ...page, broken: mask.value(page.broken) }
+  }
+
+  async *#pages(
+    url: string,
+    from: { cursor: string | null; page: number },
+    signal: AbortSignal,
+    onRetry: (message: string) => void,
   ): AsyncGenerator<NumberedPage> {
     const loop = new LoopWatch()
     const barren = new BarrenWatch()

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
-import { type Backoff, type Clock, withRetry } from '../../kernel/index.ts'
+import { type Backoff, type Clock, SecretMask, withRetry } from '../../kernel/index.ts'
 import { isPassing, refusalOf, type S3Refusal } from './s3-error.ts'
 import { encodePath, encodeQuery, type S3Credentials, signRequest } from './sign-request.ts'
 
@@ -86,28 +86,27 @@ export class S3Client {
     const { maxAttempts: attempts } = this.#options
     const { signal = NEVER } = request
     const options = { attempts, clock: this.#clock, signal, backoff: BACKOFF, isRetryable: isPassing }
-    return withRetry(async () => read(await this.#once(request)), options)
+    const mask = new SecretMask().add(this.#options.secretAccessKey)
+    return mask.guard(() => withRetry(async () => read(await this.#once(request, mask)), options))
   }
 
-  async #once({
-    method,
-    key,
-    query = {},
-    headers = {},
-    body = '',
-    signal,
-  }: S3Request): Promise<Dispatcher.ResponseData> {
+  async #once(
+    { method, key, query = {}, headers = {}, body = '', signal }: S3Request,
+    mask: SecretMask,
+  ): Promise<Dispatcher.ResponseData> {
     const { origin, host, pathname } = this.#endpoint
     const { bucket } = this.#options
     const path = `${pathname.replace(/\/$/, '')}/${encodePath(key === undefined ? bucket : `${bucket}/${key}`)}`
     const asked = encodeQuery(query)
     const unsigned = { method, path, query: asked, headers: { ...headers, host }, body }
     const at = new Date(this.#clock.now() + this.#skewMs)
+    const signed = signRequest(unsigned, this.#options, at)
+    mask.add(signed.authorization)
     const answer = await this.#agent.request({
       origin,
       path: asked === '' ? path : `${path}?${asked}`,
       method,
-      headers: signRequest(unsigned, this.#options, at),
+      headers: signed,
       body: body.length === 0 && !['PUT', 'POST'].includes(method) ? null : body,
       ...(signal && { signal }),
     })

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { AppError, ERRORS } from '../../../kernel/index.ts'
+import { AppError, ERRORS, excerpt } from '../../../kernel/index.ts'
 import type { PageAnswer } from '../pages/index.ts'
 
 const UTF_8 = new Set(['utf-8', 'utf8', 'unicode-1-1-utf-8'])
@@ -11,7 +11,7 @@ type Undecodable = (reason: string, retryable: boolean) => AppError
 /** The body in UTF-8, decoded from the charset in its `Content-Type`. Without a charset it is taken as UTF-8. */
 export function inUtf8({ headers, body }: PageAnswer, failure: Undecodable): PageAnswer['body'] {
   const charset = charsetOf(headers['content-type'])
-  if (charset === undefined || UTF_8.has(charset)) return body
+  if (charset === undefined || UTF_8.has(charset.toLowerCase())) return body
   return decoded(body, decoderFor(charset, failure), failure)
 }
 
@@ -80,16 +80,16 @@ function newlines(bytes: Buffer): number {
   return lines
 }
 
-/** In lower case, and without the quotes that some put around it. */
+/** Without the quotes that some put around it. */
 function charsetOf(contentType = ''): string | undefined {
-  return /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1]?.toLowerCase()
+  return /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1]
 }
 
 function decoderFor(charset: string, failure: Undecodable): InstanceType<typeof TextDecoder> {
   try {
     return new TextDecoder(charset, { fatal: true })
   } catch {
-    const shown = charset.slice(0, 40)
+    const shown = excerpt(charset, 40)
     throw failure(`its charset is "${shown}", which Wharf does not know; answer in UTF-8`, false)
   }
 }

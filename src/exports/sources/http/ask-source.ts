@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kernel/index.ts'
+import type { Clock, SecretMask } from '../../../kernel/index.ts'
 import { type HttpClient, type HttpResponse, type HttpTimeouts, signPull } from '../../../net/index.ts'
 import type { Credentials } from './credentials.ts'
 
@@ -17,18 +17,21 @@ export interface SourceAsker {
   /** The project's webhook secrets; without any, pulls are not signed. */
   secrets: readonly string[]
   credentials: Credentials | undefined
+  /** Learns of tokens, which nobody knew when the request was made. */
+  mask?: SecretMask | undefined
 }
 
 const UNAUTHORIZED = 401
 
 /** Asks with credentials and signature. A token that the source refuses is fetched anew, once. */
 export async function askSource(
-  { http, clock, secrets, credentials }: SourceAsker,
+  { http, clock, secrets, credentials, mask }: SourceAsker,
   { url, method = 'GET', headers, body, foreign = false }: SourceRequest,
   { signal, timeouts }: { signal: AbortSignal; timeouts: HttpTimeouts },
 ): Promise<HttpResponse> {
-  const ask = async (authorization: string | undefined) =>
-    http.request({
+  const ask = async (authorization: string | undefined) => {
+    if (authorization !== undefined) mask?.addHeaders({ authorization })
+    return http.request({
       url,
       domain: 'exports',
       method,
@@ -39,6 +42,7 @@ export async function askSource(
       signal,
       timeouts,
     })
+  }
   if (!credentials || foreign) return ask(undefined)
   const authorization = await credentials.authorization(signal)
   const answer = await ask(authorization)

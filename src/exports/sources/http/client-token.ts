@@ -1,4 +1,4 @@
-import { AppError, type Clock, ERRORS } from '../../../kernel/index.ts'
+import { AppError, type Clock, ERRORS, excerpt, SecretMask } from '../../../kernel/index.ts'
 import { type HttpClient, type HttpResponse, readAll } from '../../../net/index.ts'
 import { basicHeader, type Credentials } from './credentials.ts'
 import type { HttpAuth } from './http-source.ts'
@@ -45,27 +45,41 @@ export class ClientToken implements Credentials {
     return true
   }
 
-  async #fetch(signal: AbortSignal): Promise<HeldToken> {
+  #fetch(signal: AbortSignal): Promise<HeldToken> {
+    const { token_url, client_id, client_secret } = this.#grant
+    const mask = new SecretMask()
+      .addUrl(token_url)
+      .addHeaders({ authorization: basicHeader(client_id, client_secret) })
+      .add(client_secret)
+    return mask.guard(() => this.#ask(signal))
+  }
+
+  async #ask(signal: AbortSignal): Promise<HeldToken> {
     const asked = this.#deps.clock.now()
-    let answer = await this.#ask({ inBody: false }, signal)
+    let answer = await this.#send({ inBody: false }, signal)
     // Some servers take the secret in the body only.
     if (answer.status === 400 || answer.status === 401) {
       answer.body.destroy()
-      answer = await this.#ask({ inBody: true }, signal)
+      answer = await this.#send({ inBody: true }, signal)
     }
     const text = (await readAll(answer.body, MAX_ANSWER)).toString('utf8')
     const { access_token, token_type = 'bearer', expires_in } = membersOf(text)
     if (answer.status !== 200 || typeof access_token !== 'string')
       throw refusal(this.#grant.token_url, answer.status, text)
     if (!/^bearer$/i.test(String(token_type)))
-      throw refusal(this.#grant.token_url, answer.status, '', `gives tokens of the type ${token_type}`)
+      throw refusal(
+        this.#grant.token_url,
+        answer.status,
+        '',
+        `gives tokens of the type ${excerpt(String(token_type), 100)}`,
+      )
     const lives = Number(expires_in ?? Number.NaN) * 1_000
     // A token that lives shorter than its last moments is used for half of its life.
     const endsAt = Number.isFinite(lives) ? asked + Math.max(lives - LAST_MS, lives / 2) : Infinity
     return { authorization: `Bearer ${access_token}`, endsAt }
   }
 
-  #ask({ inBody }: { inBody: boolean }, signal: AbortSignal): Promise<HttpResponse> {
+  #send({ inBody }: { inBody: boolean }, signal: AbortSignal): Promise<HttpResponse> {
     const { token_url, client_id, client_secret, scope } = this.#grant
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
@@ -100,11 +114,11 @@ function membersOf(text: string): Record<string, unknown> {
   }
 }
 
-/** The server's own words (RFC 6749, 5.2); never what was sent. */
+/** The server's own words (RFC 6749, 5.2). */
 function refusal(url: string, status: number, text: string, reason?: string): AppError {
   const { error, error_description } = membersOf(text)
   const said = [error, error_description].filter((part) => typeof part === 'string').join(': ')
-  const what = reason ?? `answered with status ${status}${said === '' ? '' : ` (${said.slice(0, 300)})`}`
+  const what = reason ?? `answered with status ${status}${said === '' ? '' : ` (${excerpt(said, 300)})`}`
   const passing = status >= 500 || status === 429
   return new AppError(ERRORS.SOURCE_TOKEN_REFUSED, `${URL.parse(url)?.host} ${what}`, { retryable: passing })
 }

@@ -1,3 +1,4 @@
+import { SecretMask } from '../../../kernel/index.ts'
 import { readMysqlUrl } from './mysql/mysql-url.ts'
 import type { Driver, SqlReach, SqlRows, SqlSource, SqlTarget } from './sql-source.ts'
 import { openSqliteRows, testSqlite } from './sqlite/sqlite-rows.ts'
@@ -36,16 +37,21 @@ const PARTS: Record<Driver, DriverParts> = {
   },
 }
 
+/** What the database says of a query may repeat how it was reached. */
 export function openSqlRows(
   source: SqlSource,
   { driver, url }: SqlTarget,
   access: SqlAccess,
 ): Promise<SqlRows> {
-  return PARTS[driver].open(source, { ...access, url })
+  const mask = new SecretMask().addUrl(url)
+  return mask.guard(async () => {
+    const rows = await PARTS[driver].open(source, { ...access, url })
+    return { ...rows, pages: () => mask.guardEach(rows.pages()) }
+  })
 }
 
 export function testTarget({ driver, url }: SqlTarget, access: SqlAccess): Promise<void> {
-  return PARTS[driver].test({ ...access, url })
+  return new SecretMask().addUrl(url).guard(() => PARTS[driver].test({ ...access, url }))
 }
 
 /** What is wrong with a target, if anything is. */

@@ -1,4 +1,4 @@
-import { AppError, ERRORS } from '../../../../kernel/index.ts'
+import { AppError, ERRORS, excerpt } from '../../../../kernel/index.ts'
 import type { SourceRequest } from '../ask-source.ts'
 import { type Filling, fillBody, fillText, marksOf, textOfJson } from '../fill-body.ts'
 import type { HttpPlan } from '../read-http-source.ts'
@@ -82,7 +82,7 @@ function isForeign({ url }: Pick<HttpPlan, 'url'>, link: string): boolean {
 }
 
 function refused(stated: string, why: string): AppError {
-  return new AppError(ERRORS.REDIRECT_REFUSED, `the next address "${stated.slice(0, 200)}" ${why}`, {
+  return new AppError(ERRORS.REDIRECT_REFUSED, `the next address "${excerpt(stated, 200)}" ${why}`, {
     retryable: false,
   })
 }
