@@ -211,7 +211,7 @@ export class Engine implements Part {
         this.#deps.dispatcher.consume(
           pool,
           slots,
-          (id) => this.worker.take(id),
+          (id, free) => this.worker.take(id, free),
           (limit) => this.jobs.due(pool, limit),
         ),
       )
