@@ -25,27 +25,27 @@ export interface TransferOrder {
 export interface TargetResult {
   agentId: string
   containerId: string
-  /** Where the file was to go, if the engine tells; without it the result holds for every directory of the agent. */
+  /** Where the file was to go, if the carrier says so; without it the result holds for every directory of the agent. */
   directory?: string
   errorCode: number
   errorMessage: string
   /** Percent, while it downloads. */
   progress: number
-  /** False while the engine waits for the agent to connect; left out by engines that do not tell. */
+  /** False while the carrier waits for the agent to connect; left out by carriers that do not know. */
   connected?: boolean
 }
 
 export interface TransferResult {
   /** Set when the source itself failed, which fails every target. */
   uploadError: { code: number; message: string } | null
-  /** Targets that the engine has told of so far; others are still to come. */
+  /** Targets that the carrier has reported so far; others are still to come. */
   targets: TargetResult[]
-  /** Bytes of this task that the server itself has sent, over all instances; left out by engines that do not tell. */
+  /** Bytes of this task that the server itself has sent, over all instances; left out by carriers that do not know. */
   egress?: number
 }
 
 /**
- * Carries one file to many targets. An order becomes a task of the engine's own, whose id outlives this process: after
+ * Carries one file to many targets. An order becomes a task of the carrier's own, whose id outlives this process: after
  * a restart, or on another instance, `result` and `terminate` go on with the same id.
  */
 export interface Carrier {

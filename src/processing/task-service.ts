@@ -34,7 +34,7 @@ const SETTLE_MS = 1_000
 /** Together less than the time after which a note counts as left by a crash. */
 const SETTLE_TRIES = 60
 
-/** Makes tasks and tells of them, for gRPC and HTTP alike. */
+/** Creates tasks and answers with their state, for gRPC and HTTP alike. */
 export class TaskService {
   readonly #deps: TaskServiceDeps
 

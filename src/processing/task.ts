@@ -30,7 +30,7 @@ export interface TaskDetails extends TaskRecord {
   projectId: string | null
   fileName: string
   size: number
-  /** 0 to 1, where the processor tells. */
+  /** 0 to 1, if the processor reports it. */
   progress: number | null
   /** Milliseconds since 1970. */
   expiresAt: number

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import type { Carriers, FileOf } from '../carriers/index.ts'
 import type { Domain, Ground, ScheduledDuty } from '../domain/index.ts'
+import { jobsToNotice } from '../jobs/index.ts'
+import type { Ledger } from '../ledger/index.ts'
 import type { TransferMirror } from './mirror/transfer-mirror.ts'
 import { FileCache } from './repository/file-cache.ts'
 import { Permissions } from './repository/permissions.ts'
@@ -12,7 +14,6 @@ import { parseTaskKey, TRANSFER_KIND } from './transfer-keys.ts'
 import type { ExportFile } from './transfer-request.ts'
 import { Transfers } from './transfers.ts'
 import { noTransfer } from './views/transfer-queries.ts'
-import { transfersToNotice } from './views/transfers-to-notice.ts'
 import { WindowFiles, WindowStore } from './windows/index.ts'
 
 export interface TransfersOptions {
@@ -99,4 +100,21 @@ async function openMirror(
   if (redis === null) return undefined
   const { TransferMirror } = await import('./mirror/transfer-mirror.ts')
   return new TransferMirror({ ledger, clock, log }, { ...redis, ttlSeconds })
+}
+
+/** Deliveries that failed last and that wait longest. A window that still collects does not wait. */
+function transfersToNotice(ledger: Ledger) {
+  return jobsToNotice(ledger, TRANSFER_KIND, async (jobIds) => {
+    const rows = await ledger.db
+      .selectFrom('transfer_windows')
+      .select(['job_id', 'public_id', 'file_name', 'project_id'])
+      .where('job_id', 'in', jobIds)
+      .execute()
+    return new Map(
+      rows.map(({ job_id, public_id: id, file_name: name, project_id }) => [
+        job_id ?? '',
+        { id, name, project_id },
+      ]),
+    )
+  })
 }

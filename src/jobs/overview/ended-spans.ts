@@ -14,7 +14,7 @@ export interface SpanEnds {
   failed: number
 }
 
-/** Ends by the quarter of an hour, added up by the leader and read by whoever looks back further than an hour. */
+/** Ends by the quarter of an hour, added up by the leader and read by those who look back further than an hour. */
 export class EndedSpans {
   readonly #ledger: Ledger
   /** Reads a few minutes at a time: a busy quarter in one statement would hold up all else in an embedded server. */

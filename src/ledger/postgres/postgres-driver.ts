@@ -28,8 +28,8 @@ type Socketed = pg.PoolClient & { connection: { stream: Socket }; processID: num
  * Kysely on a pool of `pg`, with as few messages as possible: `begin` goes with the first statement of a transaction,
  * and what locks rows that many wait for goes with `commit`, see `commitWith`. Says that the server is away in one way.
  *
- * A server that hangs is away as well. Whoever waited for it for the longest time gives up the connection, and with it
- * those that are idle: the next caller connects anew and is told at once. Whether a commit was carried out that was not
+ * A server that hangs is away as well. A caller that has waited for the longest time gives up the connection, and with it
+ * those that are idle: the next caller connects anew and fails at once. Whether a commit was carried out that was not
  * answered is not known, as when the connection breaks.
  */
 export class PostgresDriver implements Driver {

@@ -34,7 +34,7 @@ export interface FollowRedisDeps {
 
 /**
  * Keeps the ledger's rows in step with what processors write into Redis, and fills a Redis that lost its memory from the
- * rows. The leader's duty. A processor that only knows HSET tells nobody, so the unfinished records are read again and
+ * rows. The leader's duty. A processor that only uses HSET notifies nobody, so the unfinished records are read again and
  * again. The first end that is seen here is the end: it is sealed in the record.
  */
 export class FollowRedisDuty implements Duty {

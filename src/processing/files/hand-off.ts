@@ -115,7 +115,7 @@ export class HandOff {
     return this.#notes.now()
   }
 
-  /** Mends what a crash left half done. `exists` tells whether there is a task with this id. */
+  /** Recovers what a crash left half done. `exists` answers whether there is a task with this id. */
   async recover(
     exists: (id: string) => Promise<boolean>,
     { graceMs = STALE_NOTE_MS, now }: { graceMs?: number; now: number },

@@ -1,5 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js'
+import {
+  logVerbosity,
+  type Metadata,
+  Server,
+  ServerCredentials,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  status as Status,
+  setLogVerbosity,
+} from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import {
@@ -12,8 +21,8 @@ import {
   messageOf,
   type Part,
 } from '../../kernel/index.ts'
+import { hashSecret, matchesHash } from '../../tenancy/index.ts'
 import type { TaskService } from '../task-service.ts'
-import { bearerToken } from './bearer-token.ts'
 import { OpenCalls } from './open-calls.ts'
 import { taskHandlers } from './task-handlers.ts'
 import { loadTaskProto } from './task-proto.ts'
@@ -21,7 +30,7 @@ import { loadTaskProto } from './task-proto.ts'
 export interface GrpcServerOptions {
   host: string
   port: number
-  /** The port was nobody's wish: if it is taken, any other will do. */
+  /** The port is a default: if it is taken, any other is used. */
   mayMove?: boolean
   token: string | null
   /** Files in PEM form; with `ca`, clients must show a certificate of that authority. */
@@ -32,6 +41,8 @@ export interface GrpcServerOptions {
 
 const SERVICE = 'task.v1.TaskService'
 const HEALTH_EVERY_MS = 5_000
+/** Load balancers ask for health without a token. */
+const HEALTH_PATH = '/grpc.health.v1.Health/'
 const PING_MS = 30_000
 /** How long the connections may take to close once no call is under way. */
 const CLOSE_MS = 300
@@ -103,7 +114,7 @@ export class GrpcServer implements Part {
   async drain(): Promise<void> {
     this.#tell('NOT_SERVING')
     await this.#healthLoop.stop()
-    // A check that was under way may have told otherwise.
+    // A check that was under way may have set it to serving.
     this.#tell('NOT_SERVING')
   }
 
@@ -137,4 +148,28 @@ export class GrpcServer implements Part {
 function reasonOf(cause: unknown): string {
   const message = messageOf(cause)
   return /\bE[A-Z]{3,}\b/.exec(message)?.[0] ?? message
+}
+
+/** Lets only calls through that carry `authorization: Bearer TOKEN`. */
+function bearerToken(token: string): ServerInterceptor {
+  const hash = hashSecret(token)
+  return (method, call) =>
+    new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, go) => {
+            if (method.path.startsWith(HEALTH_PATH) || hasToken(metadata, hash)) return go(metadata)
+            call.sendStatus({
+              code: Status.UNAUTHENTICATED,
+              details: "this needs the metadata 'authorization: Bearer TOKEN'",
+            })
+          },
+        }),
+    })
+}
+
+function hasToken(metadata: Metadata, hash: string): boolean {
+  const [header] = metadata.get('authorization')
+  const given = /^Bearer +(\S+)$/i.exec(String(header ?? ''))?.[1]
+  return given !== undefined && matchesHash(given, hash)
 }

@@ -19,7 +19,7 @@ import { runTask, type TaskRunOptions } from './task-run.ts'
 
 export interface ProcessorOptions extends TaskRunOptions {
   concurrency: number
-  /** How long running commands may finish when the processor is told to stop. */
+  /** How long running commands may finish when the processor is asked to stop. */
   drainMs: number
   /** How often it says that it and its tasks are alive. */
   touchMs: number

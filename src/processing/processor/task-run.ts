@@ -98,7 +98,7 @@ export async function runOnce(
   })
   const folder = dirname(input)
   await removeUnfinished(folder)
-  // Keeps the extension: programs tell the format by it.
+  // Keeps the extension: programs recognize the format by it.
   const output = join(folder, `${UNFINISHED}${randomUUID()}${extname(options.resultName)}`)
   const result = join(folder, options.resultName)
   const printed = await TaskLogWriter.open(folder, { access: options.access, clock: systemClock, log })

@@ -12,7 +12,7 @@ const ITEMS = {
 }
 
 /**
- * Inserts many tasks with one statement, which also tells of them (by a trigger). It is compiled once, and neither database
+ * Inserts many tasks with one statement, which also emits their events (by a trigger). It is compiled once, and neither database
  * reads it anew for each number of rows. Rows go in by id, so that two instances with the same ones wait for each other
  * in the same order.
  */

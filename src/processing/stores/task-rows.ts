@@ -175,7 +175,7 @@ export class TaskRows {
       .execute()
   }
 
-  /** Whether it is still this try that has expired: whoever read it may have been stopped since. */
+  /** Whether it is still this try that has expired: the reader may have been stopped since. */
   async hasExpired({ id, createdAt }: OneTry): Promise<boolean> {
     const query = this.ledger.db
       .selectFrom('processing_tasks')

@@ -35,7 +35,7 @@ export interface AgentOptions {
   /** Where other agents connect to; port 0 picks a free one. */
   listenHost?: string
   listenPort?: number
-  /** The host that others are told; null: the one the server sees. */
+  /** The host that other agents connect to; null: the one that the server sees. */
   advertiseHost?: string | null
   /** Bytes a second; null: no limit. */
   uploadLimit?: number | null

@@ -1,5 +1,7 @@
+import type { TLSSocket } from 'node:tls'
 import { backoffDelay, type Clock, type Log, messageOf, orAborted } from '../../../kernel/index.ts'
 import {
+  ackFrame,
   BadPiece,
   connectParent,
   type ParentLine,
@@ -9,7 +11,6 @@ import {
   requestLine,
 } from '../pieces/index.ts'
 import { type Credentials, type FromAgent, type PeerId, toTargetFailure } from '../wire/index.ts'
-import { Acknowledgements } from './acknowledgements.ts'
 import type { PartFile } from './place/index.ts'
 
 export interface FollowerDeps {
@@ -29,6 +30,10 @@ interface Assignment {
 
 const REFUSALS_LET_PASS = 3
 const RETRY = { base: 150, factor: 2, max: 3_000, jitter: 0.3 }
+/** Acknowledged at least every N pieces: half of what a parent lets be on its way. */
+const ACK_PIECES = 4
+/** On a slow line every piece is acknowledged, which is also a sign of life. On a fast one that would cost too much. */
+const ACK_MS = 50
 
 /**
  * Takes pieces from whichever parent the server named last, from the first that is missing. A parent that fails is
@@ -129,4 +134,30 @@ async function writtenBy(part: PartFile): Promise<void> {
   await part.written().catch((error) => {
     throw toTargetFailure(error)
   })
+}
+
+/** Reports to a parent how many pieces have arrived. */
+class Acknowledgements {
+  readonly #socket: TLSSocket
+  readonly #clock: Clock
+  readonly #pieces: number
+  #reported: { have: number; at: number }
+
+  constructor(
+    { socket, clock }: { socket: TLSSocket; clock: Clock },
+    { have, pieces }: { have: number; pieces: number },
+  ) {
+    this.#socket = socket
+    this.#clock = clock
+    this.#pieces = pieces
+    this.#reported = { have, at: 0 }
+  }
+
+  arrived(have: number): void {
+    const now = this.#clock.now()
+    const { have: before, at } = this.#reported
+    if (have < this.#pieces && have < before + ACK_PIECES && now < at + ACK_MS) return
+    this.#reported = { have, at: now }
+    this.#socket.write(ackFrame(have))
+  }
 }

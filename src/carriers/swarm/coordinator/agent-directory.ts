@@ -120,7 +120,7 @@ export class AgentDirectory {
     }
   }
 
-  /** Says that ours are still there, and finds what a lost signal would have told. Without agents or tasks it asks nothing. */
+  /** Confirms that ours are connected, and reads what lost signals would have said. Without agents or tasks it asks nothing. */
   async runOnce(): Promise<void> {
     if (this.#ours.size > 0) await this.#noteOurs()
     await this.#endForgotten()
@@ -164,7 +164,7 @@ export class AgentDirectory {
     else this.#elsewhere.set(task, new Set([key]))
   }
 
-  /** Agents go on with a task until they are told that it is over, and who coordinated it may be gone. */
+  /** Agents go on with a task until a message says that it is over, and its coordinator may be gone. */
   async #endForgotten(): Promise<void> {
     const reported = this.#elsewhere
     if (reported.size === 0) return
@@ -251,7 +251,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** One report may tell of tasks that different instances coordinate. */
+/** One report may have tasks that different instances coordinate. */
 function byTask(message: FromAgent): FromAgent[] {
   if (message.type !== 'report') return [message]
   return message.tasks.map((task) => ({ type: 'report', tasks: [task] }))

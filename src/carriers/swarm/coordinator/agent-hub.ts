@@ -42,7 +42,7 @@ export interface AgentHubDeps {
   log: Log
 }
 
-/** Tells a client why its socket is refused. */
+/** Answers a client whose socket is refused with the reason. */
 export type Refuse = (error: AppError) => void
 
 /** Who is at the other end, as far as the way in shows it. */
@@ -62,7 +62,7 @@ const CLOSE_MS = 200
 const SERVICE_RESTART = 1012
 const POLICY = 1008
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
-/** An agent that takes no more of what it is told is let go; it comes back and is told anew. */
+/** An agent that no longer reads its messages is disconnected; it connects again and gets them anew. */
 const MAX_BUFFERED = 128 * 1024 * 1024
 
 /**
@@ -122,7 +122,7 @@ export class AgentHub {
     return this.#bytesSent
   }
 
-  /** Lets agents with these keys go, and tells all others. */
+  /** Disconnects agents with these keys, and notifies all others. */
   revoke(keys: readonly string[]): void {
     const news = keys.filter((key) => !this.#revokedKeys.has(key))
     if (news.length === 0) return

@@ -44,7 +44,7 @@ export class AgentIdentities {
   }
 
   /**
-   * Makes this key the agent's. A key that it had before is revoked: its owner is told by the answer. The same token with
+   * Makes this key the agent's. A key that it had before is revoked: the answer says so to its owner. The same token with
    * the same key may come again, from an agent that did not hear the answer.
    */
   async enroll(

@@ -5,7 +5,7 @@ import { ACK_BYTES, HEAD_BYTES, type PieceRequest, writeHead } from './piece-fra
 import type { RateLimit } from './rate-limit.ts'
 
 /**
- * Pieces that may be on their way at once. What lies in buffers when a child is given another parent was sent for
+ * Pieces that may be on their way at once. What is in buffers when a child is given another parent was sent for
  * nothing; two MiB keep a line of 300 Mbit/s busy over 50 ms.
  */
 const WINDOW_PIECES = 8

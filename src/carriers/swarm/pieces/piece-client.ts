@@ -22,7 +22,7 @@ export class ParentRefused extends Error {
   override readonly name = 'ParentRefused'
 }
 
-/** A line to a parent whose certificate names exactly the peer that the server told of. */
+/** A connection to a parent whose certificate names exactly the peer that the server named. */
 export function connectParent(
   credentials: Credentials,
   parent: ParentLine,
@@ -66,7 +66,7 @@ export function connectParent(
   })
 }
 
-/** Takes the next piece, block by block, each checked before `grown` is told of it. */
+/** Takes the next piece, block by block, each checked before `grown` is called. */
 export async function receivePiece(
   input: ExactReader,
   piece: ArrivingPiece,

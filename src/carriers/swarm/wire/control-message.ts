@@ -4,7 +4,7 @@ import type { PeerId } from './peer-id.ts'
 /** Where an agent answers the server: one WebSocket, opened by the agent. */
 export const AGENT_SOCKET_PATH = '/ws/agent'
 
-/** How often a busy agent tells how far it is. */
+/** How often a busy agent reports its progress. */
 export const REPORT_MS = 250
 /** How often the server pings; an agent that is silent for three pings is gone. */
 export const PING_MS = 5_000

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import type { PeerId } from './peer-id.ts'
 
-/** What a peer needs to talk to others and to tell whom to believe. */
+/** What a peer needs to connect to others and to verify them. */
 export interface Credentials {
   id: PeerId
   /** PEM each. */

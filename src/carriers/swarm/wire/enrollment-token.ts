@@ -9,7 +9,7 @@ export interface Trust {
   verifyKey: string
 }
 
-/** The token tells the agent which server it is for, so that nobody in between can put another one's keys into the answer. */
+/** The token names the server that it is for, so that nobody in between can put another one's keys into the answer. */
 export function enrollmentToken(secret: string, trust: Trust): string {
   return `${secret}.${fingerprint(trust)}`
 }

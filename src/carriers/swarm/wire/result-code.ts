@@ -17,7 +17,7 @@ export const RESULT = {
   USER_REFUSED: 211,
 } as const
 
-/** Those that an agent may tell. */
+/** Those that an agent may report. */
 export const AGENT_RESULTS = [
   RESULT.DONE,
   RESULT.DISK_FULL,

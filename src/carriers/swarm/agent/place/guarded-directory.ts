@@ -17,7 +17,7 @@ export class Roots {
     this.#roots = roots.map(realRoot)
   }
 
-  /** The root that `path`, as written, lies in. */
+  /** The root that `path`, as written, is in. */
   containing(path: string): string | undefined {
     return this.#roots.find((root) => isInside(root, path))
   }

@@ -10,7 +10,7 @@ export const SOURCE = 'source'
 /**
  * Who takes pieces from whom. Agents stand in chains, each taking from the one before; a chain's first takes from the
  * source. Agents that must hold nobody up hang as leaves at a chain's end, where the line out is free. Every question
- * is answered in the time of one chain at most: they are asked for thousands of agents, several times a second.
+ * is answered in the time of one chain at most: they are asked for thousands of agents, several times per second.
  */
 export class RelayPlan {
   readonly #depth: number
@@ -21,7 +21,7 @@ export class RelayPlan {
   readonly #leaves = new Map<string, string>()
   readonly #leavesAt = new Map<string, Set<string>>()
   readonly #told = new Map<string, string>()
-  /** Whose parent may be another than it was told. */
+  /** Agents whose parent may differ from the one in their last message. */
   readonly #touched = new Set<string>()
 
   constructor({ depth = 100, maxChains = 20 }: RelayPlanOptions = {}) {

@@ -209,7 +209,7 @@ export class Relay {
     }
   }
 
-  /** An agent goes on with a task that has ended for it: it was not told. */
+  /** An agent goes on with a task that has ended for it: it has missed the message. */
   #endAgain(key: string): void {
     if (!this.#board.target(key) || this.#board.isOpen(key)) return
     if (this.#reminders.mustEnd(key, this.#deps.clock.now()))
@@ -369,7 +369,7 @@ export class Relay {
     this.#plan.setAside(slow)
   }
 
-  /** Tells everyone whose parent has changed. */
+  /** Sends a message to every agent whose parent has changed. */
   #apply(): void {
     const now = this.#deps.clock.now()
     for (const { id, parent } of this.#plan.changes()) {

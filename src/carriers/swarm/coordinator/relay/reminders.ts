@@ -18,7 +18,7 @@ const AGAIN: Backoff = { base: 2_000, factor: 2, max: 10_000, jitter: 0 }
 /**
  * Knows what agents have not confirmed. A message to an agent of another instance may be lost, and so may its answer; the
  * agent's reports show what it knows. One that does not report on the task has not heard of it, or is not heard; one
- * that reports another parent than it was given was not told.
+ * that reports another parent than it was given has missed the message.
  */
 export class Reminders {
   readonly #told = new Map<PeerId, Told>()
@@ -44,7 +44,7 @@ export class Reminders {
     this.#told.delete(peer)
   }
 
-  /** Who must be told again, of the task and its parent or of its parent alone. */
+  /** Who must get a message again: with the task and its parent, or with its parent alone. */
   due(now: number): { peer: PeerId; what: 'order' | 'parent' }[] {
     const due: { peer: PeerId; what: 'order' | 'parent' }[] = []
     for (const [peer, { order, assigned }] of this.#told) {
@@ -60,7 +60,7 @@ export class Reminders {
     return due
   }
 
-  /** True if an agent that still reports on a task which it was told to end must be told again. */
+  /** True if an agent still reports on a task that it was asked to end, and must be asked again. */
   mustEnd(key: string, now: number): boolean {
     const told = this.#ends.get(key)
     if (told && !isDue(told, now)) return false
