@@ -19,7 +19,8 @@ const UTC = new Timezone('UTC')
  * The forms that `readIsoDate` takes, as precise as they are written: ISO 8601, also with slashes, or digits. Digits beyond microseconds
  * make it none: they would be lost.
  */
-export function readTime(text: string): ReadTime | undefined {
+export function readTime(padded: string): ReadTime | undefined {
+  const text = padded.trim()
   if (DIGITS.test(text)) return ofDigits(text)
   const found = ISO.exec(text)
   if (!found) return undefined

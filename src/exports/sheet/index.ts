@@ -11,8 +11,9 @@ export {
   noFacts,
 } from './column-facts.ts'
 export { disarm, FORMULA_START, isFormula } from './disarm.ts'
-export { displayWidth, isWide } from './display-width.ts'
+export { displayWidth } from './display-width.ts'
 export { checkOf, fitsType, plainFits, textFits, UNCHECKED } from './fits-type.ts'
+export { ASCII_WIDTHS, glyphWidth, WIDEST_ASCII } from './glyph-width.ts'
 export { dateOfDigits, excelSerialMillis, readIsoDate } from './iso-date.ts'
 export { LengthMeter } from './length-meter.ts'
 export { MASKS, type Mask, type Masking, maskValue } from './mask.ts'
@@ -33,4 +34,4 @@ export type {
   TotalsPlan,
 } from './sheet-plan.ts'
 export { Timezone } from './timezone.ts'
-export { textLines, wrappedLines } from './wrapped-lines.ts'
+export { fitsLine, type Line, textLines, wrappedLines } from './wrapped-lines.ts'

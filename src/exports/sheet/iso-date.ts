@@ -4,13 +4,18 @@ const DAY = 86_400_000
 /** Days from 1970-01-01 back to what would be serial 0. */
 const EPOCH = 25_569
 const LAST_DAY = 2_958_465
+const BLANK = 0x20
 
 /**
  * Reads ISO 8601 (`2024-02-29`, `2024-02-29T08:30[:15[.123]]` or a blank for the T, then nothing, `Z` or an offset; also with
  * slashes, `2024/02/29`) or digits (see `dateOfDigits`) from UTF-8 bytes and gives milliseconds on the wall clock of the
- * zone, counted like UTC. A text without an offset is taken as that wall clock already. NaN: not a date.
+ * zone, counted like UTC. A text without an offset is taken as that wall clock already. Outer blanks count for nothing, as in
+ * numbers. NaN: not a date.
  */
-export function readIsoDate(bytes: Uint8Array, start: number, end: number, zone: Timezone): number {
+export function readIsoDate(bytes: Uint8Array, from: number, to: number, zone: Timezone): number {
+  let [start, end] = [from, to]
+  while (bytes[start] === BLANK && start < end) start += 1
+  while (bytes[end - 1] === BLANK && start < end) end -= 1
   const length = end - start
   if (length < 8 || length > 40) return Number.NaN
   const dash = bytes[start + 4]

@@ -53,7 +53,7 @@ export function parseTemplate(input: unknown, options: TemplateOptions = {}): Te
   const reader = { hasRows: rows.length > 0, budget: new ConditionBudget() }
   const columns = isNothing(parts.columns)
     ? keysToColumns(options.keys ?? [], path, reader)
-    : readTrees(parts.columns, parts.columnsPath, COLUMN_LIMITS).map((raw) => columnOf(raw, reader))
+    : readTrees(parts.columns, parts.columnsPath, COLUMN_LIMITS, 'column').map((raw) => columnOf(raw, reader))
   const { subtotals } = parts
   const template = assemble(columns, rows, parts.columnsPath)
   if (subtotals && rows.length === 0)

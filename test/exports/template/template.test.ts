@@ -243,6 +243,7 @@ describe('a template that is refused', () => {
 describe('a field that nobody reads', () => {
   test.each([
     [[{ name: 'a', v_align: 'top' }], 'template[0].v_align: there is no such field; did you mean "v-align"?'],
+    [[{ nmae: 'a' }], 'template[0].nmae: there is no such field; did you mean "name"?'],
     [[{ name: 'a', bgColor: true }], 'template[0].bgColor: there is no such field; did you mean "bg_color"?'],
     [
       [{ title: 'G', children: [{ nmae: 'a', title: 'A' }] }],

@@ -378,7 +378,7 @@ test('rows are as high as their wrapped texts need, East Asian widths counted', 
     ['two\nlines'],
     ['word '.repeat(12)],
     ['字'.repeat(30)],
-    ['x'.repeat(60)],
+    ['7'.repeat(57)],
     ['a\r\n'.repeat(99)],
     [12],
     [' led by a blank\nand broken'],
@@ -386,15 +386,40 @@ test('rows are as high as their wrapped texts need, East Asian widths counted', 
   // Wide enough for the buffer to run over in the middle of it all.
   const filler = Array.from(
     { length: 4000 },
-    (_, n): Row => [n % 2 === 0 ? 'one\ntwo\nthree' : 'x'.repeat(300)],
+    (_, n): Row => [n % 2 === 0 ? 'one\ntwo\nthree' : '0'.repeat(285)],
   )
   const { files } = await bench.write({
     sheets: [{ plan: plan([wrapping, column(1)]), segments: [bench.spool([...rows, ...filler])] }],
   })
   const { heights } = (await readWorkbooks([files[0]!.path]))[0]![0]!
-  expect(rows.map((_, n) => heights[`${n + 1}`])).toEqual([undefined, 30, 45, 45, 45, 409, undefined, 30])
+  expect(rows.map((_, n) => heights[`${n + 1}`])).toEqual([undefined, 30, 45, 60, 45, 409, undefined, 30])
   const rest = filler.map((_, n) => heights[`${rows.length + n + 1}`])
   expect(rest).toEqual(filler.map((_, n) => (n % 2 === 0 ? 45 : 225)))
+})
+
+test('letters take the room that they have in print: narrow ones little, capitals much', async () => {
+  const prose =
+    `The committee met again on Tuesday afternoon in order to discuss whether the little library at the corner of the street should
+still be kept open during the winter, although nearly nobody had been visiting it after five o'clock; the librarian replied that it is
+precisely this quiet hour which the remaining readers like best.`.replaceAll('\n', ' ')
+  const texts = [
+    prose,
+    prose.toUpperCase(),
+    'ill '.repeat(60),
+    'MWW '.repeat(60),
+    'Ж '.repeat(60),
+    'e\u0301'.repeat(60),
+  ]
+  const { files } = await bench.write({
+    sheets: [
+      {
+        plan: plan([column(0, 'auto', { style: { wrap: true }, width: 40 })]),
+        segments: [bench.spool(texts.map((text): Row => [text]))],
+      },
+    ],
+  })
+  const { heights } = (await readWorkbooks([files[0]!.path]))[0]![0]!
+  expect(texts.map((_, n) => heights[`${n + 1}`]! / 15)).toEqual([8, 10, 4, 10, 3, 2])
 })
 
 test('bytes that are no UTF-8 become replacement characters', async () => {

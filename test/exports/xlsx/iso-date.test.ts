@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { readTime } from '../../../src/exports/parquet/read-time.ts'
 import { excelSerialMillis, readIsoDate, Timezone } from '../../../src/exports/sheet/index.ts'
 
 const read = (text: string, zone = 'UTC') => {
@@ -36,6 +37,13 @@ test('the clock of a zone agrees with Intl at every instant', () => {
       expect(shown.replace('T', ' ')).toBe(parts)
     }),
   )
+})
+
+test('outer blanks count for nothing, as in numbers', () => {
+  const noon = Date.UTC(2024, 1, 29, 12)
+  for (const text of [' 2024-02-29T12:00', '2024/02/29 12:00:00   ', '  1709208000 '])
+    expect([text, read(text), readTime(text)?.micros]).toEqual([text, noon, BigInt(noon) * 1000n])
+  expect(['', '   ', '2024 -02-29'].map((text) => read(text))).toEqual([Number.NaN, Number.NaN, Number.NaN])
 })
 
 test('what is no date is none', () => {

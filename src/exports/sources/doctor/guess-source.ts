@@ -72,6 +72,10 @@ const RULES: Rule[] = [
     Object.keys(members).some((key) => /^@(?:odata\.)?(?:context|nextLink)$/.test(key))
       ? [{ reason: 'value, and control information of OData', source: { preset: 'odata', url } }]
       : NONE,
+  ({ d }, { url }) =>
+    isRows(isObject(d) ? d.results : d)
+      ? [{ reason: 'd and results of OData 2', source: { preset: 'odata', url: counting(url) } }]
+      : NONE,
   ({ hits }, { url }) =>
     isObject(hits) && Array.isArray(hits.hits)
       ? [
@@ -106,6 +110,10 @@ const RULES: Rule[] = [
   },
   byNames,
 ]
+
+function counting(url: string): string {
+  return /inlinecount=/i.test(url) ? url : `${url}${url.includes('?') ? '&' : '?'}$inlinecount=allpages`
+}
 
 const TOTAL =
   /^(?:total|count|items|total_?(?:count|results?|items|elements|records|rows|hits)|(?:record|item|row)_?count)$/i

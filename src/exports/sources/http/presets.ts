@@ -59,9 +59,10 @@ export const SHAPES: Readonly<Record<Preset, SourceShape>> = {
     headers: { prefer: 'count=exact' },
   }),
   odata: shape('link', {
-    cursor: ['@odata.nextLink', '@nextLink'],
-    rows: ['value'],
-    total: ['@odata.count', '@count'],
+    // Version 4, 4.01, 3, and the verbose JSON of 2 and 3.
+    cursor: ['@odata.nextLink', '@nextLink', 'odata.nextLink', 'd.__next'],
+    rows: ['value', 'd.results', 'd'],
+    total: ['@odata.count', '@count', 'odata.count', 'd.__count'],
     headers: { prefer: 'odata.maxpagesize={{page_size}}' },
     query: { $count: 'true' },
   }),
@@ -69,7 +70,7 @@ export const SHAPES: Readonly<Record<Preset, SourceShape>> = {
     sizeParam: 'page[size]',
     cursor: ['links.next.href', 'links.next'],
     rows: ['data'],
-    total: ['meta.total', 'meta.count'],
+    total: ['meta.total', 'meta.count', 'meta.page.total', 'meta.pagination.count'],
     headers: { accept: JSON_API },
     lift: { member: 'attributes' },
   }),

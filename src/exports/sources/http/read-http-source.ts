@@ -16,6 +16,8 @@ export interface HttpPlan extends SourceShape {
   size: number | null
 }
 
+const INLINE_COUNT = /[?&](?:\$|%24)inlinecount=/i
+
 /** What a source leaves open is its preset's, or its style's where that is another one. */
 export function readHttpSource(source: HttpSource): HttpPlan {
   const { preset = 'wharf', paging = {}, headers = {}, auth = null } = source
@@ -40,6 +42,8 @@ export function readHttpSource(source: HttpSource): HttpPlan {
     total: source.total === undefined ? base.total : source.total === null ? [] : [source.total],
     totalNamed: typeof source.total === 'string',
     headers: { ...base.headers, ...lowerCase(headers) },
+    // OData 2 and 3 count by another parameter, and may refuse this one.
+    ...(preset === 'odata' && INLINE_COUNT.test(source.url) && { query: {} }),
     size: paging.size ?? null,
   }
   if (preset === 'elasticsearch') plan.body = searchBody(source.body)

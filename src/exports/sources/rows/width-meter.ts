@@ -1,17 +1,21 @@
-import { isWide } from '../../sheet/index.ts'
+import { ASCII_WIDTHS, glyphWidth } from '../../sheet/index.ts'
 import { withOneMore } from '../json/index.ts'
 
-/** The widest value of each slot. */
+/** The widest value of each slot, in digits. */
 export class WidthMeter {
   bySlot: Int32Array
+  /** The same in characters, East Asian ones counted twice. */
+  #characters: Int32Array
 
   constructor(slots: number) {
     this.bySlot = new Int32Array(slots)
+    this.#characters = new Int32Array(slots)
   }
 
   /** A new slot, with that number. */
   add(slot: number): void {
     this.bySlot = withOneMore(this.bySlot, slot, 0)
+    this.#characters = withOneMore(this.#characters, slot, 0)
   }
 
   widen(slot: number, width: number): void {
@@ -20,41 +24,54 @@ export class WidthMeter {
 
   /** The text of a spooled string, between its quotes. */
   text(slot: number, bytes: Uint8Array, at: number, end: number): void {
-    const width = this.bySlot[slot]!
-    // A character never takes more columns than bytes, so most values need no measuring.
-    if (end - at > width && width < WIDTH_CAP) this.widen(slot, spoolWidth(bytes, at, end))
+    const characters = this.#characters[slot]!
+    // A character never takes more columns than bytes, so most values need no measuring: of texts of the same length the first counts.
+    if (end - at <= characters || characters >= WIDTH_CAP) return
+    measure(bytes, at, end)
+    if (measured.characters > characters) this.#characters[slot] = measured.characters
+    this.widen(slot, Math.round(measured.digits))
   }
 }
 
 /** No column is fitted wider than this, so nothing beyond it is measured. */
 const WIDTH_CAP = 60
 
+/** What `measure` found: one object, because it is called for many values. */
+const measured = { characters: 0, digits: 0 }
+
 /**
- * Characters that a spool string takes on screen: East Asian wide ones count twice, of several lines the longest rules.
+ * Room that a spool string takes on screen; of several lines the longest rules. Narrow letters count as digits.
  * `at` and `end` are the bytes between the outer quotes, in which a quote is doubled.
  */
-function spoolWidth(bytes: Uint8Array, at: number, end: number): number {
-  let widest = 0
-  let width = 0
+function measure(bytes: Uint8Array, at: number, end: number): void {
+  let [mostCharacters, mostDigits, characters, digits] = [0, 0, 0, 0]
   let p = at
-  while (p < end && width < WIDTH_CAP) {
+  while (p < end && characters < WIDTH_CAP) {
     const byte = bytes[p]!
+    let own: number
     if (byte < 0x80) {
       p += byte === 0x22 ? 2 : 1
+      own = ASCII_WIDTHS[byte]!
       if (byte === 0x0a) {
-        if (width > widest) widest = width
-        width = 0
-      } else if (byte >= 0x20) width++
+        mostCharacters = Math.max(mostCharacters, characters)
+        mostDigits = Math.max(mostDigits, digits)
+        characters = 0
+        digits = 0
+      }
     } else if (byte < 0xe0) {
+      own = glyphWidth(((byte & 0x1f) << 6) | (bytes[p + 1]! & 0x3f), 2)
       p += 2
-      width++
     } else if (byte < 0xf0) {
-      width += isWide(((byte & 0x0f) << 12) | ((bytes[p + 1]! & 0x3f) << 6) | (bytes[p + 2]! & 0x3f)) ? 2 : 1
+      const code = ((byte & 0x0f) << 12) | ((bytes[p + 1]! & 0x3f) << 6) | (bytes[p + 2]! & 0x3f)
+      own = glyphWidth(code, 2)
       p += 3
     } else {
-      width += 2
+      own = 2
       p += 4
     }
+    digits += own
+    if (own > 0) characters += own === 2 ? 2 : 1
   }
-  return Math.min(WIDTH_CAP, Math.max(widest, width))
+  measured.characters = Math.min(WIDTH_CAP, Math.max(mostCharacters, characters))
+  measured.digits = Math.max(measured.characters, mostDigits, digits)
 }

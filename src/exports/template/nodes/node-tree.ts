@@ -11,6 +11,7 @@ import {
   nameOf,
   textOf,
 } from '../json-shape.ts'
+import { refuseUnknown } from '../known-fields.ts'
 
 /** What a tree may be at most: `leaves` is Excel's number of columns, `depth` what a person can still read. */
 export interface TreeLimits {
@@ -29,8 +30,13 @@ export interface RawNode {
 }
 
 /** Reads a list of nodes, or the short form `{name: title}`, into trees. */
-export function readTrees(value: unknown, path: string, limits: TreeLimits): RawNode[] {
-  return new TreeReader(path, limits).read(value)
+export function readTrees(
+  value: unknown,
+  path: string,
+  limits: TreeLimits,
+  place: 'column' | 'row',
+): RawNode[] {
+  return new TreeReader(path, limits, place).read(value)
 }
 
 /** Asked before anything is made of them: each is a leaf, or an element of a list. */
@@ -45,11 +51,13 @@ function tooManyLeaves(path: string, root: string, leaves: number): AppError {
 class TreeReader {
   readonly #root: string
   readonly #limits: TreeLimits
+  readonly #place: 'column' | 'row'
   #leaves = 0
 
-  constructor(root: string, limits: TreeLimits) {
+  constructor(root: string, limits: TreeLimits, place: 'column' | 'row') {
     this.#root = root
     this.#limits = limits
+    this.#place = place
   }
 
   read(value: unknown): RawNode[] {
@@ -86,7 +94,11 @@ class TreeReader {
     }
     const name = nameOfNode(node, path)
     const title = textOf(memberOf(node, 'title'), `${path}.title`) ?? name
-    if (title === null) throw templateError(path, 'a node needs a name or a title')
+    if (title === null) {
+      // It may have one that is misspelt.
+      refuseUnknown(node, this.#place, path)
+      throw templateError(path, 'a node needs a name or a title')
+    }
     const children = this.#children(memberOf(node, 'children'), `${path}.children`, depth + 1)
     if (children.length === 0) this.#countLeaf(path)
     return { name, title, settings: node, path, children }

@@ -19,7 +19,7 @@ export interface RowNode {
 const MAX_RESERVE = 1_048_576
 
 export function readRows(value: unknown, path: string, limits: TreeLimits): RowNode[] {
-  const rows = readTrees(value, path, limits).map(rowOf)
+  const rows = readTrees(value, path, limits, 'row').map(rowOf)
   refuseTwins(rows, path)
   return rows
 }

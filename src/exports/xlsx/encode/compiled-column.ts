@@ -1,4 +1,4 @@
-import { type CellType, FACTS } from '../../sheet/index.ts'
+import { type CellType, FACTS, WIDEST_ASCII } from '../../sheet/index.ts'
 import { markKind } from '../deflate/index.ts'
 import { TOTALS } from './column-totals.ts'
 import { type CompileCondition, conditionPicker } from './condition-styles.ts'
@@ -58,8 +58,9 @@ export class CompiledColumn {
   readonly filled: boolean[]
   /** By variant: its number in the workbook's styles. */
   readonly styles: number[]
-  /** Characters of a line where texts wrap; 0 where they do not. */
+  /** Of a line where texts wrap, as `Line` has it; 0 where they do not. */
   readonly room: number
+  readonly wide: number
   /** Texts that are addresses become links. */
   readonly links: boolean
   /** Bytes of a text that surely fits into one line. */
@@ -100,10 +101,11 @@ export class CompiledColumn {
     )
     this.filled = recipe.variants.map(({ filled }) => filled)
     this.styles = recipe.variants.map(({ style }) => style)
-    this.room = recipe.room
+    this.room = recipe.line?.room ?? 0
+    this.wide = recipe.line?.wide ?? 0
     this.totals = recipe.total ? index * TOTALS : -1
     this.links = recipe.type === 'link'
-    this.fastRoom = recipe.room * 0.8
+    this.fastRoom = this.room / WIDEST_ASCII
     this.conditions =
       recipe.conditions.length > 0 ? new TextVariants(conditionPicker(recipe.conditions, compile)) : null
     this.nullVariant = this.conditions?.pick(null) ?? 0

@@ -1,4 +1,4 @@
-import { wrappedLines } from '../../sheet/index.ts'
+import { fitsLine, wrappedLines } from '../../sheet/index.ts'
 import { XML, XML_VIEW } from '../deflate/index.ts'
 import { linkTarget } from '../parts/index.ts'
 import { inlineText } from '../xml-text.ts'
@@ -131,7 +131,7 @@ function encodeCell(c: Cursor, column: CompiledColumn): void {
   if (byte === QUOTE) {
     if (column.mode <= AS_TEXT) textCell(c, column)
     else typedTextCell(c, column)
-    // Few characters are wider on screen than in bytes, and none of them by more than a quarter: most need no measuring.
+    // No character is much wider on screen than in bytes: most texts need no measuring.
     if (column.room > 0 && (c.multiline || c.i - start - 2 > column.fastRoom)) fitRow(c, column, start + 1)
     if (column.links) noteLink(c, column, start + 1)
   } else if (byte === COMMA || byte === NEWLINE) {
@@ -156,8 +156,9 @@ function noteLink(c: Cursor, column: CompiledColumn, start: number): void {
 }
 
 function fitRow(c: Cursor, column: CompiledColumn, start: number): void {
+  if (!c.multiline && fitsLine(c.input, start, c.i - 1, column)) return
   c.multiline = false
-  const lines = wrappedLines(c.input, start, c.i - 1, column.room, MAX_LINES)
+  const lines = wrappedLines(c.input, start, c.i - 1, column, MAX_LINES)
   if (lines > c.lines) c.lines = lines
 }
 

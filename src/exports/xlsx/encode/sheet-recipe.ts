@@ -5,11 +5,12 @@ import {
   type DataColumn,
   defaultFormat,
   isUsableFormat,
+  type Line,
   type SheetPlan,
   showsTime,
 } from '../../sheet/index.ts'
 import { columnLetters } from '../cell-reference.ts'
-import { isColor, lineHeight, ROW_HEIGHT, type StyleBook } from '../parts/index.ts'
+import { isColor, lineHeight, lineOf, ROW_HEIGHT, type StyleBook } from '../parts/index.ts'
 
 /** What a thread needs to turn spool rows into rows of one sheet: the plan with its styles numbered. Plain data. */
 export interface SheetRecipe {
@@ -34,8 +35,8 @@ export interface ColumnRecipe {
   conditions: Condition[]
   /** Its numbers are added up. */
   total: boolean
-  /** Characters of a line where texts wrap; 0 where they do not. */
-  room: number
+  /** Of a cell whose texts wrap. */
+  line: Line | null
 }
 
 interface StyleVariant {
@@ -69,13 +70,17 @@ export function makeRecipe(
     line,
     rowPadding: Math.max(0, (plan.usualHeight ?? ROW_HEIGHT) - line),
     columns: plan.columns.map((column, index) => {
-      const room = column.style.wrap ? Math.max(1, widths[index]! - (column.style.indent ?? 0)) : 0
-      return { ...makeColumn(column, columnLetters(index), styles), room }
+      const bold = [column, ...column.conditions].some(({ style }) => style.bold)
+      const wraps = column.style.wrap === true
+      return {
+        ...makeColumn(column, columnLetters(index), styles),
+        line: wraps ? lineOf({ ...column.style, bold }, widths[index]!) : null,
+      }
     }),
   }
 }
 
-function makeColumn(column: DataColumn, letters: string, styles: StyleBook): Omit<ColumnRecipe, 'room'> {
+function makeColumn(column: DataColumn, letters: string, styles: StyleBook): Omit<ColumnRecipe, 'line'> {
   const looks = [column.style, ...column.conditions.map(({ style }) => ({ ...column.style, ...style }))]
   return {
     letters,

@@ -5,7 +5,7 @@ import {
   displayWidth,
   type SheetPlan,
 } from '../../sheet/index.ts'
-import { DEFAULT_FONT_SIZE } from '../parts/index.ts'
+import { textScale } from '../parts/index.ts'
 
 const NARROWEST = 8.43
 const WIDEST = 60
@@ -17,8 +17,6 @@ const NARROWEST_WRAPPED = 28
 /** Digits that a spreadsheet keeps, and characters of a large sum of money. */
 const LONGEST_NUMBER = 15
 const USUAL_NUMBER = 12
-/** Bold letters are wider. */
-const BOLD = 1.1
 /** A header that is longer than its column's data wraps, into words and no further. */
 const WIDEST_HEADER = 14
 
@@ -73,7 +71,7 @@ function shownWidth(column: DataColumn, width: number): number {
   switch (column.type) {
     case 'date':
     case 'datetime':
-      return displayWidth(column.style.format ?? defaultFormat(column.type)!)
+      return displayWidth((column.style.format ?? defaultFormat(column.type)!).replaceAll(/[a-z]/gi, '0'))
     case 'money':
       return width + Math.floor(width / 3) + 3
     case 'percent':
@@ -90,7 +88,10 @@ function totalWidth(column: DataColumn, fieldWidths: readonly number[], rows: nu
   const digits = String(rows).length
   if (total === 'count') return digits
   const width = rawWidth(column, fieldWidths)
-  return shownWidth(column, total === 'sum' ? width + digits - 1 : width) * BOLD
+  return (
+    shownWidth(column, total === 'sum' ? width + digits - 1 : width) *
+    textScale({ ...column.style, bold: true })
+  )
 }
 
 /** Cells that are in one column only, such as the leaves of the column header. */
@@ -99,8 +100,7 @@ function headerWidth(plan: SheetPlan, index: number): number {
     .filter((cell) => cell.column === index && cell.columnSpan === 1)
     .map(({ value, style }) => {
       const text = Array.isArray(value) ? value.map((run) => run.text).join('') : String(value ?? '')
-      const scale = (style.bold ? BOLD : 1) * ((style.size ?? DEFAULT_FONT_SIZE) / DEFAULT_FONT_SIZE)
-      return (style.wrap ? wrappedWidth(text) : displayWidth(text)) * scale
+      return (style.wrap ? wrappedWidth(text) : displayWidth(text)) * textScale(style)
     })
   return Math.max(0, ...widths)
 }

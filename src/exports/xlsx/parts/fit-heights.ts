@@ -1,10 +1,18 @@
-import { type CellStyle, type FixedArea, type FixedCell, textLines } from '../../sheet/index.ts'
+import { type CellStyle, type FixedArea, type FixedCell, type Line, textLines } from '../../sheet/index.ts'
 import { DEFAULT_FONT_SIZE } from './styles.ts'
 
 /** Height of a row that says nothing of it. */
 export const ROW_HEIGHT = 15
 /** Excel's own limit. */
 const MAX_HEIGHT = 409
+/** Bold letters are wider. */
+const BOLD = 1.1
+/** The size at which fonts with East Asian glyphs are as wide as the default font. */
+const AS_WIDE_AS_CALIBRI = 10
+/** Digits that a cell keeps free on its left and right. */
+const EDGES = 0.75
+/** Digits that a Chinese character takes beside Calibri, whose digits are narrow. */
+const BESIDE_CALIBRI = 2.15
 /** A longer summary is all in its cell, but not all of it in sight. */
 const MAX_LINES = 12
 
@@ -52,6 +60,16 @@ export function linesIn(
   if (!style.wrap) return 1
   let room = 0
   for (let n = column; n < column + columnSpan; n += 1) room += widths[n] ?? 0
-  const scale = ((style.size ?? DEFAULT_FONT_SIZE) / DEFAULT_FONT_SIZE) * (style.bold ? 1.1 : 1)
-  return textLines(text, Math.max(1, room / scale), MAX_LINES)
+  return textLines(text, lineOf(style, room), MAX_LINES)
+}
+
+/** What fits between the edges of a cell that is N digits wide. */
+export function lineOf(style: CellStyle, width: number): Line {
+  const room = (width - (style.indent ?? 0) - EDGES) / textScale(style)
+  return { room: Math.max(1, room), wide: style.font === undefined ? BESIDE_CALIBRI : 2 }
+}
+
+/** How wide a style's digits are beside those of the default font, in which widths of columns are counted. */
+export function textScale({ size = DEFAULT_FONT_SIZE, bold, font }: CellStyle): number {
+  return (size / (font === undefined ? DEFAULT_FONT_SIZE : AS_WIDE_AS_CALIBRI)) * (bold ? BOLD : 1)
 }

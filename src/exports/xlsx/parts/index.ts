@@ -1,5 +1,5 @@
 export { type DefinedName, filterName, filterRange, printTitles } from './defined-names.ts'
-export { fitHeights, lineHeight, linesIn, ROW_HEIGHT } from './fit-heights.ts'
+export { fitHeights, lineHeight, lineOf, linesIn, ROW_HEIGHT, textScale } from './fit-heights.ts'
 export { type CellLink, linkBytes, linkTarget, linkTargets, MAX_LINKS } from './hyperlinks.ts'
 export {
   appProperties,

@@ -17,6 +17,8 @@ test('presets are known by what their answers have', () => {
     ['laravel', { data: [row], links: {}, meta: { next_cursor: 'x', per_page: 15 } }],
     ['postgrest', [row], { 'content-range': '0-0/1' }],
     ['odata', { '@odata.context': 'x', value: [row] }],
+    ['odata', { d: { results: [row], __next: 'x' } }],
+    ['odata', { d: [row] }],
     ['jsonapi', { data: [{ type: 'a', id: '1', attributes: {} }] }],
     ['jsonapi', { data: [] }, { 'content-type': 'application/vnd.api+json' }],
     ['links', [row], { link: '</?page=2>; rel="next"' }],

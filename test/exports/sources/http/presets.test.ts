@@ -33,6 +33,22 @@ test('spring: a Page, and a PagedModel, from 0', async () => {
 })
 
 /**
+ * Spring Data REST, "Paging and Sorting": HAL, `{_embedded: {orders: […]}, _links, page: {size, totalElements, totalPages, number}}`. A page
+ * without rows may lack `_embedded`. https://docs.spring.io/spring-data/rest/reference/paging-and-sorting.html
+ */
+test('spring: HAL of Spring Data REST, with the place of its rows', async () => {
+  const { origin } = await startApi((request) => {
+    const [number, size] = [request.number('page'), Math.min(20, request.number('size'))]
+    const page = { size, number, totalElements: TOTAL, totalPages: Math.ceil(TOTAL / size) }
+    return { body: { _embedded: { orders: slice(number * size, size) }, _links: {}, page } }
+  })
+  await exported({ preset: 'spring', url: `${origin}/orders`, rows: '_embedded.orders' })
+  const empty = await startApi(() => ({ body: { _links: {}, page: { totalElements: 0 } } }))
+  const { lines } = await exportSource({ preset: 'spring', url: empty.origin, rows: '_embedded.orders' })
+  expect(lines).toEqual([''])
+})
+
+/**
  * Laravel, "Pagination: Converting Results to JSON" and "Eloquent: API Resources, Pagination": `{total, per_page, current_page, last_page,
  * next_page_url, data}`, or with resources `{data, links, meta: {current_page, total, …}}`; simplePaginate has no total, cursorPaginate
  * has next_cursor. https://laravel.com/docs/pagination#converting-results-to-json https://laravel.com/docs/eloquent-resources#pagination
@@ -62,14 +78,17 @@ test('laravel: paginators, API resources, and without a total', async () => {
     const pages = index === 2 ? [1, 2, 3, 4] : [1, 2, 3]
     expect(paths()).toEqual(pages.map((page) => `/users?role=admin&per_page=500&page=${page}`))
   }
-  const { origin } = await startApi((request) => {
-    const from = Number(
-      Buffer.from(request.url.searchParams.get('cursor') ?? '', 'base64url').toString() || 0,
-    )
-    const next = from + 15 < TOTAL ? Buffer.from(String(from + 15)).toString('base64url') : null
-    return { body: { data: slice(from, 15), meta: { path: '…', per_page: 15, next_cursor: next } } }
-  })
-  await exported({ preset: 'laravel', url: origin, paging: { style: 'cursor', cursor: 'meta.next_cursor' } })
+  for (const asResource of [false, true]) {
+    const { origin } = await startApi((request) => {
+      const from = Number(
+        Buffer.from(request.url.searchParams.get('cursor') ?? '', 'base64url').toString() || 0,
+      )
+      const next = from + 15 < TOTAL ? Buffer.from(String(from + 15)).toString('base64url') : null
+      const more = { path: '…', per_page: 15, next_cursor: next, prev_cursor: null }
+      return { body: { data: slice(from, 15), ...(asResource ? { meta: more } : more) } }
+    })
+    await exported({ preset: 'laravel', url: origin, paging: { style: 'cursor' } })
+  }
 })
 
 /**
@@ -122,6 +141,23 @@ test('odata: the service leads the way, with prefixed and plain control informat
     ])
     expect(asked[2]?.headers.prefer).toBe('odata.maxpagesize=20')
   }
+})
+
+/**
+ * [MS-ODATA] 2.2.6.3, verbose JSON of OData 2 and 3: `{d: {results, __count: "91", __next}}`, counted with `$inlinecount=allpages`. A service may
+ * refuse options that it does not know. https://learn.microsoft.com/en-us/openspecs/windows_protocols/ms-odata/a079a72d-31c1-44df-b315-3972c4c85e57
+ */
+test('odata: version 2 has its rows, count and next address in d', async () => {
+  const { origin, paths } = await startApi(({ url }) => {
+    if (url.searchParams.has('$count')) return { status: 400, body: { error: { code: '0' } } }
+    const from = Number(url.searchParams.get('$skiptoken') ?? 0)
+    const next = from + 20 < TOTAL && `${url.origin}/svc/Orders?$inlinecount=allpages&$skiptoken=${from + 20}`
+    return {
+      body: { d: { __count: String(TOTAL), results: slice(from, 20), ...(next && { __next: next }) } },
+    }
+  })
+  await exported({ preset: 'odata', url: `${origin}/svc/Orders?$inlinecount=allpages&$format=json` })
+  expect(paths()).toHaveLength(3)
 })
 
 /**
@@ -182,7 +218,7 @@ test('links: the header Link leads on', async () => {
  * Elasticsearch, "Paginate search results: Search after": the sort values of the last hit are search_after of the next request; hits.total is
  * `{value, relation}`. https://www.elastic.co/guide/en/elasticsearch/reference/current/paginate-search-results.html#search-after
  */
-test('elasticsearch: the sort values of the last hit lead on', async () => {
+test('elasticsearch: the sort values of the last hit lead on, also with a point in time', async () => {
   const { origin, asked } = await startApi(({ json }: ApiRequest) => {
     const { size, search_after: after } = json as { size: number; search_after?: [number, number] }
     const hits = slice(after ? after[1] + 1 : 0, size).map((row) => ({
@@ -213,6 +249,9 @@ test('elasticsearch: the sort values of the last hit lead on', async () => {
     '',
     { track_total_hits: true, ...body, size: 20, search_after: [1_700_000_000_123, 19] },
   ])
+  const pit = { id: '46ToAwEh', keep_alive: '5m' }
+  await exported({ ...source, url: `${origin}/_search`, body: { ...body, pit } })
+  expect(asked.at(-1)?.json).toMatchObject({ pit, search_after: [1_700_000_000_123, 44] })
   const template = [{ name: 'id' }, { name: 'customer.city' }]
   expect((await exported(source, { template, key: ['_id'] })).lines[45]).toBe('44,"c44"')
 })

@@ -276,16 +276,16 @@ test('slices end with records, and add up', () => {
   expect(slices.slice(0, -1).every((slice) => slice.bytes >= 100 && slice.bytes < 110)).toBe(true)
 })
 
-test('widths count wide characters twice, take the longest line, and end at 60', () => {
+test('widths count wide characters twice and capitals by their width, take the longest line, and end at 60', () => {
   const sink = new SegmentBuffer()
-  const transcoder = new RowTranscoder({ fields: ['a', 'b', 'c', 'd', 'e'] }, [sink])
+  const transcoder = new RowTranscoder({ fields: ['a', 'b', 'c', 'd', 'e', 'f'] }, [sink])
   const page = pageBytes(
     JSON.stringify([
-      { a: '中文ab', b: 12.25, c: 'one\nlonger line\nx', d: '字'.repeat(100), e: 'a"b' },
-      { a: 'abc', b: 1, c: '', d: '', e: null },
+      { a: '中文ab', b: 12.25, c: 'one\nlonger line\nx', d: '字'.repeat(100), e: 'a"b', f: 'a little bit' },
+      { a: 'abc', b: 1, c: '', d: '', e: null, f: 'WAREHOUSE MANAGER' },
     ]),
   )
   transcoder.startPage(2)
   transcoder.rows(page, 0, page.length - PAGE_MARGIN, 0)
-  expect([...transcoder.widths]).toEqual([6, 5, 11, 60, 3])
+  expect([...transcoder.widths]).toEqual([6, 5, 11, 60, 3, 22])
 })

@@ -35,7 +35,12 @@ export function readAnswer(
   wholeOf(bytes, start, length)
   const places = new AnswerPlaces(bytes, start, headers)
   const list = places.list(plan.rows)
-  if (list === undefined) throw new ShapeFault(noRows(plan.rows, places.keys))
+  if (list === undefined) {
+    // HAL leaves out `_embedded` where nothing is.
+    if (totalOf(places, plan) === 0)
+      return { list: { from: start, to: start }, count: 0, total: 0, cursor: undefined }
+    throw new ShapeFault(noRows(plan.rows, places.keys))
+  }
   let count = 0
   const to = eachElement(bytes, list, (from) => {
     if (bytes[from] !== OPEN_BRACE) throw new ShapeFault(`row ${count + 1} is not an object`)
