@@ -51,13 +51,17 @@ export class Metrics {
     )
     addLedgerMetrics(set, new LedgerReader(deps))
     addDiskMetrics(set, folders)
-    addProcessMetrics(set)
+    ofProcess ??= measureProcess()
   }
 
   async read(): Promise<string> {
-    return `${await processMetrics.metrics()}\n${await this.#set.registry.metrics()}`
+    const registries = [processMetrics, ofProcess?.registry, this.#set.registry]
+    return (await Promise.all(registries.map((registry) => registry?.metrics()))).join('\n')
   }
 }
+
+/** Once for all servers of a process: prom-client watches garbage collection and the event loop until the process ends. */
+let ofProcess: MetricSet | undefined
 
 /** Free space on the disks of these folders, by a name that is the same on every instance. */
 function addDiskMetrics(set: MetricSet, folders: Record<string, string>): void {
@@ -82,7 +86,8 @@ const PRECISION = 10
  * prom-client's metrics of a process, without the gauges whose names end in `_total` (promtool refuses them), and with
  * the processor time measured here (prom-client's own loads OpenTelemetry).
  */
-function addProcessMetrics(set: MetricSet): void {
+function measureProcess(): MetricSet {
+  const set = new MetricSet()
   const registry: Registry = set.registry
   for (const add of [gc, heap, memory, mostFiles, openFiles, startTime, nodeVersion]) add(registry)
   eventLoopLag(registry, { eventLoopMonitoringPrecision: PRECISION })
@@ -94,4 +99,5 @@ function addProcessMetrics(set: MetricSet): void {
       counter.reset()
       counter.inc(process.cpuUsage()[mode] / 1e6)
     })
+  return set
 }
