@@ -129,6 +129,8 @@ interface Server {
   address: string
   dataDir: string
   env?: Record<string, string>
+  /** What it has said. */
+  output: { out: string }
 }
 
 async function ask<T>({ address, dataDir }: Server, path: string): Promise<T> {
@@ -184,7 +186,9 @@ async function faultOf(
     stream?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-4_000)))
   const code = await new Promise((resolve) => child.once('exit', resolve))
   await end(child, 'SIGKILL')
-  return code === 0 ? undefined : `${page}: exit code ${code}\n${said}`
+  return code === 0
+    ? undefined
+    : `${page}: exit code ${code}\n${said}\nthe server: ${server.output.out.slice(-2_000)}`
 }
 
 const REDIS_PAGE = 'docs/processing.md'

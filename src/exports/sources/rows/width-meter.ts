@@ -6,16 +6,20 @@ export class WidthMeter {
   bySlot: Int32Array
   /** The same in characters, East Asian ones counted twice. */
   #characters: Int32Array
+  /** How many texts were measured that are no longer than one before. */
+  #tries: Int32Array
 
   constructor(slots: number) {
     this.bySlot = new Int32Array(slots)
     this.#characters = new Int32Array(slots)
+    this.#tries = new Int32Array(slots)
   }
 
   /** A new slot, with that number. */
   add(slot: number): void {
     this.bySlot = withOneMore(this.bySlot, slot, 0)
     this.#characters = withOneMore(this.#characters, slot, 0)
+    this.#tries = withOneMore(this.#tries, slot, 0)
   }
 
   widen(slot: number, width: number): void {
@@ -25,8 +29,10 @@ export class WidthMeter {
   /** The text of a spooled string, between its quotes. */
   text(slot: number, bytes: Uint8Array, at: number, end: number): void {
     const characters = this.#characters[slot]!
-    // A character never takes more columns than bytes, so most values need no measuring: of texts of the same length the first counts.
-    if (end - at <= characters || characters >= WIDTH_CAP) return
+    // A character never takes more columns than bytes, so most values need no measuring. Of nearly the same length the first ones show how
+    // wide such texts are.
+    if (characters >= WIDTH_CAP || end - at < characters * NEARLY) return
+    if (end - at <= characters && this.#tries[slot]!++ >= MAX_TRIES) return
     measure(bytes, at, end)
     if (measured.characters > characters) this.#characters[slot] = measured.characters
     this.widen(slot, Math.round(measured.digits))
@@ -35,6 +41,10 @@ export class WidthMeter {
 
 /** No column is fitted wider than this, so nothing beyond it is measured. */
 const WIDTH_CAP = 60
+
+/** Beside a longest text, shorter ones can be wider only if they have about as many characters. */
+const NEARLY = 0.8
+const MAX_TRIES = 1000
 
 /** What `measure` found: one object, because it is called for many values. */
 const measured = { characters: 0, digits: 0 }

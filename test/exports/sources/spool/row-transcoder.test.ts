@@ -281,7 +281,14 @@ test('widths count wide characters twice and capitals by their width, take the l
   const transcoder = new RowTranscoder({ fields: ['a', 'b', 'c', 'd', 'e', 'f'] }, [sink])
   const page = pageBytes(
     JSON.stringify([
-      { a: '中文ab', b: 12.25, c: 'one\nlonger line\nx', d: '字'.repeat(100), e: 'a"b', f: 'a little bit' },
+      {
+        a: '中文ab',
+        b: 12.25,
+        c: 'one\nlonger line\nx',
+        d: '字'.repeat(100),
+        e: 'a"b',
+        f: 'a little bit of it',
+      },
       { a: 'abc', b: 1, c: '', d: '', e: null, f: 'WAREHOUSE MANAGER' },
     ]),
   )
