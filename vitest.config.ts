@@ -7,7 +7,7 @@ import { LIMIT_MS } from './test/support/until.ts'
 // Of the order of files (FileOrder). It is printed; with TEST_SEED an order comes back.
 const seed = Number(process.env.TEST_SEED ?? Date.now())
 
-// Each file has a process of its own, and each would compile the same hundreds of modules again.
+// Every worker, and every process that tests start, would compile the same hundreds of modules again.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/wharf-tests', import.meta.url))
 
 export default defineConfig({
@@ -21,6 +21,9 @@ export default defineConfig({
     teardownTimeout: LIMIT_MS,
     expect: { poll: { timeout: LIMIT_MS } },
     pool: 'forks',
+    // The files of a worker share its process, and with it the modules: to load them anew for each costs more than most tests.
+    // What a file changes in the process is set back by setup.ts.
+    isolate: false,
     // Node runs the sources and the tests as they are, as it does in production: no transformation, and nothing to mock.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Much of a test's time is waiting for processes that it started: two files at once even on two cores.

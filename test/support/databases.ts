@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import { createLog } from '../../src/kernel/index.ts'
 import { migrate } from '../../src/ledger/index.ts'
 import { openPostgresLedger } from '../../src/ledger/postgres/open-postgres.ts'
@@ -21,15 +21,13 @@ interface Shape {
   /** Tables that have rows. Those of a new database come from migrations, and emptying cannot bring these back. */
   filled: string[]
   functions: string
+  /** Of functions, triggers and indexes: what emptying cannot bring back either. */
+  names: string
   version: number
 }
 
 const VERSIONS = 'schema_versions'
 const idle: Lent[] = []
-
-afterAll(async () => {
-  for (const database of idle.splice(0)) await database.drop()
-})
 
 /**
  * The same address for a process that shares its time with a test: on a busy machine, or held by the test, it may say
@@ -47,7 +45,8 @@ export async function createDatabase(
   admin = inject('postgresUrl') as string,
   template = 'template1',
 ): Promise<Database> {
-  const name = `wharf_${randomBytes(6).toString('hex')}`
+  // Those that are left at the end of the run are known by the beginning of their names.
+  const name = `${inject('databasePrefix')}${randomBytes(6).toString('hex')}`
   await runSql(admin, `create database ${name} template ${template}`)
   const url = new URL(admin)
   url.pathname = `/${name}`
@@ -56,7 +55,7 @@ export async function createDatabase(
 
 /**
  * A migrated database that nobody else uses. Making and migrating one is most of what a test on PostgreSQL costs, so
- * it is emptied and used again within a test file; one that cannot be brought back to its beginning is dropped.
+ * it is emptied and used again, also by other test files; one that cannot be brought back to its beginning is dropped.
  */
 export async function borrowDatabase(): Promise<Database> {
   const lent = idle.pop() ?? (await migrated())
@@ -71,7 +70,7 @@ export async function borrowDatabase(): Promise<Database> {
 
 async function migrated(): Promise<Lent> {
   const database = await createDatabase(undefined, await template())
-  return { ...database, fresh: await connected(database.url, shapeOf) }
+  return { ...database, fresh: await connected(database.url, (client) => shapeOf(client)) }
 }
 
 /** Over one connection, and only what was changed: nearly every test on PostgreSQL ends with this. */
@@ -84,8 +83,9 @@ async function emptied({ url, fresh }: Lent): Promise<boolean> {
         `select pg_terminate_backend(pid, ${LIMIT_MS}) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`,
       )
-      const { tables, filled, functions, version } = await shapeOf(client)
-      if (version !== fresh.version || fresh.tables.some((table) => !tables.includes(table))) return false
+      const { tables, filled, functions, names, version } = await shapeOf(client, fresh.tables)
+      if (version !== fresh.version || names !== fresh.names) return false
+      if (fresh.tables.some((table) => !tables.includes(table))) return false
       const added = tables.filter((table) => !fresh.tables.includes(table))
       const used = filled.filter((table) => !added.includes(table)).map((table) => `"${table}"`)
       await client.query(`${added.map((table) => `drop table "${table}" cascade;`).join('')}
@@ -103,7 +103,7 @@ async function emptied({ url, fresh }: Lent): Promise<boolean> {
 /** The name of a migrated database that others are copied from. Whoever needs it first makes it, for all files of the run. */
 async function template(): Promise<string> {
   const admin = inject('postgresUrl') as string
-  const name = inject('postgresTemplate')
+  const name = `${inject('databasePrefix')}template`
   const client = new pg.Client({ connectionString: admin })
   await client.connect()
   try {
@@ -122,7 +122,8 @@ async function template(): Promise<string> {
   }
 }
 
-async function shapeOf(client: pg.Client): Promise<Shape> {
+/** Names of what belongs to `known` tables only, where given. */
+async function shapeOf(client: pg.Client, known?: readonly string[]): Promise<Shape> {
   const { rows } = await client.query<{ tablename: string }>(
     `select tablename from pg_tables where schemaname = 'public' and tablename <> '${VERSIONS}'`,
   )
@@ -133,11 +134,18 @@ async function shapeOf(client: pg.Client): Promise<Shape> {
       .join(' union all '),
   )
   const [row] = (
-    await client.query<{ version: number; functions: string }>(
+    await client.query<{ version: number; functions: string; names: string }>(
       `select (select max(version) from ${VERSIONS}) as version, (
         select string_agg(pg_get_functiondef(oid) || ';', chr(10) order by oid) from pg_proc
         where pronamespace = 'public'::regnamespace and prokind = 'f'
-      ) as functions`,
+      ) as functions, (
+        select string_agg(name, ' ' order by name collate "C") from (
+          select proname::text from pg_proc where pronamespace = 'public'::regnamespace
+          union all select tgname from pg_trigger where not tgisinternal
+          union all select indexname from pg_indexes where schemaname = 'public' and tablename = any ($1)
+        ) as named (name)
+      ) as names`,
+      [known ?? tables],
     )
   ).rows
   return {
@@ -145,6 +153,7 @@ async function shapeOf(client: pg.Client): Promise<Shape> {
     filled: found.rows.map(({ filled }) => filled),
     // Their definitions as statements, because tests may put others in their place.
     functions: row?.functions ?? '',
+    names: row?.names ?? '',
     version: row?.version ?? 0,
   }
 }

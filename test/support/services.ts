@@ -8,8 +8,8 @@ import { prepareRedis } from './redis-server.ts'
 declare module 'vitest' {
   interface ProvidedContext {
     postgresUrl: string | null
-    /** The database that others are copied from. */
-    postgresTemplate: string
+    /** How the names of this run's databases begin. */
+    databasePrefix: string
     redisUrl: string | null
   }
 }
@@ -33,12 +33,12 @@ export default async function services(project: TestProject): Promise<() => Prom
   if (!redisUrl) console.error(missing('Redis', 'TEST_REDIS_URL', 'redis-server'))
   project.provide('postgresUrl', postgresUrl)
   project.provide('redisUrl', redisUrl)
-  const template = `wharf_template_${randomBytes(6).toString('hex')}`
-  project.provide('postgresTemplate', template)
+  const prefix = `wharf_${randomBytes(6).toString('hex')}_`
+  project.provide('databasePrefix', prefix)
   return async () => {
     await redis?.remove()
     await postgres?.remove()
-    if (TEST_DATABASE_URL) await dropDatabase(TEST_DATABASE_URL, template)
+    if (TEST_DATABASE_URL) await dropDatabases(TEST_DATABASE_URL, prefix)
   }
 }
 
@@ -52,10 +52,14 @@ async function bringUp(launcher: Launcher | undefined) {
   return { port: launched.port, remove }
 }
 
-async function dropDatabase(url: string, name: string): Promise<void> {
+async function dropDatabases(url: string, prefix: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query(`drop database if exists ${name}`)
+  const { rows } = await client.query<{ datname: string }>(
+    'select datname from pg_database where starts_with(datname, $1)',
+    [prefix],
+  )
+  for (const { datname } of rows) await client.query(`drop database if exists ${datname} with (force)`)
   await client.end()
 }
 
