@@ -154,7 +154,7 @@ export class Runs {
   /** A fetched file. Its name is the one that the ledger has: nothing of what the caller says becomes part of a path. */
   async file(handle: string, itemId: string) {
     await this.account(handle)
-    const name = await this.#files.nameOf(handle, itemId)
+    const { name, size: recorded = null } = (await this.#files.find(handle, itemId)) ?? {}
     const folder = new AccountFolder(this.#folder, handle)
     const size = name === undefined ? undefined : await folder.look(name)
     if (name === undefined || typeof size !== 'number') throw fileGone(handle)
@@ -163,7 +163,7 @@ export class Runs {
       if (!opened) throw fileGone(handle)
       return opened
     }
-    return { name, size, open }
+    return { name, size: recorded ?? size, open }
   }
 
   /** What a run said of itself, and the states that it came into; newest first. */

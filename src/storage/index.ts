@@ -1,6 +1,7 @@
 export type { ArtifactStore, ByteRange, OpenedArtifact } from './artifact-store.ts'
 export { clampRange } from './byte-range.ts'
 export { contentDisposition } from './content-disposition.ts'
+export { damaged, requireSize } from './damaged.ts'
 export { DiskStore } from './disk/index.ts'
 export { Hashed } from './hashed.ts'
 export { openS3Store } from './open-s3-store.ts'

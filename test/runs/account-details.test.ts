@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
@@ -105,6 +105,9 @@ describe.each(availableBackends())('an account on %s', (name) => {
     const read = async (handle: string, item: string) =>
       text((await (await one.runs.file(handle, item)).open()).stream)
     expect(await read('ann', 'f0')).toBe(feed.files[0]?.body.toString())
+    // What was recorded is what a download is compared with.
+    truncateSync(join(folder, 'ann', 'f1.txt'), 1)
+    expect((await one.runs.file('ann', 'f1')).size).toBe(feed.files[1]?.body.length)
     await gone(one, 'ann', '../ann/f0.txt')
     await gone(one, 'ann', 'f0.txt')
     await expect(one.runs.file('../ann', 'f0')).rejects.toMatchObject({ code: 'ACCOUNT_NOT_FOUND' })

@@ -3,7 +3,7 @@ import { createZstdDecompress } from 'node:zlib'
 import type { Selectable } from 'kysely'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { type Ledger, now, type Schema, type Tx } from '../../ledger/index.ts'
-import type { ArtifactStore } from '../../storage/index.ts'
+import { type ArtifactStore, damaged } from '../../storage/index.ts'
 import type { Quotas } from '../../tenancy/index.ts'
 import type { KeptRows, Table } from '../request/index.ts'
 import type { FeedPage, OpenRows } from '../sources/index.ts'
@@ -31,22 +31,39 @@ export function readKeptRows(
     source.pipe(lines)
     let held: Buffer[] = []
     let size = 0
-    for await (const chunk of lines as AsyncIterable<Buffer>) {
+    let found = 0
+    const counted = (page: FeedPage) => {
+      found += page.rows
+      return page
+    }
+    for await (const chunk of unpacked(lines)) {
       held.push(chunk)
       size += chunk.length
       if (size < PAGE_BYTES) continue
       const bytes = Buffer.concat(held, size)
       const end = bytes.lastIndexOf(LINE_FEED) + 1
-      if (end > 0) yield pageOf(bytes.subarray(0, end))
+      if (end > 0) yield counted(pageOf(bytes.subarray(0, end)))
       held = [bytes.subarray(end)]
       size = bytes.length - end
     }
-    if (size > 0) yield pageOf(Buffer.concat(held, size))
+    if (size > 0) yield counted(pageOf(Buffer.concat(held, size)))
+    if (found !== rows) throw damaged(`of ${rows} rows that were kept, ${found} are there`)
   }
   const close = async () => {
     stream?.destroy()
   }
   return { columns, total: rows, pages, close }
+}
+
+async function* unpacked(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* lines
+  } catch (error) {
+    const { code = '' } = error as { code?: string }
+    throw /^(?:Z_|ZSTD_|ERR_ZSTD)/.test(code)
+      ? damaged('the rows that were kept cannot be unpacked', error)
+      : error
+  }
 }
 
 /** A line feed occurs at the end of a line only: inside of texts it is escaped. */

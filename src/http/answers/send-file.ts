@@ -1,7 +1,13 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, ERRORS, metrics } from '../../kernel/index.ts'
-import { type ByteRange, contentDisposition, type OpenedArtifact } from '../../storage/index.ts'
+import { AppError, ERRORS, isAppError, metrics } from '../../kernel/index.ts'
+import {
+  type ByteRange,
+  contentDisposition,
+  damaged,
+  type OpenedArtifact,
+  requireSize,
+} from '../../storage/index.ts'
 
 export interface FileToSend {
   /** May be called twice: `If-Range` is compared with the opened file. */
@@ -10,7 +16,10 @@ export interface FileToSend {
   domain: string
   /** The name under which a browser saves it. */
   fileName: string
+  /** As it was recorded when the file was stored. */
   size: number
+  /** Called before anything is sent of a file that is as it should be. */
+  beforeSending?(): Promise<void>
   /** Called after the last byte, or when the reader has disconnected. */
   onSent?(sent: { bytes: number; complete: boolean }): void
 }
@@ -21,7 +30,7 @@ export async function sendFile(
   reply: FastifyReply,
   file: FileToSend,
 ): Promise<FastifyReply> {
-  const artifact = await openWanted(request, file)
+  const artifact = await openSound(request, file)
   reply.headers({
     ETag: artifact.etag,
     'Accept-Ranges': 'bytes',
@@ -45,12 +54,40 @@ export async function sendFile(
   let bytes = 0
   artifact.stream.on('data', (chunk: Buffer) => {
     bytes += chunk.length
+    if (bytes > length) artifact.stream.destroy(changed(file, bytes, length))
+  })
+  // Without the rest that was announced, the reader would wait for it until the connection times out.
+  artifact.stream.once('end', () => {
+    if (bytes < length) reply.raw.destroy(changed(file, bytes, length))
   })
   reply.raw.once('close', () => {
     metrics.bytesSent.inc({ domain: file.domain }, bytes)
     file.onSent?.({ bytes, complete: bytes === length })
   })
   return reply.send(artifact.stream)
+}
+
+/** The file, if it has the size that was recorded. */
+async function openSound(request: FastifyRequest, file: FileToSend) {
+  const artifact = await openWanted(request, file).catch((error: unknown) => {
+    if (isAppError(error, ERRORS.ARTIFACT_DAMAGED)) metrics.damagedFiles.inc({ domain: file.domain })
+    throw error
+  })
+  try {
+    if (artifact.size !== file.size) metrics.damagedFiles.inc({ domain: file.domain })
+    requireSize(artifact.size, file.size)
+    await file.beforeSending?.()
+    return artifact
+  } catch (error) {
+    artifact.stream.destroy()
+    throw error
+  }
+}
+
+/** While it was sent. */
+function changed({ domain }: FileToSend, bytes: number, length: number): AppError {
+  metrics.damagedFiles.inc({ domain })
+  return damaged(`the stored file was changed while it was sent: ${bytes} of ${length} bytes`)
 }
 
 /** The range, or the whole file where the caller's part is of another version (`If-Range`). */

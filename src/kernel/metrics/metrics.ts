@@ -50,6 +50,11 @@ export const metrics = {
     'domain',
   ]),
   bytesSent: set.counter('wharf_sent_bytes_total', 'Bytes of files sent to callers', ['domain']),
+  damagedFiles: set.counter(
+    'wharf_damaged_files_total',
+    'Downloads of files that were changed in the store',
+    ['domain'],
+  ),
 
   sourceRequests: set.counter(
     'wharf_source_requests_total',

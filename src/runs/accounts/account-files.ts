@@ -65,15 +65,14 @@ export class AccountFiles {
   }
 
   /** The name under which a fetched item is in the account's folder. */
-  async nameOf(handle: string, itemId: string): Promise<string | undefined> {
-    const row = await this.#ledger.db
+  async find(handle: string, itemId: string): Promise<{ name: string; size: number | null } | undefined> {
+    return this.#ledger.db
       .selectFrom('account_files')
-      .select('name')
+      .select(['name', 'size'])
       .where('handle', '=', handle)
       .where('item_id', '=', itemId)
       .where(DONE)
       .executeTakeFirst()
-    return row?.name
   }
 }
 

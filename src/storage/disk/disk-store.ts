@@ -25,6 +25,7 @@ import type {
   StoreHealth,
 } from '../artifact-store.ts'
 import { clampRange } from '../byte-range.ts'
+import { requireSize } from '../damaged.ts'
 import { type ArtifactCard, etagOf, readCard } from './artifact-card.ts'
 import { type OpenFile, openFile, type Reserved, reserve, writeBlob, writeSmall } from './blob-writer.ts'
 import { enterFolder, pruneFolders, syncFolder } from './disk-folder.ts'
@@ -82,6 +83,7 @@ export class DiskStore implements ArtifactStore {
       const { card, handle } = await this.#openBlob(key)
       try {
         signal?.throwIfAborted()
+        requireSize((await handle.stat()).size, card.size)
         const cut = range ? clampRange(range, card.size) : null
         const stream = handle.createReadStream({
           ...(cut ?? {}),

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { damaged as damagedFile } from '../damaged.ts'
 
 /**
  * How an encrypted artifact is stored:
@@ -76,9 +76,6 @@ function nonceOf(index: number, isLast: boolean): Buffer {
   return nonce
 }
 
-export function damaged(why: string, cause?: unknown): AppError {
-  return new AppError(ERRORS.ARTIFACT_DAMAGED, `the stored file cannot be decrypted: ${why}`, {
-    cause,
-    retryable: false,
-  })
+export function damaged(why: string, cause?: unknown): Error {
+  return damagedFile(`the stored file cannot be decrypted: ${why}`, cause)
 }

@@ -1,11 +1,11 @@
-import { readdirSync } from 'node:fs'
+import { appendFileSync, readdirSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Download } from '../../../src/exports/export-queries.ts'
 import type { ExportView } from '../../../src/exports/index.ts'
 import { problemOf, sha256, startExports } from '../../support/export-client.ts'
 import { FastClock } from '../../support/fast-clock.ts'
-import { newProject } from '../../support/http.ts'
+import { ADMIN_TOKEN, newProject } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 
 const HOUR = 3_600_000
@@ -209,4 +209,47 @@ test('there is no file before the end, and none of a failed export', async () =>
     status: 409,
     detail: expect.stringContaining('failed'),
   })
+})
+
+test('a file that was cut, extended or emptied in the store is refused before its first byte, and uses up no link', async () => {
+  const { business, client, config, ask } = await startExports()
+  const source_url = business.source({ total: 100 }).url
+  const view = await client.run({ source_url, link_uses: 1, keep_rows_hours: 1 })
+  const folder = join(config.WHARF_DATA_DIR, 'files')
+  const size = view.file?.size ?? 0
+  const blobOf = (wanted: (path: string) => boolean) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      .find((path) => statSync(path).isFile() && wanted(path)) as string
+  const blob = blobOf((path) => statSync(path).size === size)
+  const link = view.download_url as string
+  const damages: (() => void)[] = [
+    () => truncateSync(blob, size - 1),
+    () => appendFileSync(blob, 'more'),
+    () => truncateSync(blob, 0),
+  ]
+  for (const damage of damages) {
+    damage()
+    for (const headers of [{}, { range: 'bytes=0-9' }])
+      expect(
+        await problemOf(fetch(link, { headers: { accept: 'application/json', ...headers } })),
+      ).toMatchObject({
+        status: 500,
+        code: 'ARTIFACT_DAMAGED',
+        detail: expect.stringContaining(`had ${size} when it was stored`),
+      })
+    expect((await fetch(link, { method: 'HEAD' })).status).toBe(500)
+  }
+  const scrape = await (await ask('GET', '/metrics', { key: ADMIN_TOKEN })).text()
+  expect(scrape).toMatch(/^wharf_damaged_files_total\{domain="exports"\} 9$/m)
+  truncateSync(
+    blobOf((path) => /rows-0.*\.blob$/.test(path)),
+    20,
+  )
+  const render = await client.ask('POST', `/api/exports/${view.task_id}/render`, {
+    key: client.project.key,
+    body: { type: 'excel' },
+  })
+  const { task_id } = (await render.json()) as ExportView
+  expect((await client.ended(task_id)).error).toMatchObject({ code: 'ARTIFACT_DAMAGED' })
 })

@@ -40,6 +40,17 @@ test('a file in a bucket is had like one on disk: whole, in ranges, named, and s
   expect(part.headers.get('content-disposition')).toContain(
     `filename*=UTF-8''${encodeURIComponent('报表')}.csv`,
   )
+  const stored = object?.body ?? Buffer.alloc(0)
+  for (const body of [stored.subarray(0, -1), Buffer.concat([stored, stored])]) {
+    Object.assign(object ?? {}, { body })
+    for (const headers of [{}, { range: 'bytes=0-3' }])
+      expect(
+        await problemOf(
+          client.ask('GET', `/api/exports/${view.task_id}/file`, { key: client.project.key, headers }),
+        ),
+      ).toMatchObject({ status: 500, code: 'ARTIFACT_DAMAGED' })
+  }
+  Object.assign(object ?? {}, { body: stored })
   const beyond = client.ask('GET', `/api/exports/${view.task_id}/file`, {
     key: client.project.key,
     headers: { range: 'bytes=99999-' },

@@ -302,15 +302,9 @@ export function exportDetailRoutes(
           return reply.redirect(elsewhere, 302)
         }
         return sendFile(request, reply, {
-          async open(range) {
-            const file = await exports.files.open(view.task_id, range)
-            // Only now: a file that cannot be opened uses up nothing.
-            await use().catch((error) => {
-              file.stream.destroy()
-              throw error
-            })
-            return file
-          },
+          open: (range) => exports.files.open(view.task_id, range),
+          // Only then: a file that cannot be sent uses up nothing.
+          beforeSending: use,
           domain: 'exports',
           fileName: view.file?.name ?? 'export',
           size: view.file?.size ?? 0,
