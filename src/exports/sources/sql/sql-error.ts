@@ -23,6 +23,15 @@ export function rowTooLarge(limit: number): AppError {
   })
 }
 
+/** In the same words for every database. */
+export function wrongParams(placeholders: number, params: number): AppError {
+  return new AppError(
+    ERRORS.QUERY_FAILED,
+    `the query has ${placeholders} placeholders, and there are ${params} params`,
+    { retryable: false },
+  )
+}
+
 /** The text is not repeated: the caller has it. */
 export function notReading(): AppError {
   const message = 'the query returns no rows: an export takes one statement that only reads, such as a SELECT'

@@ -111,6 +111,22 @@ export function sqlContract(name: string, kit: SqlKit): void {
       expect(await textsOf(found)).toEqual([`{"data":[${rows.join()}]}`])
     })
 
+    test('a query with more or fewer placeholders than params is refused in the same words, once', async () => {
+      const { url } = await kit.open()
+      const query = `select id from orders where id > ${sign(1)} and id < ${sign(2)} and 'what?' <> '$9 :x'`
+      for (const params of [[], [1], [1, 5, 9]]) {
+        const asked = askSql({ driver, url }, query, params).then(textsOf)
+        await expect(asked, String(params)).rejects.toMatchObject({
+          code: 'QUERY_FAILED',
+          retryable: false,
+          message: `the query has 2 placeholders, and there are ${params.length} params`,
+        })
+      }
+      const none = askSql({ driver, url }, 'select id from orders where id < 1', [1]).then(textsOf)
+      await expect(none).rejects.toThrow('the query has 0 placeholders, and there are 1 params')
+      expect(await recordsOf(await askSql({ driver, url }, query, [1, 4]))).toHaveLength(2)
+    })
+
     test('parameters are bound and never spliced', async () => {
       const { url } = await kit.open()
       const count = `select count(*) as n from orders where note = ${sign(1)}`

@@ -121,3 +121,11 @@ test('a file that is a ledger of Wharf, no database, no file or not there is ref
   await expect(ask('/dev/zero')).rejects.toThrow(/is no file/)
   await expect(ask(join(folder, 'missing'))).rejects.toMatchObject({ kind: { code: 'SOURCE_UNREACHABLE' } })
 })
+
+test('placeholders with a name or a number are refused: their values would be NULL', async () => {
+  const { url } = await open()
+  for (const sign of ['?1', '$1', ':id', '@id']) {
+    const asked = askSql({ driver: 'sqlite', url }, `select id from orders where id < ${sign}`, [])
+    await expect(asked.then(textsOf), sign).rejects.toThrow(`has the placeholder ${sign};`)
+  }
+})

@@ -1,7 +1,7 @@
 import type { Connection, FieldPacket, Query } from 'mysql2'
 import { AppError, ERRORS, messageOf } from '../../../../kernel/index.ts'
 import type { TextPage } from '../../pages/index.ts'
-import { notReading, refused, refuseTwins, silent, unreachable } from '../sql-error.ts'
+import { notReading, refused, refuseTwins, silent, unreachable, wrongParams } from '../sql-error.ts'
 import { PageGatherer, SILENCE_MS, type SqlColumn } from '../sql-pages.ts'
 import { orClosed, type SqlReach, type SqlRows, type SqlSource } from '../sql-source.ts'
 import { connectMysql } from './connect-mysql.ts'
@@ -103,11 +103,7 @@ class MysqlSession {
     const statement = await this.#prepare(query)
     if (statement.columns.length === 0) throw notReading()
     if (statement.parameters.length !== params.length)
-      throw new AppError(
-        ERRORS.QUERY_FAILED,
-        `the query has ${statement.parameters.length} placeholders, and there are ${params.length} params`,
-        { retryable: false },
-      )
+      throw wrongParams(statement.parameters.length, params.length)
     this.#busy = true
     const running = statement.execute([...params])
     running.on('error', (error) => this.#end(queryError(error)))

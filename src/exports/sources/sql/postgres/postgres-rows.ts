@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import pg from 'pg'
 import { AppError, ERRORS, messageOf } from '../../../../kernel/index.ts'
 import type { TextPage } from '../../pages/index.ts'
-import { refused, refuseTwins, silent, unreachable } from '../sql-error.ts'
+import { refused, refuseTwins, silent, unreachable, wrongParams } from '../sql-error.ts'
 import { MOST_ROWS, PageGatherer, SILENCE_MS, type SqlColumn } from '../sql-pages.ts'
 import { orClosed, type SqlReach, type SqlRows, type SqlSource } from '../sql-source.ts'
 import { postgresColumn } from './postgres-columns.ts'
@@ -215,6 +215,9 @@ async function guardedClient({ url, addressOf }: SqlReach): Promise<pg.Client> {
 /** What PostgreSQL says of the query is the caller's to read; the statement itself is not repeated. */
 function queryError(error: unknown): AppError {
   const { code } = error as { code?: string }
+  const [, given, wanted] =
+    /^bind message supplies (\d+) parameters, but .* requires (\d+)$/.exec(messageOf(error)) ?? []
+  if (code === '08P01' && wanted !== undefined) return wrongParams(Number(wanted), Number(given))
   const isQuery = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
   // Connection lost, too many connections, shutting down, conflict with recovery: worth another try.
   const passing = !isQuery || /^(?:08|53|57P|40)/.test(code)

@@ -1,7 +1,8 @@
 import { readSync, statSync, writeSync } from 'node:fs'
-import { constants, DatabaseSync } from 'node:sqlite'
+import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { ERRORS, isAppError } from '../../../../kernel/index.ts'
+import { wrongParams } from '../sql-error.ts'
 import { hexJson, PageGatherer, type SqlColumn } from '../sql-pages.ts'
 import { frameOf, type SqliteFailure, type SqliteTask } from './sqlite-frames.ts'
 
@@ -44,6 +45,7 @@ function read({ path, query, params }: SqliteTask): void {
   const columns = statement.columns().map(({ name, type }) => sqliteColumn({ name: String(name), type }))
   if (columns.length === 0)
     throw new Refusal('QUERY_FAILED', 'the query returns no rows: an export takes one SELECT')
+  checkParams(statement, query, params.length)
   const rows = statement.iterate(...params.map(bound)) as unknown as Iterator<(SqliteValue | null)[]>
   // The snapshot is that of the first step: a caller that has the columns can rely on it.
   let row = rows.next()
@@ -55,6 +57,48 @@ function read({ path, query, params }: SqliteTask): void {
   }
   const rest = gatherer.rest()
   if (rest) send(frameOf('page', rest.text, rest.rows))
+}
+
+/** What `node:sqlite` leaves unbound is NULL without a word, and only placeholders without a name take values by their place. */
+function checkParams(statement: StatementSync, query: string, params: number): void {
+  const named = [...query.matchAll(TOKEN)].find(([token]) => PLACEHOLDER_NAME.test(token))
+  if (named)
+    throw new Refusal(
+      'QUERY_FAILED',
+      `the query has the placeholder ${named[0]}; SQLite takes ? for each of the params`,
+    )
+  const placeholders = countPlaceholders(statement)
+  if (placeholders !== params) {
+    const { code, message } = wrongParams(placeholders, params)
+    throw new Refusal(code as SqliteFailure['code'], message)
+  }
+}
+
+/** Texts, names in quotes and comments are tokens of their own, so that nothing inside of them is taken for a placeholder. */
+const TOKEN =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[?:@#$]?[\w$\u0080-\uffff]+/g
+const PLACEHOLDER_NAME = /^(?:\?\d|[:@#$][\w\u0080-\uffff])/
+const OUT_OF_RANGE = 25
+
+/** Binding one value too many fails, and nothing is run before the first step. */
+function countPlaceholders(statement: StatementSync): number {
+  let [fits, fails] = [0, 1]
+  const takes = (count: number) => {
+    try {
+      statement.iterate(...Array<null>(count).fill(null))
+      return true
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode === OUT_OF_RANGE) return false
+      throw error
+    }
+  }
+  for (; takes(fails); fails *= 2) fits = fails
+  while (fails - fits > 1) {
+    const middle = Math.floor((fits + fails) / 2)
+    if (takes(middle)) fits = middle
+    else fails = middle
+  }
+  return fits
 }
 
 function open(path: string): DatabaseSync {
