@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import type { TaskViews } from '../domain/index.ts'
 import {
+  activeIn,
   Completed,
   type Ended,
   type Engine,
@@ -102,7 +104,7 @@ export class Callbacks {
         url: task.callback ?? '',
         webhookId: `msg_${newId()}`,
       }
-      await this.#deps.engine.enqueue(tx, { kind: KIND, payload })
+      await this.#send(tx, payload)
     }
   }
 
@@ -122,11 +124,12 @@ export class Callbacks {
       .executeTakeFirstOrThrow()
     if (callback === null)
       throw new AppError(ERRORS.REQUEST_INVALID, `task ${taskId} was asked for without a callback`)
-    const before = await this.#lastJob(tx, taskId)
+    const before = (await this.#underWay(tx, taskId)) ?? (await this.#lastJob(tx, taskId))
     const type = `${kind}.${status}`
     // The receiver knows a repetition by its id.
     const same = before && before.payload.type === type ? before.payload.webhookId : undefined
-    if (before && isActive(before.state)) await this.#deps.engine.cancelJob(tx, before.id)
+    // One of an older version has no key to be found by.
+    if (before && isActive(before.state)) await this.#cancel(tx, before.id)
     const webhookId = same ?? `msg_${newId()}`
     const payload: CallbackPayload = {
       taskId,
@@ -136,7 +139,31 @@ export class Callbacks {
       url: callback,
       webhookId,
     }
-    await this.#deps.engine.enqueue(tx, { kind: KIND, payload })
+    await this.#send(tx, payload)
+  }
+
+  /** A task has one chain of attempts: what waits or is under way is taken over. Of two at the same moment, one joins the other. */
+  async #send(tx: Tx, payload: CallbackPayload): Promise<void> {
+    const before = await this.#underWay(tx, payload.taskId)
+    if (before) await this.#cancel(tx, before.id)
+    await this.#deps.engine.enqueue(tx, { kind: KIND, payload, shareKey: chainOf(payload.taskId) })
+  }
+
+  async #cancel(tx: Tx, jobId: string): Promise<void> {
+    await this.#deps.engine.cancelJob(tx, jobId).catch((error: unknown) => {
+      if (!isAppError(error, ERRORS.TASK_FINISHED)) throw error
+    })
+  }
+
+  async #underWay(tx: Tx, taskId: string) {
+    const row = await tx.db
+      .selectFrom('jobs')
+      .select(['id', 'state', 'payload'])
+      .where('share_key', '=', chainOf(taskId))
+      .where(activeIn())
+      .where(sql<boolean>`cancel_requested = 0`)
+      .executeTakeFirst()
+    return row && { ...row, payload: JSON.parse(row.payload) as CallbackPayload }
   }
 
   async #lastJob(tx: Tx, taskId: string) {
@@ -289,6 +316,10 @@ export class Callbacks {
       })
       .execute()
   }
+}
+
+function chainOf(taskId: string): string {
+  return `callback:${taskId}`
 }
 
 function requireEnd(taskId: string, status: string): void {

@@ -180,4 +180,30 @@ describe.each(availableBackends())('many exports on %s', (backend) => {
     const body = await read<{ type: string; data: { task_id: string } }>(`/api/exports/${task_id}/callback`)
     expect(body).toMatchObject({ type: 'export.succeeded', data: { task_id } })
   })
+
+  test('a callback that is sent again many times at once has one chain of attempts', async () => {
+    const { business, client, ledger } = await setup()
+    const receiver = business.receiver(503)
+    const source_url = business.source({ total: 1 }).url
+    const { task_id } = await client.run({ source_url, callback: receiver.url })
+    const resend = () =>
+      client.ask('POST', `/api/exports/${task_id}/deliveries/resend`, { key: client.project.key })
+    for (let round = 0; round < 2; round++) {
+      const answers = await Promise.all(Array.from({ length: 6 }, resend))
+      expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(202))
+      await receiver.call()
+    }
+    await until('one chain waits for its next attempt', async () => {
+      const jobs = await ledger.db
+        .selectFrom('jobs')
+        .select(['state', 'due_at', 'created_at', 'attempts'])
+        .where('kind', '=', 'callback')
+        .where('state', 'in', ['pending', 'running', 'waiting'])
+        .execute()
+      expect(jobs.filter(({ state }) => state === 'pending').length).toBeLessThanOrEqual(1)
+      return jobs.length === 1 && jobs[0]?.state === 'pending' && jobs[0].attempts > 0
+    })
+    const ids = receiver.calls.map(({ headers }) => headers['webhook-id'])
+    expect(new Set(ids).size).toBe(1)
+  })
 })
