@@ -98,6 +98,14 @@ test('every mistake in a request gets a problem document that says what is wrong
     if (code === 'REQUEST_INVALID')
       expect(problem).toMatchObject({ errors: [{ path: expect.any(String), message: expect.any(String) }] })
   }
+  // For programs that say it in words of their own.
+  const named = await ask('POST', '/api/projects', { key: ADMIN_TOKEN, body: { name: '', more: 1 } })
+  expect(await named.json()).toMatchObject({
+    errors: [
+      { path: 'body', rule: 'additionalProperties', name: 'more' },
+      { path: 'body/name', rule: 'minLength', limit: 1 },
+    ],
+  })
 })
 
 test('health, metrics, the reference and the start page need no key', async () => {

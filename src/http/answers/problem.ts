@@ -14,9 +14,16 @@ export const Problem = Type.Object(
     detail: Type.String({ description: 'For people' }),
     instance: Type.String({ description: 'The id of the request' }),
     errors: Type.Optional(
-      Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
-        description: 'With REQUEST_INVALID: each mistake with its place',
-      }),
+      Type.Array(
+        Type.Object({
+          path: Type.String(),
+          message: Type.String(),
+          rule: Type.Optional(Type.String({ description: 'The keyword of JSON Schema that does not hold' })),
+          limit: Type.Optional(Type.Number({ description: 'Of a rule about a length, a count or a number' })),
+          name: Type.Optional(Type.String({ description: 'The field that is missing or not known' })),
+        }),
+        { description: 'With REQUEST_INVALID: each mistake with its place' },
+      ),
     ),
   },
   { title: 'Problem', additionalProperties: true, description: 'RFC 9457' },
@@ -79,6 +86,13 @@ export function toAppError(error: FastifyError | Error): AppError {
 
 type Validation = NonNullable<FastifyError['validation']>
 
+interface Extra {
+  additionalProperty?: string
+  missingProperty?: string
+  allowedValues?: unknown[]
+  limit?: unknown
+}
+
 /** What a field that does not exist may have been meant to be. */
 function meant(name: string, { parentSchema }: { parentSchema?: { properties?: object } }): string {
   const near = closest(name, Object.keys(parentSchema?.properties ?? {}))
@@ -87,13 +101,20 @@ function meant(name: string, { parentSchema }: { parentSchema?: { properties?: o
 
 function invalidRequest(validation: Validation, where: string): AppError {
   const errors = oneForEachUnion(validation).map((error) => {
-    const { instancePath, message, params } = error
-    const extra = (params as { additionalProperty?: string; allowedValues?: unknown[] }) ?? {}
+    const { instancePath, message, params, keyword } = error
+    const extra = (params ?? {}) as Extra
     const hint = extra.allowedValues ? `: ${extra.allowedValues.join(', ')}` : ''
-    const name = extra.additionalProperty
+    const unknown = extra.additionalProperty
       ? ` (${extra.additionalProperty}${meant(extra.additionalProperty, error as object)})`
       : ''
-    return { path: `${where}${instancePath}`, message: `${message ?? 'is not valid'}${hint}${name}` }
+    const name = extra.additionalProperty ?? extra.missingProperty
+    return {
+      path: `${where}${instancePath}`,
+      message: `${message ?? 'is not valid'}${hint}${unknown}`,
+      rule: keyword,
+      ...(typeof extra.limit === 'number' && { limit: extra.limit }),
+      ...(name !== undefined && { name }),
+    }
   })
   const detail = errors.map(({ path, message }) => `${path} ${message}`).join('; ')
   return new AppError(ERRORS.REQUEST_INVALID, detail, { details: { errors } })
@@ -120,7 +141,7 @@ function oneForEachUnion(validation: Validation): Validation {
         return errors.filter((error) => error !== union && (!within.includes(error) || best.includes(error)))
       const kinds = new Set(within.filter((error) => isOtherKind(error, union)).map(kindAsked))
       if (kinds.size === 0) return errors
-      const one = { ...union, message: `must be ${[...kinds].join(' or ')}`, params: {} }
+      const one = { ...union, keyword: 'type', message: `must be ${[...kinds].join(' or ')}`, params: {} }
       return errors.filter((error) => !within.includes(error)).map((error) => (error === union ? one : error))
     }, validation)
 }
