@@ -77,7 +77,7 @@ export async function retryPage<T>(
 function exhausted(failure: AppError, tried: number): AppError {
   if (tried === 1) return failure
   const { kind, details, retryAfter } = failure
-  return new AppError(kind, `${failure.message} (tried ${tried} times)`, {
+  return new AppError(kind, `${failure.message} (asked ${tried} times in this attempt)`, {
     cause: failure,
     details,
     retryable: !CONTENT.includes(kind),

@@ -197,7 +197,7 @@ describe('a source that misbehaves', () => {
     }))
     await expect(fetchSample(source, {}, clock)).rejects.toMatchObject({
       kind: ERRORS.SOURCE_SHORT_PAGE,
-      message: 'page 1 has 99 rows, it must have 100 (tried 6 times)',
+      message: 'page 1 has 99 rows, it must have 100 (asked 6 times in this attempt)',
     })
     expect(source.pages.filter((page) => page === 1)).toHaveLength(6)
     expect(clock.waits).toHaveLength(5)

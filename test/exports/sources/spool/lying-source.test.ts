@@ -120,6 +120,6 @@ test('a source that stays down is told as such', async () => {
   const source = await loopbackSource(({ response }) => response.destroy())
   await expect(fetchSample(source)).rejects.toMatchObject({
     kind: ERRORS.SOURCE_UNREACHABLE,
-    message: expect.stringMatching(/^page 0 could not be fetched: .*\(tried 6 times\)$/),
+    message: expect.stringMatching(/^page 0 could not be fetched: .*\(asked 6 times in this attempt\)$/),
   })
 })

@@ -69,7 +69,9 @@ describe('pages that are read in threads', () => {
     )
     const error = await fetchInThreads(bad, { threads, directory }).catch((reason: unknown) => reason)
     expect(isAppError(error, ERRORS.SOURCE_NOT_JSON)).toBe(true)
-    expect(String(error)).toMatch(/page 470 is not JSON: expected a value at byte 28 \(tried 2 times\)/)
+    expect(String(error)).toMatch(
+      /page 470 is not JSON: expected a value at byte 28 \(asked 2 times in this attempt\)/,
+    )
     const spool = await fetchInThreads(honest(), { threads, directory })
     expect(spool.resumed.resumed).toBe(true)
     expect(textOf(spool)).toBe(spoolText(rows))
