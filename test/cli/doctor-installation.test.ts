@@ -60,8 +60,8 @@ describe.each(availableBackends())('on %s', (name) => {
       .insertInto('settings')
       .values({ key: 'last_backup_at', value: at, updated_at: 0 })
       .execute()
-    expect((await findings(wharf.backend.env)).of('backup')).toEqual([
-      { level: 'ok', check: 'backup', message: 'the last back-up is 3 hours old' },
+    expect((await findings(wharf.backend.env)).of('backup')).toMatchObject([
+      { level: 'ok', check: 'backup', message: 'the last back-up is 3 hours old', kind: 'backup_age' },
     ])
   })
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { FINDING_KINDS } from '../../src/app/doctor/finding.ts'
 import { ERRORS } from '../../src/kernel/index.ts'
 
 type Words = { [name: string]: string | Words }
@@ -46,6 +47,13 @@ describe('the words of the console', () => {
   test('every code of the server has its sentence, and no sentence is without its code', () => {
     for (const language of ['en', 'zh'] as const)
       expect(Object.keys(read(language, 'errors.json')).sort()).toEqual(Object.keys(ERRORS).sort())
+  })
+
+  test('everything that the doctor can find has its sentence', () => {
+    for (const language of ['en', 'zh'] as const)
+      expect(Object.keys(read(language, 'overview.json').finding as Words).sort()).toEqual(
+        [...FINDING_KINDS].sort(),
+      )
   })
 
   test.each(files)('nothing in %s is empty', (file) => {

@@ -15,9 +15,10 @@ const ANSWER_MS = 10_000
 /** Writes a small file, reads it and deletes it: what a bucket or folder allows is known only then. */
 export async function checkStore(config: Config): Promise<Finding[]> {
   const remote = remoteStore(config)
+  const at = remote ?? config.filesDir
   const place = remote ?? `the folder ${config.filesDir}`
   if (remote === null && !existsSync(config.filesDir))
-    return [warn('store', `there is no ${place} yet; the first start makes it`)]
+    return [warn('store', `there is no ${place} yet; the first start makes it`, 'store_none', { place: at })]
   try {
     const store = await openStore(config, systemClock)
     const key = `doctor/${randomUUID()}`
@@ -27,12 +28,13 @@ export async function checkStore(config: Config): Promise<Finding[]> {
       const { stream } = await store.open(key)
       for await (const _chunk of stream);
       await store.delete(key)
-      return [ok('store', `${place} takes, gives and deletes files`)]
+      return [ok('store', `${place} takes, gives and deletes files`, 'store', { place: at })]
     } finally {
       await store.close()
     }
   } catch (error) {
-    return [fail('store', `${place} cannot be used (${messageOf(error)})`)]
+    const reason = messageOf(error)
+    return [fail('store', `${place} cannot be used (${reason})`, 'store_unusable', { place: at, reason })]
   }
 }
 
@@ -51,6 +53,7 @@ export async function checkShared(config: Config, instances: readonly LivingInst
       warn(
         'store',
         'files are not shared: a second instance would refuse to start; set WHARF_SHARED_DIR or S3_BUCKET on each',
+        'files_not_shared',
       ),
     ]
   const odd = instances.filter(({ store }) => store !== remote)
@@ -59,6 +62,8 @@ export async function checkShared(config: Config, instances: readonly LivingInst
       fail(
         'store',
         `${named(odd)} keeps files in ${odd[0]?.store ?? 'a folder'}, this one in ${remote ?? 'a folder'}`,
+        'store_differs',
+        { hosts: hostsOf(odd), theirs: odd[0]?.store ?? '–', ours: remote ?? '–' },
       ),
     ]
   const unseen: LivingInstance[] = []
@@ -70,14 +75,21 @@ export async function checkShared(config: Config, instances: readonly LivingInst
       fail(
         'store',
         `the marker of ${named(unseen)} is not in ${shared}: it is not the same folder on all instances`,
+        'folder_differs',
+        { hosts: hostsOf(unseen), folder: shared ?? '' },
       ),
     ]
   const alone = shared === null ? '; runs and processing also need WHARF_SHARED_DIR' : ''
-  return [ok('store', `files are shared${alone}`)]
+  const kind = shared === null ? 'files_shared_partly' : 'files_shared'
+  return [ok('store', `files are shared${alone}`, kind)]
 }
 
 function named(instances: readonly LivingInstance[]): string {
-  return `the instance on ${[...new Set(instances.map(({ host }) => host))].join(' and ')}`
+  return `the instance on ${hostsOf(instances, ' and ')}`
+}
+
+function hostsOf(instances: readonly LivingInstance[], between = ', '): string {
+  return [...new Set(instances.map(({ host }) => host))].join(between)
 }
 
 async function markerOf(shared: string | null, id: string): Promise<string | null> {
@@ -95,9 +107,11 @@ export async function checkDisks({ WHARF_DATA_DIR, filesDir }: Config): Promise<
     const { bavail, blocks, bsize } = await statfs(folder)
     const [free, size] = [bavail * bsize, blocks * bsize]
     const text = `${inGigabytes(free)} of ${inGigabytes(size)} are free for ${folder}`
-    if (free < LITTLE_ROOM) findings.push(fail('disk', `${text}: nothing new is accepted`))
-    else if (free < size * NEARLY_FULL) findings.push(warn('disk', text))
-    else findings.push(ok('disk', text))
+    const values = { free_bytes: free, size_bytes: size, folder }
+    if (free < LITTLE_ROOM)
+      findings.push(fail('disk', `${text}: nothing new is accepted`, 'disk_full', values))
+    else if (free < size * NEARLY_FULL) findings.push(warn('disk', text, 'disk', values))
+    else findings.push(ok('disk', text, 'disk', values))
   }
   return findings
 }

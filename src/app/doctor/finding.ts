@@ -2,13 +2,67 @@ export interface Finding {
   level: 'ok' | 'warn' | 'fail'
   check: 'settings' | 'server' | 'ledger' | 'redis' | 'store' | 'clock' | 'disk' | 'backup'
   message: string
+  /** The same for programs that say it in another language: which sentence, and what is put into it. */
+  kind?: FindingKind
+  values?: FindingValues
 }
+
+/** Names that end in `_ms` are times, in `_bytes` sizes. */
+export type FindingValues = Record<string, string | number>
+
+/** What can be found about the parts of a running server. */
+export const FINDING_KINDS = [
+  'backup_age',
+  'backup_none',
+  'backup_unreadable',
+  'clock_agrees',
+  'clock_ahead',
+  'clock_behind',
+  'connections',
+  'connections_few',
+  'connections_tight',
+  'disk',
+  'disk_full',
+  'files_shared',
+  'files_shared_partly',
+  'files_not_shared',
+  'folder_differs',
+  'ledger',
+  'ledger_empty',
+  'ledger_none',
+  'ledger_not_durable',
+  'ledger_too_new',
+  'ledger_too_old',
+  'ledger_unreadable',
+  'postgres_old',
+  'redis',
+  'redis_drops',
+  'redis_forgets',
+  'redis_none',
+  'redis_old',
+  'redis_unknown',
+  'redis_unusable',
+  'store',
+  'store_differs',
+  'store_none',
+  'store_unusable',
+] as const
+export type FindingKind = (typeof FINDING_KINDS)[number]
 
 export type Check = Finding['check']
 
-export const ok = (check: Check, message: string): Finding => ({ level: 'ok', check, message })
-export const warn = (check: Check, message: string): Finding => ({ level: 'warn', check, message })
-export const fail = (check: Check, message: string): Finding => ({ level: 'fail', check, message })
+const finding =
+  (level: Finding['level']) =>
+  (check: Check, message: string, kind?: FindingKind, values: FindingValues = {}): Finding => ({
+    level,
+    check,
+    message,
+    ...(kind && { kind, values }),
+  })
+
+export const ok = finding('ok')
+export const warn = finding('warn')
+export const fail = finding('fail')
 
 /** Whether a version is at least another; what follows the numbers is left out. */
 export function isAtLeast(version: string, wanted: string): boolean {

@@ -23,6 +23,15 @@ export function HealthPanel() {
     queryFn: ({ signal }) => getHealth(signal),
     refetchInterval: AGAIN_MS,
   })
+  const format = useFormat()
+  const inWords = (values: Record<string, string | number>) =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => {
+        if (name.endsWith('_ms')) return [name.slice(0, -3), format.duration(Number(value))]
+        if (name.endsWith('_bytes')) return [name.slice(0, -6), format.bytes(Number(value))]
+        return [name, value]
+      }),
+    )
   const findings = [...(data?.findings ?? [])].sort(
     (a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level),
   )
@@ -30,13 +39,18 @@ export function HealthPanel() {
     <Panel title={t('overview.health.title')}>
       {error && <ProblemNote error={error} />}
       <ul className="overview-health">
-        {findings.map(({ check, level, message }) => (
+        {findings.map(({ check, level, message, kind, values = {} }) => (
           <li key={message}>
             <span className="overview-health-head">
               <b>{t(`overview.health.${check}`)}</b>
               <Pill tone={TONES[level]}>{t(`overview.health.level.${level}`)}</Pill>
             </span>
-            <span className="overview-sub">{message}</span>
+            <span className="overview-sub">
+              {/* A server that is newer may say what this page has no sentence for. */}
+              {kind
+                ? t(`overview.finding.${kind as 'disk'}`, { defaultValue: message, ...inWords(values) })
+                : message}
+            </span>
           </li>
         ))}
         <Agents />

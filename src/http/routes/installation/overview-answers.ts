@@ -85,6 +85,12 @@ export const HealthAnswer = Type.Object(
           check: Type.Enum(['settings', 'server', 'ledger', 'redis', 'store', 'clock', 'disk', 'backup']),
           level: Type.Enum(['ok', 'warn', 'fail']),
           message: Type.String(),
+          kind: Type.Optional(Type.String({ description: 'which sentence it is, for other languages' })),
+          values: Type.Optional(
+            Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+              description: 'what is put into it; `_ms` are times, `_bytes` sizes',
+            }),
+          ),
         },
         { title: 'Finding' },
       ),
