@@ -94,6 +94,7 @@ export function NodeList(props: Props) {
               <button
                 type="button"
                 className="builder-name"
+                data-node={id}
                 aria-pressed={props.selected.join('.') === id}
                 onClick={() => props.onSelect(path)}
               >
@@ -109,6 +110,7 @@ export function NodeList(props: Props) {
                       type="text"
                       size="small"
                       icon={icon}
+                      data-step={step}
                       disabled={stepFrom(props.forest, path, step) === undefined}
                       aria-label={t(`make.builder.step.${step}`)}
                       title={t(`make.builder.step.${step}`)}

@@ -1,6 +1,6 @@
 import { FolderAddOutlined, PlusOutlined } from '@ant-design/icons'
 import { Alert, Button, Checkbox, Dropdown, Segmented } from 'antd'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { SheetPreview } from '../../../api/export-drafts.ts'
 import './builder.css'
@@ -20,6 +20,7 @@ import {
   stepFrom,
   ungroup,
 } from './edit-tree.ts'
+import { useNextFocus } from './next-focus.ts'
 import { NodeList } from './node-list.tsx'
 import { RowForm } from './row-form.tsx'
 import { suggestColumn } from './suggest-columns.ts'
@@ -43,6 +44,8 @@ export function TemplateBuilder({ text, onChange, seen, onLook, isLooking, onJso
   const [side, setSide] = useState<Side>('columns')
   const [selected, setSelected] = useState<Path>([])
   const [marked, setMarked] = useState<readonly string[]>([])
+  const root = useRef<HTMLDivElement>(null)
+  const focusNext = useNextFocus(root)
   const reading = readTemplate(text)
   if (reading.kind === 'use')
     return <Alert type="info" showIcon title={t('make.builder.by_name', { name: reading.name })} />
@@ -65,9 +68,26 @@ export function TemplateBuilder({ text, onChange, seen, onLook, isLooking, onJso
     setSelected(path)
     setMarked([])
   }
-  const move = (from: Path, to: Path | undefined) => to && put(moveTo(forest, from, to))
+  const move = (from: Path, to: Path | undefined, step?: Step) => {
+    if (!to) return
+    const moved = moveTo(forest, from, to)
+    put(moved)
+    focusNext({ node: moved.path, ...(step && { step }) })
+  }
+  /** The next one takes its place, or else the one before it. */
+  const without = (path: Path, next: Forest) => {
+    setForest(next)
+    setMarked([])
+    const before = path.with(-1, Math.max(0, (path.at(-1) ?? 0) - 1))
+    const left = [path, before].find((one) => nodeAt(next, one)) ?? []
+    setSelected(left)
+    focusNext(left.length > 0 ? { node: left } : 'add')
+  }
   const end = [forest.length]
-  const add = (added: TreeNode) => put({ forest: insertAt(forest, end, [added]), path: end })
+  const add = (added: TreeNode) => {
+    put({ forest: insertAt(forest, end, [added]), path: end })
+    focusNext('form')
+  }
   const used = namesIn(tree.columns)
   const unused = (seen?.keys ?? []).filter((name) => !used.has(name))
   const sampleOf = (name: string) => sampleValues(seen, name)
@@ -82,7 +102,7 @@ export function TemplateBuilder({ text, onChange, seen, onLook, isLooking, onJso
       </div>
     )
   return (
-    <div className="builder">
+    <div className="builder" ref={root}>
       <Segmented<Side>
         aria-label={t('make.builder.side')}
         value={side}
@@ -104,16 +124,9 @@ export function TemplateBuilder({ text, onChange, seen, onLook, isLooking, onJso
         onMark={setMarked}
         onSelect={setSelected}
         onMove={move}
-        onStep={(path, step: Step) => move(path, stepFrom(forest, path, step))}
-        onRemove={(path) => {
-          setForest(removeAt(forest, path))
-          setSelected([])
-          setMarked([])
-        }}
-        onUngroup={(path) => {
-          setForest(ungroup(forest, path))
-          setSelected([])
-        }}
+        onStep={(path, step: Step) => move(path, stepFrom(forest, path, step), step)}
+        onRemove={(path) => without(path, removeAt(forest, path))}
+        onUngroup={(path) => without(path, ungroup(forest, path))}
       />
       <div className="builder-add">
         {side === 'columns' ? (
@@ -146,7 +159,10 @@ export function TemplateBuilder({ text, onChange, seen, onLook, isLooking, onJso
         <Button
           icon={<FolderAddOutlined />}
           disabled={marked.length === 0}
-          onClick={() => put(groupNodes(forest, marked.map(pathOf), t('make.builder.new_group')))}
+          onClick={() => {
+            put(groupNodes(forest, marked.map(pathOf), t('make.builder.new_group')))
+            focusNext('form')
+          }}
         >
           {t('make.builder.group')}
         </Button>
@@ -157,6 +173,7 @@ export function TemplateBuilder({ text, onChange, seen, onLook, isLooking, onJso
               onChange('')
               setSelected([])
               setMarked([])
+              focusNext('add')
             }}
           >
             {t('make.builder.reset')}
