@@ -33,6 +33,18 @@ describeConsole('administration', (bench) => {
     })
     expect(refused.status).toBe(403)
 
+    // Anna is offered nothing that she would be refused, and told why.
+    const hers = await bench.visit({ key, path: '/exports/new' })
+    await hers.getByText('Your key cannot do this').waitFor()
+    for (const path of ['/exports', '/saved/exports', '/transfers', '/processing']) {
+      await hers.goto(`${bench.wharf.address}${path}`)
+      await hers.getByText('Read only', { exact: true }).waitFor()
+      await hers.locator('main h1').waitFor()
+      const buttons = hers.getByRole('button', { name: /New export|New delivery|Choose files|sample/ })
+      expect(await buttons.count(), path).toBe(0)
+    }
+    await hers.close()
+
     await page.getByRole('spinbutton', { name: /Rows per day/ }).fill('500')
     await page.getByRole('spinbutton', { name: /Rows per day/ }).press('Enter')
     await until('the limit is known', async () => {

@@ -134,6 +134,12 @@ describeConsole('for everyone', (bench) => {
     // A letter that is typed is a letter.
     await page.keyboard.type('n?')
     await expect.poll(() => page.locator('#source_url').inputValue()).toBe('n?')
+    // Also where nothing has the focus, beside a form that is being filled in.
+    await page.getByRole('heading', { level: 1 }).click()
+    await page.keyboard.press('?')
+    await page.keyboard.type('gr')
+    expect(await page.locator('dialog[open]').count()).toBe(0)
+    expect(page.url()).toContain('/exports/new')
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Command palette' }).and(page.locator(':focus')).waitFor()
     await page.keyboard.type('orders')

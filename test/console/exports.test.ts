@@ -46,12 +46,13 @@ describeConsole(
       await page.getByRole('link', { name: 'Exports' }).last().click()
 
       await row(page, first).getByRole('button', { name: 'Stop' }).click()
-      await page.locator('.ant-popconfirm').getByRole('button', { name: 'Stop' }).click()
+      await page.locator('.ant-popconfirm').getByRole('button', { name: 'Stop' }).dblclick()
       await row(page, first).getByText('Cancelled').waitFor()
       await row(page, second).getByText('Done').waitFor()
       source.release()
-      await row(page, first).getByRole('button', { name: 'Retry' }).click()
+      await row(page, first).getByRole('button', { name: 'Retry' }).dblclick()
       await row(page, first).getByText('Done').waitFor()
+      expect(await page.locator('.toast[data-tone="bad"]').allTextContents()).toEqual([])
     })
 
     test('a failure is told in words, with its code', async () => {

@@ -5,10 +5,17 @@ import { expect, test } from 'vitest'
 import { describeConsole, seriousFaults } from '../support/console.ts'
 import { until } from '../support/until.ts'
 
+/** Whether the top of an element is where one looks. */
+const TOP_IN_VIEW = ((element: { getBoundingClientRect(): { top: number } }) => {
+  const { top } = element.getBoundingClientRect()
+  return top >= 0 && top < 700
+}) as never
+
 const WORDS = {
   en: {
     locale: 'en-US',
     load: 'Load the columns',
+    ready: /^The preview is ready: \d+ rows$/,
     up: 'Move up',
     group: 'Group under a header',
     header: 'Header',
@@ -29,6 +36,7 @@ const WORDS = {
   zh: {
     locale: 'zh-CN',
     load: '加载列',
+    ready: /^预览已生成：\d+ 行$/,
     up: '上移',
     group: '合并到一个表头',
     header: '表头',
@@ -76,12 +84,15 @@ describeConsole('making exports', (bench) => {
       })
       const button = (label: string) => page.getByRole('button', { name: label, exact: true })
       await button(words.load).click()
-      await page.locator('.sheet').waitFor()
+      // Brought into view, and said to those who only hear the page.
+      await page.getByRole('status').filter({ hasText: words.ready }).waitFor()
+      await expect.poll(() => page.locator('.sheet').evaluate(TOP_IN_VIEW)).toBe(true)
 
       // With the keyboard: the balance above its group, and then out of it.
       await node(page, 'Balance').locator('.builder-name').press('Enter')
       await page.getByRole('button', { name: words.up }).press('Enter')
-      await page.getByRole('button', { name: words.up }).press('Enter')
+      await page.getByRole('button', { name: words.up }).and(page.locator(':focus')).waitFor()
+      await page.keyboard.press('Enter')
       await expect
         .poll(() => page.locator('.builder-title').allTextContents())
         .toEqual([
@@ -105,7 +116,9 @@ describeConsole('making exports', (bench) => {
       await node(page, 'Delivery').locator('input[type="checkbox"]').check()
       await node(page, 'Express').locator('input[type="checkbox"]').check()
       await page.getByRole('button', { name: words.group }).click()
-      await page.getByLabel(words.header, { exact: true }).fill('Shipping')
+      // The header of the new group is what one types next; no letter of it is a shortcut.
+      await page.getByLabel(words.header, { exact: true }).and(page.locator(':focus')).waitFor()
+      await page.keyboard.type('Shipping')
       expect(await seriousFaults(page)).toEqual([])
       await node(page, '金额 Amount').last().locator('.builder-name').click()
       await page.getByLabel(words.total).click()
@@ -126,16 +139,33 @@ describeConsole('making exports', (bench) => {
       })
       expect(saved.next_runs).toHaveLength(5)
 
-      await button(words.run).click()
+      await button(words.run).dblclick()
       await page.getByText(words.done, { exact: true }).first().waitFor()
       const first = page.url()
-      await button(words.again).click()
+      await button(words.again).dblclick()
       await until('another export is shown', () => page.url() !== first && page.url().includes('/exports/'))
       await page.getByText(words.done, { exact: true }).first().waitFor()
       const task = page.url().split('/').at(-1) as string
       expect(await api('GET', `/api/exports/${task}`)).toMatchObject({ status: 'succeeded', type: 'excel' })
+      // Two clicks are one wish, and no error.
+      await expect.poll(() => page.locator('.toast[data-tone="bad"]').count()).toBe(0)
+      const { items } = (await api('GET', '/api/exports?search=orders')) as { items: unknown[] }
+      expect(items).toHaveLength(language === 'en' ? 2 : 4)
     },
   )
+
+  test('what the server has against a field is said at the field, in its words and language', async () => {
+    const page = await bench.visit({
+      key: bench.wharf.demoKey,
+      path: '/exports/new?sample',
+      locale: 'zh-CN',
+    })
+    await page.getByLabel('文件名').fill('x'.repeat(1_001))
+    await page.getByRole('button', { name: '开始导出' }).click()
+    await page.locator('#file_name:focus').waitFor()
+    await page.locator('.ant-form-item-explain', { hasText: '最多 1000 个字符' }).waitFor()
+    await page.getByRole('alert').getByText('文件名：最多 1000 个字符').waitFor()
+  })
 
   test('an export is changed and run with the secrets that it had, which the page never sees', async () => {
     const source_url = `${bench.wharf.address}/samples/orders?rows=5`

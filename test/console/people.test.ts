@@ -33,7 +33,7 @@ describeConsole(
       await page.locator('.session-menu-person', { hasText: '林 Lin' }).waitFor()
       await page.locator('.make-actions button[type="submit"]').click()
       const download = page.waitForEvent('download')
-      await page.getByRole('button', { name: words.download }).click()
+      await page.getByRole('button', { name: words.download, exact: true }).click()
       await download
       await page.getByRole('cell', { name: '林 Lin', exact: true }).waitFor()
       expect(await seriousFaults(page)).toEqual([])

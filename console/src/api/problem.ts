@@ -1,3 +1,13 @@
+/** One thing that is wrong with a request: the rule of JSON Schema that does not hold, and where. */
+export interface Mistake {
+  path: string
+  message: string
+  rule?: string
+  limit?: number
+  /** The field that is missing, or that there is not. */
+  name?: string
+}
+
 /** An error that the server has told (RFC 9457), or that the way to it has. `code` can be searched for in the docs. */
 export class Problem extends Error {
   readonly code: string
@@ -6,12 +16,13 @@ export class Problem extends Error {
   readonly path: string | undefined
   /** The column inside the text at `path`, counted from 1. */
   readonly position: number | undefined
+  readonly mistakes: readonly Mistake[]
 
   constructor(
     code: string,
     status: number,
     message: string,
-    place: { path?: string | undefined; position?: number | undefined } = {},
+    place: { path?: string | undefined; position?: number | undefined; mistakes?: readonly Mistake[] } = {},
   ) {
     super(message)
     this.name = 'Problem'
@@ -19,6 +30,7 @@ export class Problem extends Error {
     this.status = status
     this.path = place.path
     this.position = place.position
+    this.mistakes = place.mistakes ?? []
   }
 }
 
@@ -28,10 +40,11 @@ export async function problemOf(answer: Response): Promise<Problem> {
     detail?: string
     path?: string
     position?: number
-    errors?: { path: string }[]
+    errors?: Mistake[]
   }
   return new Problem(body.code ?? `HTTP_${answer.status}`, answer.status, body.detail ?? answer.statusText, {
     path: body.path ?? body.errors?.[0]?.path,
     position: body.position,
+    ...(body.errors && { mistakes: body.errors }),
   })
 }

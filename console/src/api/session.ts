@@ -10,8 +10,9 @@ export interface Session {
   projectName: string | null
   /** The name of a person; null when a key signed in. */
   person: string | null
-  /** Whether cancelling and the like would be refused. */
-  mayChangeExports: boolean
+  /** What the key may do; null: everything, or everything that is only looking. */
+  scopes: Who['scopes']
+  looksOnly: boolean
   /** Those of a person who has several. */
   projects: Who['projects']
 }
@@ -29,15 +30,29 @@ export function signIn(who: Who): void {
     projectId: who.project_id,
     projectName: who.project_name,
     person: who.person?.name ?? null,
-    mayChangeExports: mayChangeExports(who),
+    scopes: who.scopes,
+    looksOnly: who.looks_only,
     projects: who.projects,
   })
 }
 
-const CHANGES: readonly string[] = ['all', 'exports', 'exports:*', 'exports:write']
+const PROJECT_DOMAINS = ['exports', 'transfers', 'processing'] as const
+export type Domain = (typeof PROJECT_DOMAINS)[number] | 'runs' | 'admin'
 
-function mayChangeExports({ scopes, looks_only }: Who): boolean {
-  return scopes === null ? !looks_only : scopes.some((scope) => CHANGES.includes(scope))
+/** As the server decides by role and scopes: what it would refuse is not offered. */
+export function may(who: Session | null | undefined, deed: 'look' | 'change', domain: Domain): boolean {
+  if (!who) return false
+  const { scopes, looksOnly } = who
+  if (scopes === null) return deed === 'look' || !looksOnly
+  if (domain === 'admin') return false
+  const wide = domain === 'runs' ? [] : ['all', ...(deed === 'look' ? ['read'] : [])]
+  const enough: string[] = [...wide, domain, `${domain}:*`, `${domain}:${deed === 'look' ? 'read' : 'write'}`]
+  return scopes.some((scope) => enough.includes(scope))
+}
+
+/** Whether the session changes nothing at all, wherever it looks. */
+export function onlyLooks(who: Session | null | undefined): boolean {
+  return !PROJECT_DOMAINS.some((domain) => may(who, 'change', domain))
 }
 
 export function signOut(because: 'expired' | null = null): void {

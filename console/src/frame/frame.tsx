@@ -4,14 +4,16 @@ import { useTranslation } from 'react-i18next'
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import { session } from '../api/session.ts'
 import { lazyPart } from '../live/lazy-part.ts'
-import { PLACES, type Place } from '../pages/registry.ts'
+import { type Place, placesFor } from '../pages/registry.ts'
 import { Toasts } from '../parts/toasts.tsx'
 import { useStore } from '../store.ts'
 import './frame.css'
 import { Mark } from '../parts/mark.tsx'
+import { MayNot } from '../parts/may-not.tsx'
 import { NotFound } from '../parts/not-found.tsx'
 import { PageLoading } from '../parts/page-loading.tsx'
 import { ExportNotices } from './export-notices.tsx'
+import { useKeptFocus } from './keep-focus.ts'
 import { LinkBanner } from './link-banner.tsx'
 import { PageBoundary } from './page-boundary.tsx'
 import { ProjectChoice } from './project-choice.tsx'
@@ -24,12 +26,14 @@ const ShortcutSheet = lazyPart(async () => (await import('./shortcut-sheet.tsx')
 /** What stands around every page: where one is, where one may go, whether it is live, and who is signed in. */
 export function Frame() {
   const { t } = useTranslation()
-  const role = useStore(session)?.role
-  const places = PLACES.filter(({ roles }) => role !== undefined && roles.includes(role))
+  const who = useStore(session)
+  const role = who?.role
+  const places = placesFor(who)
   const [location] = useLocation()
   const [overlay, setOverlay] = useState<Overlay | null>(null)
   const close = () => setOverlay(null)
   useShortcuts(setOverlay)
+  useKeptFocus()
   const here = places.find(({ path }) => location.startsWith(path))
   return (
     <div className="frame">
@@ -68,9 +72,7 @@ export function Frame() {
                   <Page />
                 </Route>
               ))}
-              <Route path="/">
-                <Redirect to={places[0]?.path ?? '/'} replace />
-              </Route>
+              <Route path="/">{places[0] ? <Redirect to={places[0].path} replace /> : <MayNot />}</Route>
               <Route>
                 <NotFound />
               </Route>

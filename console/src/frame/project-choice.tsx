@@ -13,7 +13,12 @@ export function ProjectChoice() {
   const { data = [] } = useProjects()
   const isAdmin = current?.role === 'admin'
   const choices = isAdmin ? data : (current?.projects ?? [])
-  if (!isAdmin && choices.length < 2) return <span className="project-choice-name">{project?.name}</span>
+  if (!isAdmin && choices.length < 2)
+    return (
+      <span className="project-choice-name" title={project?.name}>
+        {project?.name}
+      </span>
+    )
   return (
     <Select
       className="project-choice"

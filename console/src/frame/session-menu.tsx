@@ -8,6 +8,7 @@ import { useToasts } from '../parts/toasts.tsx'
 import { useStore } from '../store.ts'
 import { LinkState } from './link-state.tsx'
 import { NoticeSwitch } from './notice-switch.tsx'
+import { ReadOnly } from './read-only.tsx'
 
 export function SessionMenu() {
   const { t } = useTranslation()
@@ -16,6 +17,7 @@ export function SessionMenu() {
   return (
     <div className="session-menu">
       {person !== null && <span className="session-menu-person">{person}</span>}
+      <ReadOnly />
       <LinkState />
       <NoticeSwitch />
       <Preferences />

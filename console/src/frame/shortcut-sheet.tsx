@@ -1,7 +1,7 @@
 import { Checkbox } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { session } from '../api/session.ts'
-import { PLACES } from '../pages/registry.ts'
+import { may, session } from '../api/session.ts'
+import { placesFor } from '../pages/registry.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { useStore } from '../store.ts'
 import './shortcut-sheet.css'
@@ -10,14 +10,14 @@ import { CTRL, setSingleKeys, singleKeys } from './shortcuts.ts'
 /** Every shortcut there is. */
 export function ShortcutSheet({ onClose }: { onClose(): void }) {
   const { t } = useTranslation()
-  const role = useStore(session)?.role
+  const who = useStore(session)
   const on = useStore(singleKeys)
-  const places = PLACES.filter(({ roles, shortcut }) => shortcut && role && roles.includes(role))
+  const places = placesFor(who).filter(({ shortcut }) => shortcut)
   const shortcuts: { keys: readonly string[]; does: string }[] = [
     { keys: [CTRL, 'K'], does: t('common.palette.title') },
     { keys: ['?'], does: t('common.shortcuts.title') },
     { keys: ['/'], does: t('common.shortcuts.search') },
-    { keys: ['N'], does: t('exports.new_export') },
+    ...(may(who, 'change', 'exports') ? [{ keys: ['N'], does: t('exports.new_export') }] : []),
     ...places.map(({ name, shortcut = '' }) => ({
       keys: ['G', shortcut.toUpperCase()],
       does: t('common.shortcuts.go_to', { page: t(`common.nav.${name}`) }),

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { useLocation } from 'wouter'
-import { PLACES } from '../pages/registry.ts'
+import { may, session } from '../api/session.ts'
+import { placesFor } from '../pages/registry.ts'
 import { Store } from '../store.ts'
 
 const KEPT_AS = 'wharf.single-keys'
@@ -35,11 +36,13 @@ export function useShortcuts(open: (overlay: Overlay) => void): void {
       if ((ctrlKey || metaKey) && !altKey && key.toLowerCase() === 'k')
         return act(() => latest.current.open('palette'))
       if (ctrlKey || metaKey || altKey || !singleKeys.get() || isTaken(event)) return
-      const place = timeStamp - gAt < SECOND_KEY_MS && PLACES.find(({ shortcut }) => shortcut === key)
+      const place =
+        timeStamp - gAt < SECOND_KEY_MS && placesFor(session.get()).find(({ shortcut }) => shortcut === key)
       gAt = key === 'g' ? timeStamp : 0
       if (place) return act(() => latest.current.go(place.path))
       if (key === '?') return act(() => latest.current.open('sheet'))
-      if (key === 'n') return act(() => latest.current.go('/exports/new'))
+      if (key === 'n' && may(session.get(), 'change', 'exports'))
+        return act(() => latest.current.go('/exports/new'))
       const search = key === '/' && document.querySelector<HTMLInputElement>('main search input')
       if (search) act(() => search.focus())
     }
@@ -48,11 +51,12 @@ export function useShortcuts(open: (overlay: Overlay) => void): void {
   }, [])
 }
 
-/** Somebody types, or a dialog has the keys. */
+const FORMS = 'form, .builder'
+
+/** Somebody types, or a dialog has the keys. In a form a letter is meant for it, even if none of its fields has the focus. */
 function isTaken({ target, defaultPrevented }: KeyboardEvent): boolean {
   if (defaultPrevented || document.querySelector('dialog[open]')) return true
-  return (
-    target instanceof HTMLElement &&
-    target.closest('input, textarea, select, [contenteditable="true"]') !== null
-  )
+  if (!(target instanceof HTMLElement)) return false
+  if (target.matches('body, [tabindex="-1"]') && document.querySelector(`main :is(${FORMS})`)) return true
+  return target.closest(`input, textarea, select, [contenteditable="true"], ${FORMS}`) !== null
 }

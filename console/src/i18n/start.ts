@@ -3,6 +3,11 @@ import { initReactI18next } from 'react-i18next'
 import type errors from './en/errors.json'
 import type en from './en/index.ts'
 import type make from './en/make.json'
+import type mistakes from './en/mistakes.json'
+import type overview from './en/overview.json'
+import type processing from './en/processing.json'
+import type runs from './en/runs.json'
+import type transfers from './en/transfers.json'
 
 export type Language = 'en' | 'zh'
 
@@ -10,11 +15,15 @@ type Base = typeof en
 
 interface Words extends Base {
   make: typeof make
+  overview: typeof overview
+  processing: typeof processing
+  runs: typeof runs
+  transfers: typeof transfers
 }
 
 declare module 'i18next' {
   interface CustomTypeOptions {
-    resources: { translation: Words; errors: typeof errors }
+    resources: { translation: Words; errors: typeof errors; mistakes: typeof mistakes }
   }
 }
 
@@ -31,13 +40,23 @@ const ERRORS = {
   zh: () => import('./zh/errors.json'),
 } satisfies Record<Language, () => Promise<{ default: object }>>
 
-/** Words of the pages that make exports: they are many, and the list of exports has no use for them. */
-const MAKE = {
-  en: () => import('./en/make.json'),
-  zh: () => import('./zh/make.json'),
+/** What can be wrong with a field of a form. */
+const MISTAKES = {
+  en: () => import('./en/mistakes.json'),
+  zh: () => import('./zh/mistakes.json'),
 } satisfies Record<Language, () => Promise<{ default: object }>>
 
-let wantsMake = false
+/** Words that the list of exports has no use for: they come with the pages that need them. */
+const LATER = {
+  make: { en: () => import('./en/make.json'), zh: () => import('./zh/make.json') },
+  overview: { en: () => import('./en/overview.json'), zh: () => import('./zh/overview.json') },
+  processing: { en: () => import('./en/processing.json'), zh: () => import('./zh/processing.json') },
+  runs: { en: () => import('./en/runs.json'), zh: () => import('./zh/runs.json') },
+  transfers: { en: () => import('./en/transfers.json'), zh: () => import('./zh/transfers.json') },
+} satisfies Record<string, Record<Language, () => Promise<{ default: object }>>>
+
+type Later = keyof typeof LATER
+const wanted = new Set<Later>()
 
 function preferred(): Language {
   const kept = localStorage.getItem(KEPT_AS)
@@ -49,21 +68,29 @@ function preferred(): Language {
 async function load(language: Language): Promise<void> {
   if (!i18next.hasResourceBundle(language, 'translation'))
     i18next.addResourceBundle(language, 'translation', (await BUNDLES[language]()).default)
-  if (wantsMake && !i18next.exists('make', { lng: language }))
-    i18next.addResourceBundle(language, 'translation', { make: (await MAKE[language]()).default }, true)
+  for (const name of wanted)
+    if (!i18next.exists(name, { lng: language }))
+      i18next.addResourceBundle(
+        language,
+        'translation',
+        { [name]: (await LATER[name][language]()).default },
+        true,
+      )
 }
 
 /** Before a page is drawn that needs them. */
-export async function loadMakeWords(): Promise<void> {
-  wantsMake = true
+export async function loadWords(name: Later): Promise<void> {
+  wanted.add(name)
   await load(i18next.language as Language)
 }
 
 /** Where this fails, an error shows its code and the server's words; the next change of language tries again. */
 async function loadErrors(language: Language): Promise<void> {
-  if (i18next.hasResourceBundle(language, 'errors')) return
-  const found = await ERRORS[language]().catch(() => null)
-  if (found) i18next.addResourceBundle(language, 'errors', found.default)
+  for (const [name, files] of Object.entries({ errors: ERRORS, mistakes: MISTAKES })) {
+    if (i18next.hasResourceBundle(language, name)) continue
+    const found = await files[language]().catch(() => null)
+    if (found) i18next.addResourceBundle(language, name, found.default)
+  }
 }
 
 async function use(language: Language): Promise<void> {

@@ -1,6 +1,6 @@
 import { CloseOutlined } from '@ant-design/icons'
 import { Button, ConfigProvider } from 'antd'
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import './dialog.css'
 
@@ -32,7 +32,8 @@ export function Dialog({
   const { t } = useTranslation()
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Closed while it is still on the page: the browser then gives the focus back to what opened it.
+  useLayoutEffect(() => {
     const opened = dialog.current
     opened?.showModal()
     if (opened) focusFirst(opened)

@@ -51,6 +51,12 @@ function formatFor(language: string): Format {
   })
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'always', style: 'short' })
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
+  const bytes = new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit: 'byte',
+    unitDisplay: 'long',
+    maximumFractionDigits: 0,
+  })
   const unit = (value: number, name: string, digits = 0) =>
     new Intl.NumberFormat(language, {
       style: 'unit',
@@ -63,7 +69,8 @@ function formatFor(language: string): Format {
     percent: (fraction) => percent.format(fraction),
     bytes(value) {
       const step = Math.min(UNITS.length - 1, value < 1 ? 0 : Math.floor(Math.log10(value) / 3))
-      return unit(value / 1000 ** step, UNITS[step] ?? 'byte', step === 0 ? 0 : 1)
+      if (step === 0) return bytes.format(value)
+      return unit(value / 1000 ** step, UNITS[step] ?? 'byte', 1)
     },
     duration(ms) {
       if (ms < 1_000) return unit(Math.round(ms), 'millisecond')

@@ -18,7 +18,7 @@ export function PageHead({
   return (
     <div className="page-head">
       <div className="page-head-words">
-        <h1>{title}</h1>
+        <h1 title={title}>{title}</h1>
         {text && <p className="quiet">{text}</p>}
       </div>
       {children && <div className="page-head-actions">{children}</div>}

@@ -16,7 +16,9 @@ export function Panel({
     <section className="panel" aria-labelledby={title ? id : undefined}>
       {title && (
         <div className="panel-head">
-          <h2 id={id}>{title}</h2>
+          <h2 id={id} title={title}>
+            {title}
+          </h2>
           {extra}
         </div>
       )}

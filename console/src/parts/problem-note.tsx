@@ -1,5 +1,6 @@
 import { Alert, Button } from 'antd'
 import { useTranslation } from 'react-i18next'
+import { LongText } from './long-text.tsx'
 import { useProblemText } from './problem-text.ts'
 
 /** An error in words, below it what the server says of this case, and the code to search for. */
@@ -14,7 +15,11 @@ export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () =
       title={title}
       description={
         <>
-          {detail && <div>{detail}</div>}
+          {detail && (
+            <div>
+              <LongText text={detail} />
+            </div>
+          )}
           <code>{code}</code>
         </>
       }

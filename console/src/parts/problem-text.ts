@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import { Problem } from '../api/problem.ts'
+import { mistakeText } from './mistake-text.ts'
 
 /** What a task or a run failed with, as the server says it. */
 interface Failure {
@@ -10,7 +11,7 @@ interface Failure {
 export interface ProblemText {
   /** What happened and what to do, in the language of the page. */
   title: string
-  /** The server's own words on this case, as they are. */
+  /** What is wrong with each field, in the language of the page; else the server's own words on this case, as they are. */
   detail: string
   code: string
 }
@@ -26,7 +27,9 @@ export function useProblemText(): (error: unknown) => ProblemText {
     const title = i18n.exists(code, { ns: 'errors' })
       ? t(code as 'INTERNAL', { ns: 'errors' })
       : t('common.problem.refused')
-    return { title, detail: message, code }
+    const mistakes = error instanceof Problem ? error.mistakes.filter(({ rule }) => rule !== undefined) : []
+    const detail = mistakes.length > 0 ? mistakes.map((one) => mistakeText(t, one)).join('\n') : message
+    return { title, detail, code }
   }
 }
 

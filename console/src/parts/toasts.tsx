@@ -7,6 +7,7 @@ import {
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Store, useStore } from '../store.ts'
+import { LongText } from './long-text.tsx'
 import { useProblemText } from './problem-text.ts'
 import './toasts.css'
 
@@ -79,7 +80,7 @@ export function useToasts() {
         <>
           {title}
           <small>
-            {detail} ({code})
+            <LongText text={detail} /> ({code})
           </small>
         </>,
       )

@@ -2,9 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
-import { session } from '../../api/session.ts'
+import { may, session } from '../../api/session.ts'
 import { commands } from '../../live/commands.ts'
-import { PLACES } from '../../pages/registry.ts'
+import { placesFor } from '../../pages/registry.ts'
 import { useStore } from '../../store.ts'
 import { type Found, find } from './find.ts'
 
@@ -22,7 +22,8 @@ const SHORTEST = 2
 export function useEntries(typed: string): { entries: Entry[]; searching: boolean } {
   const { t } = useTranslation()
   const [, go] = useLocation()
-  const role = useStore(session)?.role
+  const who = useStore(session)
+  const role = who?.role
   const offered = useStore(commands)
   const text = useDeferredValue(typed.trim())
   const asks = text.length >= SHORTEST && role !== undefined
@@ -34,13 +35,18 @@ export function useEntries(typed: string): { entries: Entry[]; searching: boolea
     staleTime: 0,
     gcTime: 0,
   })
-  const pages: Entry[] = PLACES.filter(({ roles }) => role !== undefined && roles.includes(role)).map(
-    ({ path, name }) => ({ group: 'pages', id: path, title: t(`common.nav.${name}`), run: () => go(path) }),
-  )
+  const pages: Entry[] = placesFor(who).map(({ path, name }) => ({
+    group: 'pages',
+    id: path,
+    title: t(`common.nav.${name}`),
+    run: () => go(path),
+  }))
   const actions: Entry[] = [
-    { id: 'new-export', title: t('exports.new_export'), run: () => go('/exports/new') },
-    ...(role === 'project'
-      ? [{ id: 'new-delivery', title: t('transfers.new.title'), run: () => go('/transfers/new') }]
+    ...(may(who, 'change', 'exports')
+      ? [{ id: 'new-export', title: t('exports.new_export'), run: () => go('/exports/new') }]
+      : []),
+    ...(role === 'project' && may(who, 'change', 'transfers')
+      ? [{ id: 'new-delivery', title: t('common.palette.new_delivery'), run: () => go('/transfers/new') }]
       : []),
     ...offered.flat(),
   ].map((action) => ({ group: 'actions' as const, ...action }))

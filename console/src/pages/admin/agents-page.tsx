@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Button, Input, Popconfirm } from 'antd'
 import { useState } from 'react'
 import { inviteAgent, type KnownAgent, listAllAgents, revokeAgent } from '../../api/admin.ts'
+import { MayChange } from '../../live/may-change.tsx'
+import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -45,7 +47,16 @@ export function AgentsPage() {
   const nameOf = ({ agent_id, container_id }: KnownAgent) =>
     container_id === '' ? agent_id : `${agent_id} / ${container_id}`
   const columns: Column<KnownAgent>[] = [
-    { key: 'agent', title: t('agent.name'), phone: 'bare', draw: (agent) => <b>{nameOf(agent)}</b> },
+    {
+      key: 'agent',
+      title: t('agent.name'),
+      phone: 'bare',
+      draw: (agent) => (
+        <b>
+          <Cut text={nameOf(agent)} />
+        </b>
+      ),
+    },
     {
       key: 'state',
       title: t('agent.state'),
@@ -70,21 +81,23 @@ export function AgentsPage() {
       title: t('actions'),
       align: 'right',
       draw: (agent) => (
-        <Popconfirm
-          title={t('agent.revoke_question', { name: nameOf(agent) })}
-          description={t('agent.revoke_text')}
-          okText={t('agent.revoke')}
-          okButtonProps={{ danger: true }}
-          cancelText={t('keep')}
-          onConfirm={() => revoke.mutate(agent)}
-        >
-          <Button
-            type="text"
-            danger
-            icon={<DisconnectOutlined />}
-            aria-label={`${t('agent.revoke')}: ${nameOf(agent)}`}
-          />
-        </Popconfirm>
+        <MayChange of="admin">
+          <Popconfirm
+            title={t('agent.revoke_question', { name: nameOf(agent) })}
+            description={t('agent.revoke_text')}
+            okText={t('agent.revoke')}
+            okButtonProps={{ danger: true }}
+            cancelText={t('keep')}
+            onConfirm={() => revoke.mutate(agent)}
+          >
+            <Button
+              type="text"
+              danger
+              icon={<DisconnectOutlined />}
+              aria-label={`${t('agent.revoke')}: ${nameOf(agent)}`}
+            />
+          </Popconfirm>
+        </MayChange>
       ),
     },
   ]
@@ -92,9 +105,11 @@ export function AgentsPage() {
     <Panel
       title={t('part.agents')}
       extra={
-        <Button type="primary" icon={<PlusOutlined />} onClick={() => setAsks(true)}>
-          {t('agent.enrol')}
-        </Button>
+        <MayChange of="admin">
+          <Button type="primary" icon={<PlusOutlined />} onClick={() => setAsks(true)}>
+            {t('agent.enrol')}
+          </Button>
+        </MayChange>
       }
     >
       {error && <ProblemNote error={error} />}

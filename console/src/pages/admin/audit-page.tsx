@@ -2,18 +2,17 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Button, Input } from 'antd'
 import { type AuditEntry, listAudit } from '../../api/admin.ts'
 import { anyText, useAddressValue } from '../../live/address-value.ts'
-import { useProjects } from '../../live/project.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
+import { useNames } from './use-names.ts'
 import { useWords } from './words.ts'
 
 /** Who did what, newest first. */
 export function AuditPage() {
   const t = useWords()
-  const { data: projects = [] } = useProjects()
   const [actor, setActor] = useAddressValue('actor', anyText)
   const [action, setAction] = useAddressValue('action', anyText)
   const list = useInfiniteQuery({
@@ -24,23 +23,31 @@ export function AuditPage() {
     staleTime: 0,
   })
   const rows = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const names = useNames(rows.map(({ project_id }) => project_id))
   const columns: Column<AuditEntry>[] = [
-    { key: 'at', title: t('audit.at'), draw: ({ at }) => <RelativeTime at={at} /> },
+    { key: 'at', title: t('audit.at'), width: 110, draw: ({ at }) => <RelativeTime at={at} /> },
     {
       key: 'actor',
       title: t('audit.actor'),
       phone: 'bare',
+      width: 190,
       draw: (entry) => (
-        <Button type="link" className="admin-pick" onClick={() => setActor(entry.actor)}>
-          {entry.actor}
+        <Button type="link" className="admin-pick" title={entry.actor} onClick={() => setActor(entry.actor)}>
+          {names.of(entry.actor)}
         </Button>
       ),
     },
     {
       key: 'action',
       title: t('audit.action'),
+      width: 190,
       draw: (entry) => (
-        <Button type="link" className="admin-pick" onClick={() => setAction(entry.action)}>
+        <Button
+          type="link"
+          className="admin-pick"
+          title={entry.action}
+          onClick={() => setAction(entry.action)}
+        >
           {entry.action}
         </Button>
       ),
@@ -48,29 +55,21 @@ export function AuditPage() {
     {
       key: 'project',
       title: t('audit.project'),
-      draw: ({ project_id }) =>
-        projects.find((one) => one.project_id === project_id)?.name ?? project_id ?? '',
+      width: 130,
+      draw: ({ project_id }) => project_id && <span title={project_id}>{names.of(project_id)}</span>,
     },
     {
       key: 'target',
       title: t('audit.target'),
-      draw: ({ target }) => (
-        <code className="admin-target" title={target}>
-          {target}
-        </code>
-      ),
+      draw: ({ target }) => <span title={target}>{names.of(target)}</span>,
     },
     {
       key: 'detail',
       title: t('audit.detail'),
       draw: ({ detail }) =>
-        detail && (
-          <code className="admin-target" title={JSON.stringify(detail, null, 2)}>
-            {JSON.stringify(detail)}
-          </code>
-        ),
+        detail && <code title={JSON.stringify(detail, null, 2)}>{JSON.stringify(detail)}</code>,
     },
-    { key: 'address', title: t('audit.address'), draw: ({ address }) => address ?? '' },
+    { key: 'address', title: t('audit.address'), width: 120, draw: ({ address }) => address ?? '' },
   ]
   return (
     <Panel title={t('part.audit')}>
@@ -98,7 +97,7 @@ export function AuditPage() {
         <EmptyState title={t('audit.none')} text={t('audit.none_text')} />
       )}
       {rows.length > 0 && (
-        <div className="admin-scroll">
+        <div className="admin-audit">
           <DataTable
             label={t('part.audit')}
             columns={columns}

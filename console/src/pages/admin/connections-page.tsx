@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Button, Popconfirm, Tag, Tooltip } from 'antd'
 import { useState } from 'react'
 import { type Connection, deleteConnection, listConnections, testConnection } from '../../api/admin.ts'
+import { MayChange } from '../../live/may-change.tsx'
 import { useProjects } from '../../live/project.ts'
+import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -31,14 +33,25 @@ export function ConnectionsPage() {
   const test = useDeed(KEY, testConnection, { said: t('connection.works') })
   const remove = useDeed(KEY, deleteConnection, { said: t('connection.deleted') })
   const columns: Column<Connection>[] = [
-    { key: 'name', title: t('connection.name'), phone: 'bare', draw: ({ name }) => <b>{name}</b> },
+    {
+      key: 'name',
+      title: t('connection.name'),
+      phone: 'bare',
+      draw: ({ name }) => (
+        <b>
+          <Cut text={name} />
+        </b>
+      ),
+    },
     { key: 'driver', title: t('connection.driver'), draw: ({ driver }) => t(`connection.kind.${driver}`) },
     {
       key: 'projects',
       title: t('connection.projects'),
       draw: (one) =>
         one.projects.map((id) => (
-          <Tag key={id}>{projects.find(({ project_id }) => project_id === id)?.name ?? id}</Tag>
+          <Tag key={id}>
+            <Cut text={projects.find(({ project_id }) => project_id === id)?.name ?? id} />
+          </Tag>
         )),
     },
     {
@@ -51,33 +64,40 @@ export function ConnectionsPage() {
       title: t('actions'),
       align: 'right',
       draw: (one) => (
-        <span className="admin-actions">
-          <Tooltip title={t('connection.test')}>
+        <MayChange of="admin">
+          <span className="admin-actions">
+            <Tooltip title={t('connection.test')}>
+              <Button
+                type="text"
+                icon={<ApiOutlined />}
+                loading={test.isPending && test.variables === one.name}
+                aria-label={`${t('connection.test')}: ${one.name}`}
+                onClick={() => test.mutate(one.name)}
+              />
+            </Tooltip>
             <Button
               type="text"
-              icon={<ApiOutlined />}
-              loading={test.isPending && test.variables === one.name}
-              aria-label={`${t('connection.test')}: ${one.name}`}
-              onClick={() => test.mutate(one.name)}
+              icon={<EditOutlined />}
+              aria-label={`${t('edit')}: ${one.name}`}
+              onClick={() => setEdited(one)}
             />
-          </Tooltip>
-          <Button
-            type="text"
-            icon={<EditOutlined />}
-            aria-label={`${t('edit')}: ${one.name}`}
-            onClick={() => setEdited(one)}
-          />
-          <Popconfirm
-            title={t('connection.delete_question', { name: one.name })}
-            description={t('connection.delete_text')}
-            okText={t('delete')}
-            okButtonProps={{ danger: true }}
-            cancelText={t('keep')}
-            onConfirm={() => remove.mutate(one.name)}
-          >
-            <Button type="text" danger icon={<DeleteOutlined />} aria-label={`${t('delete')}: ${one.name}`} />
-          </Popconfirm>
-        </span>
+            <Popconfirm
+              title={t('connection.delete_question', { name: one.name })}
+              description={t('connection.delete_text')}
+              okText={t('delete')}
+              okButtonProps={{ danger: true }}
+              cancelText={t('keep')}
+              onConfirm={() => remove.mutate(one.name)}
+            >
+              <Button
+                type="text"
+                danger
+                icon={<DeleteOutlined />}
+                aria-label={`${t('delete')}: ${one.name}`}
+              />
+            </Popconfirm>
+          </span>
+        </MayChange>
       ),
     },
   ]
@@ -85,9 +105,11 @@ export function ConnectionsPage() {
     <Panel
       title={t('part.connections')}
       extra={
-        <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdited('new')}>
-          {t('connection.new')}
-        </Button>
+        <MayChange of="admin">
+          <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdited('new')}>
+            {t('connection.new')}
+          </Button>
+        </MayChange>
       }
     >
       {error && <ProblemNote error={error} />}

@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Button, Popconfirm, Tag } from 'antd'
 import { useState } from 'react'
 import { endKey, type Key, listKeys } from '../../api/admin.ts'
+import { MayChange } from '../../live/may-change.tsx'
+import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
@@ -26,7 +28,16 @@ export function KeysPanel({ projectId }: { projectId: string }) {
   const [asks, setAsks] = useState(false)
   const end = useDeed(queryKey, (keyId: string) => endKey(projectId, keyId), { said: t('key.ended') })
   const columns: Column<Key>[] = [
-    { key: 'name', title: t('key.name'), phone: 'bare', draw: ({ name }) => <b>{name}</b> },
+    {
+      key: 'name',
+      title: t('key.name'),
+      phone: 'bare',
+      draw: ({ name }) => (
+        <b>
+          <Cut text={name} />
+        </b>
+      ),
+    },
     {
       key: 'scopes',
       title: t('key.may'),
@@ -39,16 +50,18 @@ export function KeysPanel({ projectId }: { projectId: string }) {
       title: t('actions'),
       align: 'right',
       draw: ({ key_id, name }) => (
-        <Popconfirm
-          title={t('key.end_question', { name })}
-          description={t('key.end_text')}
-          okText={t('key.end')}
-          okButtonProps={{ danger: true }}
-          cancelText={t('keep')}
-          onConfirm={() => end.mutate(key_id)}
-        >
-          <Button type="text" danger icon={<DeleteOutlined />} aria-label={`${t('key.end')}: ${name}`} />
-        </Popconfirm>
+        <MayChange of="admin">
+          <Popconfirm
+            title={t('key.end_question', { name })}
+            description={t('key.end_text')}
+            okText={t('key.end')}
+            okButtonProps={{ danger: true }}
+            cancelText={t('keep')}
+            onConfirm={() => end.mutate(key_id)}
+          >
+            <Button type="text" danger icon={<DeleteOutlined />} aria-label={`${t('key.end')}: ${name}`} />
+          </Popconfirm>
+        </MayChange>
       ),
     },
   ]
@@ -56,9 +69,11 @@ export function KeysPanel({ projectId }: { projectId: string }) {
     <Panel
       title={t('key.title')}
       extra={
-        <Button type="primary" icon={<PlusOutlined />} onClick={() => setAsks(true)}>
-          {t('key.new')}
-        </Button>
+        <MayChange of="admin">
+          <Button type="primary" icon={<PlusOutlined />} onClick={() => setAsks(true)}>
+            {t('key.new')}
+          </Button>
+        </MayChange>
       }
     >
       {error && <ProblemNote error={error} />}

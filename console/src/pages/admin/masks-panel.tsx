@@ -2,6 +2,7 @@ import { DeleteOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Input, Select } from 'antd'
 import { useState } from 'react'
 import { changeProject, type ProjectDetails } from '../../api/admin.ts'
+import { MayChange, useMayChange } from '../../live/may-change.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useDeed } from './use-deed.ts'
 import { useWords } from './words.ts'
@@ -14,6 +15,7 @@ const MASKS: readonly Mask[] = ['phone', 'email', 'id_card', 'bank_card', 'name'
 export function MasksPanel({ project }: { project: ProjectDetails }) {
   const t = useWords()
   const { project_id, masks } = project
+  const mayChange = useMayChange('admin')
   const [column, setColumn] = useState('')
   const [mask, setMask] = useState<Mask>('last4')
   const save = useDeed(['project', project_id], (next: Masks) => changeProject(project_id, { masks: next }), {
@@ -34,34 +36,40 @@ export function MasksPanel({ project }: { project: ProjectDetails }) {
           <Select
             aria-label={`${t('mask.how')}: ${name}`}
             value={kind}
+            disabled={!mayChange}
             options={options}
             onChange={(next) => save.mutate({ ...masks, [name]: next })}
           />
-          <Button
-            type="text"
-            danger
-            icon={<DeleteOutlined />}
-            aria-label={`${t('mask.remove')}: ${name}`}
-            onClick={() =>
-              save.mutate(Object.fromEntries(Object.entries(masks).filter(([one]) => one !== name)))
-            }
-          />
+          <MayChange of="admin">
+            <Button
+              type="text"
+              danger
+              icon={<DeleteOutlined />}
+              aria-label={`${t('mask.remove')}: ${name}`}
+              onClick={() =>
+                save.mutate(Object.fromEntries(Object.entries(masks).filter(([one]) => one !== name)))
+              }
+            />
+          </MayChange>
         </div>
       ))}
-      <div className="admin-mask">
-        <Input
-          aria-label={t('mask.column')}
-          placeholder={t('mask.column')}
-          maxLength={200}
-          value={column}
-          onChange={({ target }) => setColumn(target.value)}
-          onPressEnter={add}
-        />
-        <Select aria-label={t('mask.how')} value={mask} options={options} onChange={setMask} />
-        <Button icon={<PlusOutlined />} disabled={!column.trim()} loading={save.isPending} onClick={add}>
-          {t('mask.add')}
-        </Button>
-      </div>
+      <MayChange of="admin">
+        {' '}
+        <div className="admin-mask">
+          <Input
+            aria-label={t('mask.column')}
+            placeholder={t('mask.column')}
+            maxLength={200}
+            value={column}
+            onChange={({ target }) => setColumn(target.value)}
+            onPressEnter={add}
+          />
+          <Select aria-label={t('mask.how')} value={mask} options={options} onChange={setMask} />
+          <Button icon={<PlusOutlined />} disabled={!column.trim()} loading={save.isPending} onClick={add}>
+            {t('mask.add')}
+          </Button>
+        </div>
+      </MayChange>{' '}
     </Panel>
   )
 }

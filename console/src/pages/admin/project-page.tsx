@@ -3,6 +3,7 @@ import { Button, Popconfirm } from 'antd'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { deleteProject, getProject, rotateSecret } from '../../api/admin.ts'
+import { MayChange } from '../../live/may-change.tsx'
 import { BackLink } from '../../parts/back-link.tsx'
 import { Copyable } from '../../parts/copy-button.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -32,12 +33,16 @@ export function ProjectPage({ id }: { id: string }) {
         <>
           <Panel title={project.name}>
             <Copyable text={project.project_id} name={t('project.id')} />
-            <Rotate id={id} />
+            <MayChange of="admin">
+              <Rotate id={id} />
+            </MayChange>
           </Panel>
           <KeysPanel projectId={id} />
           <QuotasPanel project={project} />
           <MasksPanel project={project} />
-          <DeletePanel id={id} name={project.name} />
+          <MayChange of="admin">
+            <DeletePanel id={id} name={project.name} />
+          </MayChange>
         </>
       )}
     </>

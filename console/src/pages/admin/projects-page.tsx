@@ -4,8 +4,10 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { createProject } from '../../api/admin.ts'
 import type { Project } from '../../api/projects.ts'
+import { MayChange } from '../../live/may-change.tsx'
 import { useProjects } from '../../live/project.ts'
 import { Copyable } from '../../parts/copy-button.tsx'
+import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -33,7 +35,7 @@ export function ProjectsPage() {
       phone: 'bare',
       draw: ({ project_id, name }) => (
         <Link href={`/admin/projects/${encodeURIComponent(project_id)}`} className="admin-name">
-          {name}
+          <Cut text={name} />
         </Link>
       ),
     },
@@ -61,9 +63,11 @@ export function ProjectsPage() {
     <Panel
       title={t('part.projects')}
       extra={
-        <Button type="primary" icon={<PlusOutlined />} onClick={() => setAsks(true)}>
-          {t('project.new')}
-        </Button>
+        <MayChange of="admin">
+          <Button type="primary" icon={<PlusOutlined />} onClick={() => setAsks(true)}>
+            {t('project.new')}
+          </Button>
+        </MayChange>
       }
     >
       {error && <ProblemNote error={error} />}

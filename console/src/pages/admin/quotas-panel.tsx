@@ -1,10 +1,13 @@
 import { Button, InputNumber } from 'antd'
 import { useState } from 'react'
 import { changeProject, type ProjectDetails } from '../../api/admin.ts'
+import { MayChange, useMayChange } from '../../live/may-change.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { useDeed } from './use-deed.ts'
 import { useWords } from './words.ts'
+
+const GIGABYTE = 1e9
 
 type Standing = ProjectDetails['quotas'][number]
 
@@ -31,6 +34,8 @@ function QuotaRow({ projectId, standing }: { projectId: string; standing: Standi
   const t = useWords()
   const format = useFormat()
   const { quota, limit, used } = standing
+  const mayChange = useMayChange('admin')
+  const unit = quota.includes('bytes') ? GIGABYTE : 1
   const [wanted, setWanted] = useState(limit)
   const save = useDeed(
     ['project', projectId],
@@ -47,15 +52,19 @@ function QuotaRow({ projectId, standing }: { projectId: string; standing: Standi
       <InputNumber
         id={`quota-${quota}`}
         min={0}
-        precision={0}
-        value={wanted}
+        disabled={!mayChange}
+        precision={unit === 1 ? 0 : 3}
+        suffix={unit === 1 ? undefined : 'GB'}
+        value={wanted === null ? null : wanted / unit}
         placeholder={t('quota.none')}
-        onChange={setWanted}
+        onChange={(value) => setWanted(value === null ? null : Math.round(value * unit))}
         onPressEnter={() => save.mutate(wanted)}
       />
-      <Button disabled={wanted === limit} loading={save.isPending} onClick={() => save.mutate(wanted)}>
-        {t('save')}
-      </Button>
+      <MayChange of="admin">
+        <Button disabled={wanted === limit} loading={save.isPending} onClick={() => save.mutate(wanted)}>
+          {t('save')}
+        </Button>
+      </MayChange>
     </div>
   )
 }

@@ -3,16 +3,20 @@ import { useQuery } from '@tanstack/react-query'
 import { Button, Popconfirm, Tag } from 'antd'
 import { endSession, type ListedSession, listSessions } from '../../api/admin.ts'
 import { session } from '../../api/session.ts'
+import { MayChange } from '../../live/may-change.tsx'
 import { useProjects } from '../../live/project.ts'
+import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
 import { useStore } from '../../store.ts'
 import { useDeed } from './use-deed.ts'
+import { useNames } from './use-names.ts'
 import { useWords } from './words.ts'
 
 const AGAIN_MS = 15_000
+const MOST_PROJECTS = 50
 
 /** Who is signed in, with which roles; roles themselves are given by the identity provider. */
 export function SessionsPage() {
@@ -29,6 +33,8 @@ export function SessionsPage() {
     refetchInterval: AGAIN_MS,
   })
   const end = useDeed(['sessions'], endSession, { said: t('session.ended') })
+  // A session does not say whose key it is.
+  const names = useNames(projects.slice(0, MOST_PROJECTS).map(({ project_id }) => project_id))
   const projectName = (id: string) => projects.find(({ project_id }) => project_id === id)?.name ?? id
   const rolesOf = ({ by, roles }: ListedSession) => {
     if (by === 'token') return [t('session.role.admin')]
@@ -50,7 +56,9 @@ export function SessionsPage() {
       draw: (one) => (
         <>
           <b>
-            {one.name ?? (one.by === 'token' ? t('session.token') : t('session.key', { key: one.key_id }))}
+            <Cut
+              text={one.name ?? (one.by === 'token' ? t('session.token') : names.of(`key ${one.key_id}`))}
+            />
           </b>
           {one.session_id === own && <Tag className="admin-own">{t('session.own')}</Tag>}
         </>
@@ -59,7 +67,12 @@ export function SessionsPage() {
     {
       key: 'roles',
       title: t('session.roles'),
-      draw: (one) => rolesOf(one).map((role) => <Tag key={role}>{role}</Tag>),
+      draw: (one) =>
+        rolesOf(one).map((role) => (
+          <Tag key={role}>
+            <Cut text={role} />
+          </Tag>
+        )),
     },
     { key: 'address', title: t('session.address'), draw: ({ address }) => address ?? '' },
     { key: 'since', title: t('session.since'), draw: ({ created_at }) => <RelativeTime at={created_at} /> },
@@ -69,21 +82,23 @@ export function SessionsPage() {
       title: t('actions'),
       align: 'right',
       draw: ({ session_id, name }) => (
-        <Popconfirm
-          title={t('session.end_question')}
-          description={t('session.end_text')}
-          okText={t('session.end')}
-          okButtonProps={{ danger: true }}
-          cancelText={t('keep')}
-          onConfirm={() => end.mutate(session_id)}
-        >
-          <Button
-            type="text"
-            danger
-            icon={<LogoutOutlined />}
-            aria-label={`${t('session.end')}: ${name ?? session_id}`}
-          />
-        </Popconfirm>
+        <MayChange of="admin">
+          <Popconfirm
+            title={t('session.end_question')}
+            description={t('session.end_text')}
+            okText={t('session.end')}
+            okButtonProps={{ danger: true }}
+            cancelText={t('keep')}
+            onConfirm={() => end.mutate(session_id)}
+          >
+            <Button
+              type="text"
+              danger
+              icon={<LogoutOutlined />}
+              aria-label={`${t('session.end')}: ${name ?? session_id}`}
+            />
+          </Popconfirm>
+        </MayChange>
       ),
     },
   ]

@@ -3,6 +3,7 @@ import { Button, InputNumber } from 'antd'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { getState, setMaxConcurrent } from '../../api/runs.ts'
+import { MayChange, useMayChange } from '../../live/may-change.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { useDeed } from './use-deed.ts'
@@ -31,6 +32,7 @@ export function SettingsPage() {
 
 function RunsAtOnce({ value }: { value: number }) {
   const t = useWords()
+  const mayChange = useMayChange('admin')
   const [wanted, setWanted] = useState<number | null>(value)
   const save = useDeed(['runs-limit'], setMaxConcurrent, { said: t('saved') })
   const submit = () => wanted !== null && save.mutate(wanted)
@@ -43,15 +45,18 @@ function RunsAtOnce({ value }: { value: number }) {
       <InputNumber
         id="setting-runs"
         min={1}
+        disabled={!mayChange}
         max={1_000}
         precision={0}
         value={wanted}
         onChange={setWanted}
         onPressEnter={submit}
       />
-      <Button disabled={wanted === null || wanted === value} loading={save.isPending} onClick={submit}>
-        {t('save')}
-      </Button>
+      <MayChange of="admin">
+        <Button disabled={wanted === null || wanted === value} loading={save.isPending} onClick={submit}>
+          {t('save')}
+        </Button>
+      </MayChange>
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { getCallback, type LoggedDelivery, listDeliveries, resendCallback } from '../../api/admin.ts'
 import { oneOf, useAddressValue } from '../../live/address-value.ts'
+import { MayChange } from '../../live/may-change.tsx'
 import { useProjects } from '../../live/project.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
@@ -92,15 +93,17 @@ export function WebhooksPage() {
                 onClick={() => setShown(task_id)}
               />
             </Tooltip>
-            <Tooltip title={t('webhook.resend')}>
-              <Button
-                type="text"
-                icon={<SendOutlined />}
-                aria-label={`${t('webhook.resend')}: ${type} ${task_id}`}
-                loading={resend.isPending && resend.variables === task_id}
-                onClick={() => resend.mutate(task_id)}
-              />
-            </Tooltip>
+            <MayChange of="admin">
+              <Tooltip title={t('webhook.resend')}>
+                <Button
+                  type="text"
+                  icon={<SendOutlined />}
+                  aria-label={`${t('webhook.resend')}: ${type} ${task_id}`}
+                  loading={resend.isPending && resend.variables === task_id}
+                  onClick={() => resend.mutate(task_id)}
+                />
+              </Tooltip>
+            </MayChange>
           </span>
         ),
     },

@@ -1,6 +1,7 @@
 import { DeleteOutlined, DownloadOutlined, LinkOutlined, RedoOutlined, StopOutlined } from '@ant-design/icons'
 import { useTranslation } from 'react-i18next'
 import type { ExportTask } from '../../api/exports.ts'
+import { useMayChange } from '../../live/may-change.tsx'
 import { Action, Actions } from '../../parts/action.tsx'
 import { useExportActions } from './use-export-actions.ts'
 
@@ -8,6 +9,7 @@ import { useExportActions } from './use-export-actions.ts'
 export function ExportActions({ task, words = false }: { task: ExportTask; words?: boolean }) {
   const { t } = useTranslation()
   const { cancel, retry, remove, download, copyLink } = useExportActions(task)
+  const mayChange = useMayChange('exports')
   const ended = task.finished_at !== null || !['pending', 'processing'].includes(task.status)
   return (
     <Actions words={words}>
@@ -28,7 +30,7 @@ export function ExportActions({ task, words = false }: { task: ExportTask; words
           />
         </>
       )}
-      {(task.status === 'failed' || task.status === 'cancelled') && (
+      {mayChange && (task.status === 'failed' || task.status === 'cancelled') && (
         <Action
           icon={<RedoOutlined />}
           name={t('exports.action.retry')}
@@ -37,7 +39,7 @@ export function ExportActions({ task, words = false }: { task: ExportTask; words
           onClick={() => retry.mutate()}
         />
       )}
-      {task.download_url && words && (
+      {mayChange && task.download_url && words && (
         <Action
           icon={<DeleteOutlined />}
           name={t('exports.action.delete_file')}
@@ -48,7 +50,7 @@ export function ExportActions({ task, words = false }: { task: ExportTask; words
           onClick={() => remove.mutate()}
         />
       )}
-      {!ended && (
+      {mayChange && !ended && (
         <Action
           icon={<StopOutlined />}
           name={t('exports.action.cancel')}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { type ExportDownload, type ExportTask, listDownloads } from '../../api/exports.ts'
+import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
@@ -23,7 +24,7 @@ export function DownloadsPanel({ task }: { task: ExportTask }) {
   if (!data) return null
   const columns: Column<ExportDownload>[] = [
     { key: 'at', title: t('exports.detail.at'), draw: ({ at }) => <RelativeTime at={at} /> },
-    { key: 'who', title: t('exports.detail.who'), draw: ({ who }) => whoText(who, t) },
+    { key: 'who', title: t('exports.detail.who'), draw: ({ who }) => <Cut text={whoText(who, t)} /> },
     { key: 'address', title: t('exports.detail.address'), draw: ({ address }) => <code>{address}</code> },
     {
       key: 'bytes',

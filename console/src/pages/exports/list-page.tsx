@@ -7,6 +7,7 @@ import { type ExportPage, type ExportTask, listExports, PAGE_ROWS } from '../../
 import { session } from '../../api/session.ts'
 import { useKeptChoice } from '../../live/kept-choice.ts'
 import { lazyPart } from '../../live/lazy-part.ts'
+import { MayChange, useMayChange } from '../../live/may-change.tsx'
 import { chooseProject } from '../../live/project.ts'
 import { useWindowPages } from '../../live/window-pages.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -37,6 +38,7 @@ export function ExportListPage() {
   const asked = useMemo(() => askedOf(filter), [filter])
   const sort = filter.sort ?? NEWEST
   const current = useStore(session)
+  const mayChange = useMayChange('exports')
   const wide = current?.role === 'admin' && filter.project_id === undefined
   const list = useWindowPages<ExportTask, ExportPage>({
     queryKey: ['exports', { ...asked, sort }],
@@ -61,9 +63,11 @@ export function ExportListPage() {
   return (
     <div className="list-page">
       <PageHead title={t('exports.title')} text={t('exports.text')}>
-        <Button type="primary" icon={<PlusOutlined />} onClick={startNew}>
-          {t('exports.new_export')}
-        </Button>
+        <MayChange of="exports">
+          <Button type="primary" icon={<PlusOutlined />} onClick={startNew}>
+            {t('exports.new_export')}
+          </Button>
+        </MayChange>
       </PageHead>
       <section className="list-panel">
         <div className="list-tools">
@@ -100,7 +104,7 @@ export function ExportListPage() {
             sort={sort}
             onSort={(next) => setFilter({ ...filter, sort: next === NEWEST ? undefined : next })}
             selection={
-              current?.mayChangeExports
+              mayChange
                 ? {
                     chosen,
                     everything,
@@ -130,9 +134,11 @@ function NothingThere({ filter, onClear }: { filter: ListFilter; onClear(): void
     )
   return (
     <EmptyState title={t('exports.empty.title')} text={t('exports.empty.text')}>
-      <Button type="primary" onClick={() => go('/exports/new?sample')}>
-        {t('exports.empty.sample')}
-      </Button>
+      <MayChange of="exports">
+        <Button type="primary" onClick={() => go('/exports/new?sample')}>
+          {t('exports.empty.sample')}
+        </Button>
+      </MayChange>
     </EmptyState>
   )
 }

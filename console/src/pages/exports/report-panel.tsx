@@ -87,9 +87,11 @@ export function ColumnTable({ table, named }: { table: Table; named: boolean }) 
     align: 'right',
     draw: ({ [key]: value = 0 }) => (value === 0 ? '–' : format.number(value)),
   })
+  // A type that the page does not know keeps its name.
+  const typeText = (type: string) => t(`make.builder.types.${type as 'auto'}`, { defaultValue: type })
   const columns: Column<Counted>[] = [
     { key: 'title', title: t('exports.report.column'), draw: ({ title, name }) => title || name },
-    { key: 'type', title: t('exports.report.type'), draw: ({ type }) => <code>{type}</code> },
+    { key: 'type', title: t('exports.report.type'), draw: ({ type }) => typeText(type) },
     count('nulls'),
     count('misfits'),
     count('escaped'),

@@ -1,10 +1,12 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Button } from 'antd'
 import { useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { type ExportTask, getRequest, runAgain } from '../../api/exports.ts'
 import { Problem } from '../../api/problem.ts'
+import { MayChange } from '../../live/may-change.tsx'
+import { useOnce } from '../../live/use-once.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { randomKey } from '../../parts/random-key.ts'
@@ -24,7 +26,7 @@ export function RequestPanel({ task }: { task: ExportTask }) {
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })
-  const again = useMutation({
+  const again = useOnce({
     mutationFn: () => runAgain(task.task_id, attempt.current),
     onSuccess: ({ task_id }) => go(`/exports/${task_id}`),
     onError: toasts.problem,
@@ -36,13 +38,15 @@ export function RequestPanel({ task }: { task: ExportTask }) {
       title={t('make.request.title')}
       extra={
         data && (
-          <span className="request-actions">
-            <Button onClick={() => again.mutate()} loading={again.isPending}>
-              {t('make.request.again')}
-            </Button>
-            <Button onClick={() => go(edit)}>{t('make.request.edit')}</Button>
-            <Button onClick={() => go(`${edit}&save`)}>{t('make.request.save')}</Button>
-          </span>
+          <MayChange of="exports">
+            <span className="request-actions">
+              <Button onClick={() => again.mutate()} loading={again.isPending}>
+                {t('make.request.again')}
+              </Button>
+              <Button onClick={() => go(edit)}>{t('make.request.edit')}</Button>
+              <Button onClick={() => go(`${edit}&save`)}>{t('make.request.save')}</Button>
+            </span>
+          </MayChange>
         )
       }
     >

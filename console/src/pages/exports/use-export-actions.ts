@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { cancelExport, deleteFile, type ExportTask, getExport, retryExport } from '../../api/exports.ts'
+import { useOnce } from '../../live/use-once.ts'
 import { copyText } from '../../parts/copy-text.ts'
 import { useToasts } from '../../parts/toasts.tsx'
 import { patchTask } from './patch.ts'
@@ -12,8 +13,8 @@ export function useExportActions({ task_id: taskId }: ExportTask) {
   const client = useQueryClient()
   const onError = toasts.problem
   const onSuccess = (answer: ExportTask) => patchTask(client, taskId, () => answer)
-  const cancel = useMutation({ mutationFn: () => cancelExport(taskId), onSuccess, onError })
-  const retry = useMutation({
+  const cancel = useOnce({ mutationFn: () => cancelExport(taskId), onSuccess, onError })
+  const retry = useOnce({
     mutationFn: () => retryExport(taskId),
     onSuccess: (answer) => {
       onSuccess(answer)
@@ -21,7 +22,7 @@ export function useExportActions({ task_id: taskId }: ExportTask) {
     },
     onError,
   })
-  const remove = useMutation({
+  const remove = useOnce({
     mutationFn: () => deleteFile(taskId),
     onSuccess: () => patchTask(client, taskId, (task) => ({ ...task, download_url: null })),
     onError,

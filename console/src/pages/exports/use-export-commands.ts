@@ -2,6 +2,7 @@ import { useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ExportTask } from '../../api/exports.ts'
 import { useCommands } from '../../live/commands.ts'
+import { useMayChange } from '../../live/may-change.tsx'
 import { useExportActions } from './use-export-actions.ts'
 
 /** What can be done with the export of this page, in the command palette. */
@@ -11,7 +12,7 @@ export function useExportCommands(task: ExportTask): void {
   const latest = useRef(actions)
   latest.current = actions
   const hasFile = task.download_url !== null
-  const canRetry = task.status === 'failed' || task.status === 'cancelled'
+  const canRetry = useMayChange('exports') && (task.status === 'failed' || task.status === 'cancelled')
   useCommands(
     useMemo(
       () => [

@@ -3,6 +3,7 @@ import { Button, Select } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { listTasks, type TaskStatus } from '../../api/tasks.ts'
 import { oneOf, useAddressValue } from '../../live/address-value.ts'
+import { MayChange } from '../../live/may-change.tsx'
 import { useShowMore } from '../../live/show-more.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -38,11 +39,13 @@ export function ProcessingPage() {
   return (
     <>
       <PageHead title={t('processing.title')} text={t('processing.text')} />
-      <DropZone
-        onFiles={(files) => {
-          for (const file of files) uploads.add(file)
-        }}
-      />
+      <MayChange of="processing">
+        <DropZone
+          onFiles={(files) => {
+            for (const file of files) uploads.add(file)
+          }}
+        />
+      </MayChange>
       <UploadsPanel />
       <Panel
         title={t('processing.tasks')}

@@ -1,8 +1,10 @@
 import { DeleteOutlined, DownloadOutlined, RedoOutlined, StopOutlined } from '@ant-design/icons'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Button, Popconfirm } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { cancelTask, deleteTask, resultAddress, retryTask, type Task } from '../../api/tasks.ts'
+import { useMayChange } from '../../live/may-change.tsx'
+import { useOnce } from '../../live/use-once.ts'
 import { useToasts } from '../../parts/toasts.tsx'
 import { TASKS_KEY } from './patch.ts'
 
@@ -24,6 +26,7 @@ export function TaskActions({ task, whole = false, onRetried, onDeleted }: Props
     'aria-label': t('processing.of_file', { action, file }),
     children: action,
   })
+  const mayChange = useMayChange('processing')
   const ended = status === 'COMPLETED' || status === 'FAILED'
   return (
     <span className="processing-actions" data-task={taskId}>
@@ -36,7 +39,7 @@ export function TaskActions({ task, whole = false, onRetried, onDeleted }: Props
           onClick={() => download.mutate()}
         />
       )}
-      {status === 'FAILED' && (
+      {mayChange && status === 'FAILED' && (
         <Button
           {...looks(t('processing.action.retry'))}
           {...(whole && { type: 'primary' as const })}
@@ -45,7 +48,7 @@ export function TaskActions({ task, whole = false, onRetried, onDeleted }: Props
           onClick={() => retry.mutate()}
         />
       )}
-      {!ended && (
+      {mayChange && !ended && (
         <Popconfirm
           title={t('processing.cancel_question')}
           okText={t('processing.action.cancel')}
@@ -61,7 +64,7 @@ export function TaskActions({ task, whole = false, onRetried, onDeleted }: Props
           />
         </Popconfirm>
       )}
-      {ended && whole && (
+      {mayChange && ended && whole && (
         <Popconfirm
           title={t('processing.delete_question')}
           okText={t('processing.action.delete')}
@@ -89,8 +92,8 @@ function useTaskActions(
   const client = useQueryClient()
   const { success, problem: onError } = useToasts()
   const readAgain = () => client.invalidateQueries({ queryKey: TASKS_KEY })
-  const cancel = useMutation({ mutationFn: () => cancelTask(taskId), onSuccess: readAgain, onError })
-  const download = useMutation({
+  const cancel = useOnce({ mutationFn: () => cancelTask(taskId), onSuccess: readAgain, onError })
+  const download = useOnce({
     mutationFn: () => resultAddress(taskId),
     onSuccess: (address) => {
       const link = document.createElement('a')
@@ -100,21 +103,21 @@ function useTaskActions(
     },
     onError,
   })
-  const retry = useMutation({
+  const retry = useOnce({
     mutationFn: () => retryTask(taskId),
     onSuccess: (made) => {
       success(t('processing.retried'))
-      void readAgain()
       onRetried?.(made)
+      return readAgain()
     },
     onError,
   })
-  const remove = useMutation({
+  const remove = useOnce({
     mutationFn: () => deleteTask(taskId),
     onSuccess: () => {
       success(t('processing.deleted', { file }))
-      void readAgain()
       onDeleted?.()
+      return readAgain()
     },
     onError,
   })

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import type { Task, TaskStatus } from '../../api/tasks.ts'
+import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { Pill, type Tone } from '../../parts/pill.tsx'
@@ -24,7 +25,9 @@ export function TaskTable({ tasks, busy }: { tasks: readonly Task[]; busy: boole
       phone: 'bare',
       draw: ({ task_id, file_name, size }) => (
         <div className="processing-file">
-          <Link href={`/processing/${encodeURIComponent(task_id)}`}>{file_name}</Link>
+          <Link href={`/processing/${encodeURIComponent(task_id)}`}>
+            <Cut text={file_name} />
+          </Link>
           <span className="processing-sub">{format.bytes(size)}</span>
         </div>
       ),

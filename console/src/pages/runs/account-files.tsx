@@ -2,6 +2,7 @@ import { DownloadOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { type AccountFile, fileAddress, listAccountFiles } from '../../api/runs.ts'
+import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
@@ -21,7 +22,7 @@ export function AccountFiles({ handle }: { handle: string }) {
       key: 'name',
       title: t('runs.files.name'),
       phone: 'bare',
-      draw: ({ name }) => <span className="account-name">{name}</span>,
+      draw: ({ name }) => <Cut text={name} />,
     },
     {
       key: 'size',

@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Button, Form, Input, InputNumber, Select } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { type Account, type AccountParams, putAccount } from '../../api/runs.ts'
+import { useOnce } from '../../live/use-once.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { isWebAddress } from './parse-accounts.ts'
@@ -14,8 +15,9 @@ export function AccountForm({ account, onClose }: { account: Account | null; onC
   const { t } = useTranslation()
   const client = useQueryClient()
   const [form] = Form.useForm<Fields>()
-  const save = useMutation({
-    mutationFn: ({ handle, url, ...params }: Fields) => putAccount(handle.trim(), url.trim(), given(params)),
+  const save = useOnce({
+    mutationFn: ({ handle, url, ...params }: Fields) =>
+      putAccount(handle.trim(), url.trim(), given(inBytes(params))),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: RUNS_KEY })
       onClose()
@@ -38,7 +40,9 @@ export function AccountForm({ account, onClose }: { account: Account | null; onC
         form={form}
         layout="vertical"
         requiredMark={false}
-        initialValues={account ? { handle: account.handle, url: account.url, ...account.params } : {}}
+        initialValues={
+          account ? { handle: account.handle, url: account.url, ...inMegabytes(account.params) } : {}
+        }
         onFinish={(fields: Fields) => save.mutate(fields)}
       >
         <Form.Item
@@ -84,7 +88,7 @@ export function AccountForm({ account, onClose }: { account: Account | null; onC
                   // Not `min` of the field, which would put another number in place of what was typed.
                   rules={[{ type: 'number', min: least, message }]}
                 >
-                  <InputNumber precision={0} />
+                  <InputNumber precision={name === 'limit' ? 0 : 6} formatter={plain} />
                 </Form.Item>
               )
             })}
@@ -101,8 +105,32 @@ export function AccountForm({ account, onClose }: { account: Account | null; onC
   )
 }
 
+const MEGABYTE = 1e6
+type Params = { [K in keyof AccountParams]?: AccountParams[K] | null }
+
+/** People know a size by its megabytes. */
+function inMegabytes(params: Params): Params {
+  return withSizes(params, (bytes) => bytes / MEGABYTE)
+}
+
+function inBytes(params: Params): Params {
+  return withSizes(params, (megabytes) => Math.round(megabytes * MEGABYTE))
+}
+
+function withSizes({ min_size, max_size, ...others }: Params, change: (size: number) => number): Params {
+  return {
+    ...others,
+    ...(typeof min_size === 'number' && { min_size: change(min_size) }),
+    ...(typeof max_size === 'number' && { max_size: change(max_size) }),
+  }
+}
+
+/** Without the zeros behind it. */
+const plain = (value: number | string | undefined) =>
+  value === undefined || value === '' ? '' : String(Number(value))
+
 /** Fields that were left empty are no wishes. */
-function given(params: { [K in keyof AccountParams]?: AccountParams[K] | null }): AccountParams {
+function given(params: Params): AccountParams {
   const filled = Object.entries(params).filter(
     ([, value]) =>
       value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && !value.length),

@@ -1,8 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { InputNumber } from 'antd'
 import { useEffect, useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type RunsState, setMaxConcurrent } from '../../api/runs.ts'
+import { useOnce } from '../../live/use-once.ts'
 import { useFormat } from '../../parts/format.ts'
 import { useToasts } from '../../parts/toasts.tsx'
 import { RUNS_KEY } from './patch.ts'
@@ -20,7 +21,7 @@ export function ConcurrencyControl({ value, running }: { value: number; running:
   const client = useQueryClient()
   const { problem: onError } = useToasts()
   const [wanted, setWanted] = useState<number | null>(value)
-  const { mutate, isPending } = useMutation({
+  const { mutate, isPending } = useOnce({
     mutationFn: setMaxConcurrent,
     onSuccess: (_answer, max_concurrent) =>
       client.setQueryData<RunsState>(RUNS_KEY, (state) => state && { ...state, max_concurrent }),

@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { deleteAccount } from '../../api/runs.ts'
+import { useOnce } from '../../live/use-once.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { RUNS_KEY } from './patch.ts'
@@ -17,7 +18,7 @@ export function DeleteDialog({
 }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const remove = useMutation({
+  const remove = useOnce({
     mutationFn: () => deleteAccount(handle),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: RUNS_KEY })

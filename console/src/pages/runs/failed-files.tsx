@@ -2,6 +2,8 @@ import { RedoOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { type Account, type FailedFile, listFailedFiles } from '../../api/runs.ts'
+import { MayChange } from '../../live/may-change.tsx'
+import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
@@ -25,7 +27,7 @@ export function FailedFiles({ account }: { account: Account }) {
       phone: 'bare',
       draw: ({ name, url }) => (
         <span className="account-name">
-          {name}
+          <Cut text={name} />
           {url !== null && <span className="runs-url">{url}</span>}
         </span>
       ),
@@ -53,16 +55,18 @@ export function FailedFiles({ account }: { account: Account }) {
     <Panel
       title={t('runs.failed.title')}
       extra={
-        <Button
-          type="primary"
-          size="small"
-          icon={<RedoOutlined />}
-          disabled={locked}
-          loading={start.isPending}
-          onClick={() => start.mutate('retry')}
-        >
-          {t('runs.failed.retry')}
-        </Button>
+        <MayChange of="runs">
+          <Button
+            type="primary"
+            size="small"
+            icon={<RedoOutlined />}
+            disabled={locked}
+            loading={start.isPending}
+            onClick={() => start.mutate('retry')}
+          >
+            {t('runs.failed.retry')}
+          </Button>
+        </MayChange>
       }
     >
       {error && <ProblemNote error={error} />}

@@ -5,6 +5,7 @@ import { useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, type AccountState, getState } from '../../api/runs.ts'
 import { anyText, oneOf, useAddressValue } from '../../live/address-value.ts'
+import { MayChange } from '../../live/may-change.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PageLoading } from '../../parts/page-loading.tsx'
@@ -45,12 +46,14 @@ export function RunsPage() {
   return (
     <>
       <PageHead title={t('runs.title')} text={t('runs.text')}>
-        <Button icon={<SnippetsOutlined />} onClick={() => setDialog({ what: 'paste' })}>
-          {t('runs.paste.open')}
-        </Button>
-        <Button type="primary" icon={<PlusOutlined />} onClick={() => setDialog({ what: 'add' })}>
-          {t('runs.form.add')}
-        </Button>
+        <MayChange of="runs">
+          <Button icon={<SnippetsOutlined />} onClick={() => setDialog({ what: 'paste' })}>
+            {t('runs.paste.open')}
+          </Button>
+          <Button type="primary" icon={<PlusOutlined />} onClick={() => setDialog({ what: 'add' })}>
+            {t('runs.form.add')}
+          </Button>
+        </MayChange>
       </PageHead>
       {isPending && <PageLoading />}
       {error && <ProblemNote error={error} onRetry={() => void refetch()} />}
@@ -75,7 +78,9 @@ export function RunsPage() {
                 options={STATES.map((value) => ({ value, label: t(`runs.state.${value}`) }))}
               />
             </search>
-            <ConcurrencyControl value={data.max_concurrent} running={running} />
+            <MayChange of="runs">
+              <ConcurrencyControl value={data.max_concurrent} running={running} />
+            </MayChange>
           </div>
           {shown.length > 0 && (
             <AccountTable
@@ -96,9 +101,11 @@ export function RunsPage() {
           )}
           {data.accounts.length === 0 && (
             <EmptyState title={t('runs.empty.title')} text={t('runs.empty.text')}>
-              <Button type="primary" onClick={() => setDialog({ what: 'paste' })}>
-                {t('runs.paste.open')}
-              </Button>
+              <MayChange of="runs">
+                <Button type="primary" onClick={() => setDialog({ what: 'paste' })}>
+                  {t('runs.paste.open')}
+                </Button>
+              </MayChange>
             </EmptyState>
           )}
         </Panel>

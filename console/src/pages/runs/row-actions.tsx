@@ -11,6 +11,7 @@ import {
 import { Button, Dropdown, Tooltip } from 'antd'
 import { useTranslation } from 'react-i18next'
 import type { Account } from '../../api/runs.ts'
+import { useMayChange } from '../../live/may-change.tsx'
 import { useStore } from '../../store.ts'
 import { copiedSettings } from './copied-settings.ts'
 import { useRunActions } from './use-run-actions.ts'
@@ -29,6 +30,7 @@ export function RowActions({
   const { start, cancel } = useRunActions(account)
   const { handle, locked, state } = account
   const why = locked ? t(`runs.locked.${state === 'Running' ? 'running' : 'queued'}`) : ''
+  if (!useMayChange('runs')) return null
   return (
     <span className="runs-actions">
       {(['start', 'continue'] as const).map((kind) => (

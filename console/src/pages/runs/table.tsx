@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import type { Account } from '../../api/runs.ts'
+import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { accountAddress } from './address.ts'
 import { Counters } from './counters.tsx'
@@ -31,7 +32,9 @@ export function AccountTable({ accounts, queue, busy, onEdit, onDelete }: Props)
       phone: 'bare',
       draw: ({ handle, url, params }) => (
         <div className="runs-account">
-          <Link href={accountAddress(handle)}>{handle}</Link>
+          <Link href={accountAddress(handle)}>
+            <Cut text={handle} />
+          </Link>
           <span className="runs-url" title={url}>
             {url}
           </span>

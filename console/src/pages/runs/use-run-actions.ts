@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import {
   type AcceptedRun,
@@ -9,6 +9,7 @@ import {
   type RunKind,
   startRun,
 } from '../../api/runs.ts'
+import { useOnce } from '../../live/use-once.ts'
 import { useToasts } from '../../parts/toasts.tsx'
 import { ACCOUNT_KEY, patchAccount, RUNS_KEY } from './patch.ts'
 
@@ -22,11 +23,11 @@ export function useRunActions({ handle, url, run_id }: Account) {
       client.invalidateQueries({ queryKey: RUNS_KEY }),
       client.invalidateQueries({ queryKey: [...ACCOUNT_KEY, handle] }),
     ])
-  const start = useMutation({
+  const start = useOnce({
     mutationFn: (kind: RunKind) => startRun(handle, kind),
     onSuccess: ({ run_id, state }: AcceptedRun) => {
       patchAccount(client, handle, (account) => ({ ...account, run_id, state, locked: true, error: null }))
-      void readAgain()
+      return readAgain()
     },
     onError: (error) => {
       onError(error)
@@ -34,12 +35,12 @@ export function useRunActions({ handle, url, run_id }: Account) {
       void readAgain()
     },
   })
-  const cancel = useMutation({
+  const cancel = useOnce({
     mutationFn: (files: 'keep' | 'delete') => cancelRun(run_id ?? '', files),
     onSuccess: readAgain,
     onError,
   })
-  const paste = useMutation({
+  const paste = useOnce({
     mutationFn: (params: AccountParams) => putAccount(handle, url, params),
     onSuccess: () => {
       success(t('runs.pasted', { handle }))

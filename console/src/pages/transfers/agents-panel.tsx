@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Input } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Link } from 'wouter'
+import { session } from '../../api/session.ts'
 import { type ConnectedAgent, listAgents } from '../../api/transfers.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
@@ -9,6 +11,7 @@ import { useFormat } from '../../parts/format.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
+import { useStore } from '../../store.ts'
 
 const COMMAND = `wharf agent \\\n  --server ${window.location.origin} \\\n  --id HOST --enroll TOKEN \\\n  --state DIRECTORY \\\n  --root DIRECTORY \\\n  --allow-project PROJECT \\\n  --allow-user USER`
 /** Agents come and go without an event. */
@@ -29,6 +32,7 @@ export function useAgents() {
 export function AgentsPanel() {
   const { t } = useTranslation()
   const format = useFormat()
+  const isAdmin = useStore(session)?.role === 'admin'
   const [search, setSearch] = useState('')
   const { data: agents, error, isFetching } = useAgents()
   const wanted = search.trim().toLowerCase()
@@ -70,11 +74,15 @@ export function AgentsPanel() {
       {error && <ProblemNote error={error} />}
       {agents?.length === 0 && (
         <>
-          <p className="quiet">{t('transfers.agents.empty')}</p>
-          <pre className="transfers-command">
-            <CopyButton text={COMMAND} name="wharf agent" />
-            {COMMAND}
-          </pre>
+          <p className="quiet">{t(isAdmin ? 'transfers.agents.empty_admin' : 'transfers.agents.empty')}</p>
+          {isAdmin ? (
+            <Link href="/admin/agents">{t('transfers.agents.enrol')}</Link>
+          ) : (
+            <pre className="transfers-command">
+              <CopyButton text={COMMAND} name="wharf agent" />
+              {COMMAND}
+            </pre>
+          )}
         </>
       )}
       {agents && agents.length > MANY && (

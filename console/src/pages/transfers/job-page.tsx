@@ -1,9 +1,11 @@
 import { StopOutlined } from '@ant-design/icons'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Button, Popconfirm } from 'antd'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { cancelTransferJob, getTransferJob, type TransferJob } from '../../api/transfers.ts'
+import { MayChange } from '../../live/may-change.tsx'
+import { useOnce } from '../../live/use-once.ts'
 import { BackLink } from '../../parts/back-link.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -56,8 +58,10 @@ export function TransferJobPage({ jobId }: { jobId: string }) {
     <>
       <BackLink href="/transfers">{t('transfers.title')}</BackLink>
       <PageHead title={job.file_name} text={job.file_path}>
-        {!hasEnded(job) && <StopButton jobId={jobId} />}
-        {failures.length > 0 && <RedeliverButton jobId={jobId} count={failures.length} />}
+        <MayChange of="transfers">
+          {!hasEnded(job) && <StopButton jobId={jobId} />}
+          {failures.length > 0 && <RedeliverButton jobId={jobId} count={failures.length} />}
+        </MayChange>
       </PageHead>
       <Panel title={t('transfers.job.title')} extra={<StatusPill status={job.status} />}>
         <JobFacts job={job} />
@@ -89,7 +93,7 @@ function StopButton({ jobId }: { jobId: string }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const { problem: onError } = useToasts()
-  const stop = useMutation({
+  const stop = useOnce({
     mutationFn: () => cancelTransferJob(jobId),
     onSuccess: (job) => client.setQueryData(['transfer-job', jobId], job),
     onError,

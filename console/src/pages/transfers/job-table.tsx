@@ -2,6 +2,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import type { TransferItem } from '../../api/transfers.ts'
 import { useProjects } from '../../live/project.ts'
+import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { jobAddress } from './address.ts'
@@ -21,7 +22,9 @@ export function JobTable({ jobs, busy }: { jobs: readonly TransferItem[]; busy: 
       phone: 'bare',
       draw: ({ job_id, file_name, file_path, file_size, project_id }) => (
         <div className="transfers-file">
-          <Link href={jobAddress(job_id)}>{file_name}</Link>
+          <Link href={jobAddress(job_id)}>
+            <Cut text={file_name} />
+          </Link>
           <span className="transfers-sub">
             {file_path}
             {file_size !== null && ` · ${format.bytes(file_size)}`}

@@ -6,6 +6,7 @@ import { useLocation } from 'wouter'
 import { session } from '../../api/session.ts'
 import { listTransfers, type TransferStatus } from '../../api/transfers.ts'
 import { oneOf, useAddressValue } from '../../live/address-value.ts'
+import { MayChange } from '../../live/may-change.tsx'
 import { useShowMore } from '../../live/show-more.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -31,12 +32,15 @@ export function TransferListPage() {
   const recent = useTransfers(undefined)
   const list = useTransfers(status)
   const showMore = useShowMore(list, keyOf(status))
+  const isAdmin = useStore(session)?.role === 'admin'
   const jobs = list.data?.pages.flatMap(({ items }) => items) ?? []
   const latest = recent.data?.pages[0]?.items ?? []
   return (
     <>
       <PageHead title={t('transfers.title')} text={t('transfers.text')}>
-        <NewButton />
+        <MayChange of="transfers">
+          <NewButton />
+        </MayChange>
       </PageHead>
       {list.error && <ProblemNote error={list.error} onRetry={() => void list.refetch()} />}
       <Panel
@@ -67,7 +71,9 @@ export function TransferListPage() {
         {jobs.length === 0 && list.isSuccess && (
           <EmptyState
             title={t(`transfers.${status ? 'no_match' : 'empty'}.title`)}
-            text={t(`transfers.${status ? 'no_match' : 'empty'}.text`)}
+            text={t(
+              status ? 'transfers.no_match.text' : isAdmin ? 'transfers.empty.admin' : 'transfers.empty.text',
+            )}
           />
         )}
         {list.hasNextPage && (

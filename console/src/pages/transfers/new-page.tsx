@@ -5,8 +5,10 @@ import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { session } from '../../api/session.ts'
 import type { Delivery, RepositoryFile } from '../../api/transfers.ts'
+import { useMayChange } from '../../live/may-change.tsx'
 import { BackLink } from '../../parts/back-link.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
+import { MayNot } from '../../parts/may-not.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useProblemText } from '../../parts/problem-text.ts'
@@ -31,6 +33,7 @@ interface Fields {
 export function NewDeliveryPage() {
   const { t } = useTranslation()
   const isAdmin = useStore(session)?.role === 'admin'
+  const mayChange = useMayChange('transfers')
   return (
     <>
       <BackLink href="/transfers">{t('transfers.title')}</BackLink>
@@ -38,8 +41,10 @@ export function NewDeliveryPage() {
       <Panel>
         {isAdmin ? (
           <EmptyState title={t('transfers.new.admin.title')} text={t('transfers.new.admin.text')} />
-        ) : (
+        ) : mayChange ? (
           <DeliveryForm />
+        ) : (
+          <MayNot />
         )}
       </Panel>
     </>

@@ -1,9 +1,10 @@
 import { RedoOutlined } from '@ant-design/icons'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { redeliver } from '../../api/transfers.ts'
+import { useOnce } from '../../live/use-once.ts'
 import { useToasts } from '../../parts/toasts.tsx'
 import { jobAddress } from './address.ts'
 import { TRANSFERS_KEY } from './patch.ts'
@@ -14,7 +15,7 @@ export function RedeliverButton({ jobId, count }: { jobId: string; count: number
   const [, go] = useLocation()
   const client = useQueryClient()
   const { success, problem: onError } = useToasts()
-  const again = useMutation({
+  const again = useOnce({
     mutationFn: () => redeliver(jobId),
     onSuccess: ({ job_id, targets, refused }) => {
       const words = refused.length > 0 ? 'transfers.redeliver.some_refused' : 'transfers.redeliver.done'

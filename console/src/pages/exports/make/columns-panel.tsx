@@ -1,5 +1,5 @@
 import { Alert, Button, Form, Segmented, Select } from 'antd'
-import { Suspense, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { lazyPart } from '../../../live/lazy-part.ts'
 import { useFormat } from '../../../parts/format.ts'
@@ -22,6 +22,10 @@ export function ColumnsPanel({ maker }: { maker: Maker }) {
   const tables = maker.preview?.tables ?? []
   const chosen = typeof maker.target === 'number' ? maker.target : table
   const shown = tables[chosen] ?? tables[0]
+  const sheet = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (maker.looks > 0) sheet.current?.scrollIntoView({ block: 'start' })
+  }, [maker.looks])
   // What the server has against the template is marked in its text.
   const isRefused = maker.refused !== null && maker.refused.text === maker.template
   return (
@@ -80,7 +84,10 @@ export function ColumnsPanel({ maker }: { maker: Maker }) {
             </>
           )}
         </div>
-        <div className="make-columns-sheet" aria-busy={maker.isLooking}>
+        <div className="make-columns-sheet" aria-busy={maker.isLooking} ref={sheet}>
+          <p role="status" className="visually-hidden">
+            {shown && !maker.isLooking && t('exports.preview.ready', { count: shown.rows.length })}
+          </p>
           {maker.preview?.warnings.map((warning) => (
             <Alert key={warning} className="make-note" type="warning" showIcon title={warning} />
           ))}

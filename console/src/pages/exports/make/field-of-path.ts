@@ -5,6 +5,7 @@ export type FieldName = (string | number)[]
 /** Which field of the form a place in the request is; `template` stands for the columns, which are no field. */
 export function fieldOfPath(path: string, kind: SourceKind): FieldName {
   const [first = '', ...rest] = path
+    .replace(/^body\b/, '')
     .split(/[./[\]]+/)
     .filter((step) => step !== '')
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step))

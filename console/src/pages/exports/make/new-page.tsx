@@ -1,5 +1,7 @@
 import { useTranslation } from 'react-i18next'
+import { useMayChange } from '../../../live/may-change.tsx'
 import { BackLink } from '../../../parts/back-link.tsx'
+import { MayNot } from '../../../parts/may-not.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { PageLoading } from '../../../parts/page-loading.tsx'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
@@ -12,6 +14,7 @@ export function NewExportPage() {
   const { t } = useTranslation()
   const { data, error, refetch, dataUpdatedAt } = useStart()
   const saved = data?.saved ?? null
+  const mayChange = useMayChange('exports')
   return (
     <>
       {saved ? (
@@ -25,7 +28,8 @@ export function NewExportPage() {
       />
       {error && <ProblemNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <PageLoading />}
-      {data && (
+      {!mayChange && <MayNot />}
+      {mayChange && data && (
         <MakerForm
           key={`${data.of} ${dataUpdatedAt}`}
           start={data}

@@ -1,9 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Button, Input } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { putSaved } from '../../../api/saved.ts'
+import { useOnce } from '../../../live/use-once.ts'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
 import { ScheduleEditor } from '../saved/schedule-editor.tsx'
@@ -23,7 +24,7 @@ export function SaveDialog({ maker, onClose }: { maker: Maker; onClose(): void }
   const [schedule, setSchedule] = useState(() =>
     saved ? fromSchedule(saved.schedule) : { ...fromSchedule(null), timezone: ownTimeZone() },
   )
-  const put = useMutation({
+  const put = useOnce({
     mutationFn: () => {
       const times = toSchedule(schedule)
       const request = { ...maker.request(), ...(times && { schedule: times }) }

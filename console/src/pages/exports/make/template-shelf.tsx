@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Button, Input, Select } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { getTemplate, listTemplates, putTemplate } from '../../../api/saved.ts'
+import { useOnce } from '../../../live/use-once.ts'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
 import { useToasts } from '../../../parts/toasts.tsx'
@@ -28,7 +29,7 @@ export function TemplateShelf({
   })
   const reading = readTemplate(text)
   const used = reading.kind === 'use' ? reading.name : undefined
-  const take = useMutation({
+  const take = useOnce({
     mutationFn: (name: string) => getTemplate(projectId, name),
     onSuccess: (found) => onChange(asWritten(found.text, 'template')),
     onError: toasts.problem,
@@ -68,7 +69,7 @@ function StoreDialog({ projectId, text, onClose }: { projectId: string; text: st
   const toasts = useToasts()
   const client = useQueryClient()
   const [name, setName] = useState('')
-  const put = useMutation({
+  const put = useOnce({
     mutationFn: () => putTemplate(projectId, name.trim(), text),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ['templates', projectId] })

@@ -1,10 +1,14 @@
 import { useMutation } from '@tanstack/react-query'
 import { Form } from 'antd'
 import { useEffect, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { createExport, type Preview, previewExport } from '../../../api/export-drafts.ts'
 import { Problem } from '../../../api/problem.ts'
 import { useProject } from '../../../live/project.ts'
+import { useOnce } from '../../../live/use-once.ts'
+import { ruleText } from '../../../parts/mistake-text.ts'
+import { useProblemText } from '../../../parts/problem-text.ts'
 import { randomKey } from '../../../parts/random-key.ts'
 import { showFirstWrong } from '../../../parts/show-first-wrong.ts'
 import type { DraftFields } from './draft-fields.ts'
@@ -23,6 +27,8 @@ const LOOK_AGAIN_MS = 700
 
 /** A new export as it is filled in: its look beforehand, its sending, and the draft that stays in the tab. */
 export function useMaker(start: Start) {
+  const { t } = useTranslation()
+  const problemText = useProblemText()
   const [, go] = useLocation()
   const projectId = useProject()?.project_id as string
   const [form] = Form.useForm<DraftFields>()
@@ -30,6 +36,8 @@ export function useMaker(start: Start) {
   const [template, setTemplateText] = useState(start.template)
   const [target, setTarget] = useState<Target>('all')
   const [preview, setPreview] = useState<Preview | null>(null)
+  /** How often somebody has asked for a look and got one: what follows their typing does not move the page. */
+  const [looks, setLooks] = useState(0)
   const [refused, setRefused] = useState<{ problem: Problem; text: string } | null>(null)
   const attempt = useRef({ key: randomKey(), json: '' })
   const { sealedFrom } = start
@@ -44,7 +52,7 @@ export function useMaker(start: Start) {
     onSuccess: setPreview,
     onError: (error) => pointOut(error),
   })
-  const sent = useMutation({
+  const sent = useOnce({
     mutationFn: () => {
       const json = writeRequest(request())
       // The same form sent twice is one export; a changed one is another.
@@ -66,7 +74,9 @@ export function useMaker(start: Start) {
       setRefused({ problem: error, text: current.current.template })
       return
     }
-    form.setFields([{ name: name as never, errors: [error.message] }])
+    const [mistake] = error.mistakes
+    const said = (mistake && ruleText(t, mistake)) ?? problemText(error).title
+    form.setFields([{ name: name as never, errors: [said] }])
     revealField(root.current, name)
   }
   const whenRight = (then: () => void) => void form.validateFields().then(then, showFirstWrong)
@@ -129,7 +139,8 @@ export function useMaker(start: Start) {
     useOwnTemplate,
     changed,
     request,
-    look: () => whenRight(() => shown.mutate()),
+    looks,
+    look: () => whenRight(() => shown.mutate(undefined, { onSuccess: () => setLooks((count) => count + 1) })),
     send: () => sent.mutate(),
     whenRight,
     pointOut,

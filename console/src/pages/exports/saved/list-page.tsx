@@ -4,7 +4,9 @@ import { Button } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { Link, useLocation } from 'wouter'
 import { listSaved, type SavedExport } from '../../../api/saved.ts'
+import { MayChange } from '../../../live/may-change.tsx'
 import { useProject } from '../../../live/project.ts'
+import { Cut } from '../../../parts/cut.tsx'
 import { type Column, DataTable } from '../../../parts/data-table.tsx'
 import { EmptyState } from '../../../parts/empty-state.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
@@ -35,7 +37,7 @@ export function SavedListPage() {
       phone: 'bare',
       draw: ({ name }) => (
         <Link href={`/saved/exports/${encodeURIComponent(name)}`} className="exports-name">
-          {name}
+          <Cut text={name} />
         </Link>
       ),
     },
@@ -50,9 +52,11 @@ export function SavedListPage() {
   return (
     <>
       <PageHead title={t('make.saved.title')} text={t('make.saved.text')}>
-        <Button type="primary" icon={<PlusOutlined />} onClick={() => go('/exports/new')}>
-          {t('exports.new_export')}
-        </Button>
+        <MayChange of="exports">
+          <Button type="primary" icon={<PlusOutlined />} onClick={() => go('/exports/new')}>
+            {t('exports.new_export')}
+          </Button>
+        </MayChange>
       </PageHead>
       <Panel>
         <div className="saved-tabs">
@@ -69,9 +73,11 @@ export function SavedListPage() {
         )}
         {data?.length === 0 && (
           <EmptyState title={t('make.saved.none')} text={t('make.saved.none_text')}>
-            <Button type="primary" onClick={() => go('/exports/new?sample')}>
-              {t('make.saved.try_sample')}
-            </Button>
+            <MayChange of="exports">
+              <Button type="primary" onClick={() => go('/exports/new?sample')}>
+                {t('make.saved.try_sample')}
+              </Button>
+            </MayChange>
           </EmptyState>
         )}
       </Panel>

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { getSaved, type SavedExport } from '../../../api/saved.ts'
+import { MayChange } from '../../../live/may-change.tsx'
 import { useProject } from '../../../live/project.ts'
 import { BackLink } from '../../../parts/back-link.tsx'
 import { useFormat } from '../../../parts/format.ts'
@@ -52,27 +53,29 @@ function Saved({ saved, projectId }: { saved: SavedExport & { text: string }; pr
   return (
     <>
       <PageHead title={saved.name}>
-        <Button
-          type="primary"
-          loading={run.isPending}
-          onClick={() => (hasParameters ? setAsking(true) : run.mutate({}))}
-        >
-          {t('make.saved.run')}
-        </Button>
-        <Button onClick={() => go(`/exports/new?saved=${encodeURIComponent(saved.name)}`)}>
-          {t('make.saved.change')}
-        </Button>
-        <Popconfirm
-          title={t('make.saved.delete_question')}
-          okText={t('make.saved.delete')}
-          cancelText={t('make.cancel')}
-          okButtonProps={{ danger: true }}
-          onConfirm={() => remove.mutate()}
-        >
-          <Button danger loading={remove.isPending}>
-            {t('make.saved.delete')}
+        <MayChange of="exports">
+          <Button
+            type="primary"
+            loading={run.isPending}
+            onClick={() => (hasParameters ? setAsking(true) : run.mutate({}))}
+          >
+            {t('make.saved.run')}
           </Button>
-        </Popconfirm>
+          <Button onClick={() => go(`/exports/new?saved=${encodeURIComponent(saved.name)}`)}>
+            {t('make.saved.change')}
+          </Button>
+          <Popconfirm
+            title={t('make.saved.delete_question')}
+            okText={t('make.saved.delete')}
+            cancelText={t('make.cancel')}
+            okButtonProps={{ danger: true }}
+            onConfirm={() => remove.mutate()}
+          >
+            <Button danger loading={remove.isPending}>
+              {t('make.saved.delete')}
+            </Button>
+          </Popconfirm>
+        </MayChange>
       </PageHead>
       {saved.failing && (
         <Alert

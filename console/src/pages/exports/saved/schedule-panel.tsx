@@ -1,8 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { putSaved, type SavedExport } from '../../../api/saved.ts'
+import { MayChange } from '../../../live/may-change.tsx'
+import { useOnce } from '../../../live/use-once.ts'
 import { Panel } from '../../../parts/panel.tsx'
 import { ProblemNote } from '../../../parts/problem-note.tsx'
 import '../make/make.css'
@@ -33,7 +35,7 @@ export function SchedulePanel({
   const client = useQueryClient()
   const scheduleText = useScheduleText()
   const [editing, setEditing] = useState<ScheduleFields | null>(null)
-  const put = useMutation({
+  const put = useOnce({
     mutationFn: (fields: ScheduleFields) => {
       const schedule = toSchedule(fields)
       return putSaved(
@@ -73,18 +75,20 @@ export function SchedulePanel({
               </ol>
             </>
           )}
-          <Button
-            className="make-gap"
-            onClick={() =>
-              setEditing({
-                timezone: ownTimeZone(),
-                ...fromSchedule(saved.schedule),
-                ...(!saved.schedule && { every: 'month' }),
-              })
-            }
-          >
-            {t('make.schedule.change')}
-          </Button>
+          <MayChange of="exports">
+            <Button
+              className="make-gap"
+              onClick={() =>
+                setEditing({
+                  timezone: ownTimeZone(),
+                  ...fromSchedule(saved.schedule),
+                  ...(!saved.schedule && { every: 'month' }),
+                })
+              }
+            >
+              {t('make.schedule.change')}
+            </Button>
+          </MayChange>
         </>
       )}
     </Panel>

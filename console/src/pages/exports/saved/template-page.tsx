@@ -1,11 +1,13 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Button, Popconfirm, Segmented, Select } from 'antd'
 import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { deleteTemplate, getTemplate, putTemplate, type StoredTemplate } from '../../../api/saved.ts'
 import { lazyPart } from '../../../live/lazy-part.ts'
+import { MayChange } from '../../../live/may-change.tsx'
 import { useProject } from '../../../live/project.ts'
+import { useOnce } from '../../../live/use-once.ts'
 import { BackLink } from '../../../parts/back-link.tsx'
 import { useFormat } from '../../../parts/format.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
@@ -73,7 +75,7 @@ function Editor({
   const [text, setText] = useState(() => asWritten(stored.text, 'template'))
   const [view, setView] = useState<'form' | 'json'>('form')
   const { name } = stored
-  const put = useMutation({
+  const put = useOnce({
     mutationFn: () => putTemplate(projectId, name, text),
     onSuccess: async () => {
       onVersion(undefined)
@@ -81,7 +83,7 @@ function Editor({
       toasts.success(t('make.shelf.stored', { name }))
     },
   })
-  const remove = useMutation({
+  const remove = useOnce({
     mutationFn: () => deleteTemplate(projectId, name),
     onSuccess: async () => {
       go('/saved/templates')
@@ -92,25 +94,27 @@ function Editor({
   return (
     <>
       <PageHead title={name} text={t('make.template.changed_at', { time: format.exact(stored.updated_at) })}>
-        <Button
-          type="primary"
-          loading={put.isPending}
-          disabled={text.trim() === ''}
-          onClick={() => put.mutate()}
-        >
-          {t('make.template.save')}
-        </Button>
-        <Popconfirm
-          title={t('make.template.delete_question')}
-          okText={t('make.saved.delete')}
-          cancelText={t('make.cancel')}
-          okButtonProps={{ danger: true }}
-          onConfirm={() => remove.mutate()}
-        >
-          <Button danger loading={remove.isPending}>
-            {t('make.saved.delete')}
+        <MayChange of="exports">
+          <Button
+            type="primary"
+            loading={put.isPending}
+            disabled={text.trim() === ''}
+            onClick={() => put.mutate()}
+          >
+            {t('make.template.save')}
           </Button>
-        </Popconfirm>
+          <Popconfirm
+            title={t('make.template.delete_question')}
+            okText={t('make.saved.delete')}
+            cancelText={t('make.cancel')}
+            okButtonProps={{ danger: true }}
+            onConfirm={() => remove.mutate()}
+          >
+            <Button danger loading={remove.isPending}>
+              {t('make.saved.delete')}
+            </Button>
+          </Popconfirm>
+        </MayChange>
       </PageHead>
       <Panel>
         <div className="saved-versions">

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import { listTemplates, type TemplateSummary } from '../../../api/saved.ts'
 import { useProject } from '../../../live/project.ts'
+import { Cut } from '../../../parts/cut.tsx'
 import { type Column, DataTable } from '../../../parts/data-table.tsx'
 import { EmptyState } from '../../../parts/empty-state.tsx'
 import { useFormat } from '../../../parts/format.ts'
@@ -29,7 +30,7 @@ export function TemplateListPage() {
       phone: 'bare',
       draw: ({ name }) => (
         <Link href={`/saved/templates/${encodeURIComponent(name)}`} className="exports-name">
-          {name}
+          <Cut text={name} />
         </Link>
       ),
     },

@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { useLocation } from 'wouter'
 import { deleteSaved, runSaved, type SavedParameters } from '../../../api/saved.ts'
+import { useOnce } from '../../../live/use-once.ts'
 import { randomKey } from '../../../parts/random-key.ts'
 import { useToasts } from '../../../parts/toasts.tsx'
 
@@ -10,7 +11,7 @@ export function useSavedActions(projectId: string, name: string) {
   const client = useQueryClient()
   const [, go] = useLocation()
   const attempt = useRef(randomKey())
-  const run = useMutation({
+  const run = useOnce({
     mutationFn: (parameters: SavedParameters) =>
       runSaved(projectId, name, { parameters, attempt: attempt.current }),
     onSuccess: ({ task_id }) => go(`/exports/${task_id}`),
@@ -20,7 +21,7 @@ export function useSavedActions(projectId: string, name: string) {
       toasts.problem(error)
     },
   })
-  const remove = useMutation({
+  const remove = useOnce({
     mutationFn: () => deleteSaved(projectId, name),
     onSuccess: async () => {
       go('/saved/exports')
