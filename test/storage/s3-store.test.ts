@@ -169,6 +169,50 @@ test('a listing goes on over its pages', async () => {
   expect(keys).toEqual(['k/0', 'k/1', 'k/2', 'k/3', 'k/4'])
 })
 
+test("an object that an older version stored through Amazon's SDK is read, looked up, listed and removed", async () => {
+  const { server, store } = await setup()
+  const body = Buffer.from('0123456789')
+  const modifiedAt = new Date('2026-10-01T00:00:00Z')
+  const name = '季度 "报表".csv'
+  const facts = { body, contentType: 'text/csv', disposition: 'attachment; filename="_.csv"', modifiedAt }
+  const older = {
+    // In one piece, without a name, and as newer versions of the SDK store it: with a checksum.
+    'exports/1/whole': {
+      ...{ ...facts, etag: '"781e5e245d69b566979b86e28d23f2c7"', metadata: {} },
+      headers: {
+        'x-amz-checksum-crc32': 'ptgUGQ==',
+        'x-amz-checksum-type': 'FULL_OBJECT',
+        'x-amz-server-side-encryption': 'AES256',
+        'x-amz-version-id': 'null',
+      },
+    },
+    // In parts.
+    'exports/1/parts': {
+      ...{ ...facts, etag: '"d41d8cd98f00b204e9800998ecf8427e-3"' },
+      metadata: { 'file-name': encodeURIComponent(name) },
+      headers: { 'x-amz-checksum-type': 'COMPOSITE', 'x-amz-mp-parts-count': '3', 'accept-ranges': 'bytes' },
+    },
+  }
+  for (const [key, object] of Object.entries(older)) server.objects.set(key, object)
+  for (const [key, { etag, metadata }] of Object.entries(older)) {
+    const fileName = 'file-name' in metadata ? name : null
+    const stat = { size: 10, etag, fileName, contentType: 'text/csv', modifiedAt: modifiedAt.getTime() }
+    expect(await store.stat(key)).toEqual(stat)
+    const whole = await store.open(key)
+    expect([await textOf(whole.stream), whole.size, whole.etag]).toEqual(['0123456789', 10, etag])
+    const part = await store.open(key, { range: { start: 3, end: 5 } })
+    expect([await textOf(part.stream), part.size, part.range]).toEqual(['345', 10, { start: 3, end: 5 }])
+  }
+  const listed: Record<string, string> = {}
+  for await (const { key, etag } of store.list('exports/1/')) listed[key] = etag
+  expect(listed).toEqual({
+    'exports/1/whole': older['exports/1/whole'].etag,
+    'exports/1/parts': older['exports/1/parts'].etag,
+  })
+  for (const key of Object.keys(older)) await store.delete(key)
+  expect(server.objects.size).toBe(0)
+})
+
 test('uploads that a crash left unfinished are swept once they are old enough', async () => {
   const { server, store } = await setup()
   const { promise: stuck, resolve: unstick } = Promise.withResolvers<void>()

@@ -9,6 +9,8 @@ export interface S3Object {
   disposition: string | undefined
   metadata: Record<string, string>
   modifiedAt: Date
+  /** Whatever else a store says of it. */
+  headers?: Record<string, string>
 }
 
 export type S3Operation =
@@ -169,6 +171,7 @@ export class S3Server {
       ...Object.fromEntries(
         Object.entries(object.metadata).map(([name, value]) => [`x-amz-meta-${name}`, value]),
       ),
+      ...object.headers,
     })
     if (operation === 'HeadObject') response.end()
     else if (cut) response.write(body.subarray(0, body.length / 2), () => incoming.socket.destroy())
@@ -184,7 +187,7 @@ export class S3Server {
     const more = keys.length > page.length
     const contents = page.map((key) => {
       const object = this.objects.get(key)
-      return `<Contents><Key>${xml(key)}</Key><LastModified>${object?.modifiedAt.toISOString()}</LastModified><ETag>${xml(object?.etag ?? '')}</ETag><Size>${object?.body.length}</Size></Contents>`
+      return `<Contents><Key>${xml(key)}</Key><LastModified>${object?.modifiedAt.toISOString()}</LastModified><ETag>${xml(object?.etag ?? '')}</ETag><Size>${object?.body.length}</Size><ChecksumAlgorithm>CRC32</ChecksumAlgorithm><StorageClass>STANDARD</StorageClass></Contents>`
     })
     const next = more ? `<NextContinuationToken>${xml(page.at(-1) ?? '')}</NextContinuationToken>` : ''
     sendXml(response, 'ListBucketResult', `<IsTruncated>${more}</IsTruncated>${next}${contents.join('')}`)
