@@ -13,4 +13,5 @@ export const benchmarks: Record<string, () => Promise<Benchmark>> = {
   transfers: () => import('./transfers/index.ts'),
   processing: () => import('./processing/index.ts'),
   watchers: () => import('./watchers/index.ts'),
+  console: () => import('./console/index.ts'),
 }

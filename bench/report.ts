@@ -34,21 +34,28 @@ export function ratio(value: number | undefined, base: number | undefined): stri
   return `${times.toFixed(times >= 100 ? 0 : times >= 10 ? 1 : 2)}x`
 }
 
-export interface Bar {
+export type Bar = {
   what: string
   value: number | undefined
-  atMost: number
   unit: string
-}
+} & ({ atMost: number } | { atLeast: number })
 
 /** Prints each bar with PASS or FAIL; what was not measured fails. True if all passed. */
 export function checkBars(bars: readonly Bar[]): boolean {
-  const passes = ({ value, atMost }: Bar) => value !== undefined && value <= atMost
   printTable(
-    ['bar', 'measured', 'at most', 'unit', ''],
-    bars.map((bar) => [bar.what, bar.value, bar.atMost, bar.unit, passes(bar) ? 'PASS' : 'FAIL']),
+    ['bar', 'measured', 'wanted', 'unit', ''],
+    bars.map((bar) => [bar.what, bar.value, wanted(bar), bar.unit, passes(bar) ? 'PASS' : 'FAIL']),
   )
   return bars.every(passes)
+}
+
+function passes(bar: Bar): boolean {
+  if (bar.value === undefined) return false
+  return 'atMost' in bar ? bar.value <= bar.atMost : bar.value >= bar.atLeast
+}
+
+function wanted(bar: Bar): string {
+  return 'atMost' in bar ? `at most ${show(bar.atMost)}` : `at least ${show(bar.atLeast)}`
 }
 
 export function quantile(values: readonly number[], part: number): number | undefined {

@@ -1,17 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { chromium } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
+import { CHROMIUM, launchChromium } from '../support/chromium.ts'
 import { startExports } from '../support/export-client.ts'
-import { requireBinary } from '../support/find-binary.ts'
 import { startHttp } from '../support/http.ts'
 import { LIMIT_MS } from '../support/until.ts'
 
-const CHROMIUM = requireBinary('chromium')
-const FLAGS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage']
-
 async function browse(...flags: string[]) {
-  const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: [...FLAGS, ...flags] })
+  const browser = await launchChromium(flags)
   onTestFinished(() => browser.close())
   const page = await browser.newPage()
   page.setDefaultTimeout(LIMIT_MS)

@@ -1,14 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import { CHROMIUM, launchChromium } from './chromium.ts'
 import { ConsoleWharf } from './console-wharf.ts'
-import { requireBinary } from './find-binary.ts'
 import { LIMIT_MS, until } from './until.ts'
 
-const CHROMIUM = requireBinary('chromium')
-const FLAGS = ['--no-sandbox', '--headless=new', '--disable-gpu', '--disable-dev-shm-usage']
 const ARTIFACTS = fileURLToPath(new URL('../../artifacts/console/', import.meta.url))
 
 export interface VisitOptions extends BrowserContextOptions {
@@ -136,11 +134,7 @@ export function describeConsole(
     const bench = new ConsoleBench()
     beforeAll(async () => {
       bench.wharf = await ConsoleWharf.start(env)
-      bench.browser = await chromium.launch({
-        executablePath: CHROMIUM as string,
-        args: FLAGS,
-        timeout: LIMIT_MS,
-      })
+      bench.browser = await launchChromium()
     })
     afterEach(async () => {
       for (const context of bench.browser.contexts()) await context.close()

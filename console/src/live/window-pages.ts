@@ -95,9 +95,9 @@ export function useWindowPages<T, P extends CursorPage<T>>({ queryKey, size, rea
     isFetching: found.some(({ isFetching }) => isFetching),
     error: found.find(({ error }) => error)?.error ?? null,
     refetch: () => void Promise.all(found.map((query) => query.refetch())),
-    /** Rows that are looked at. */
+    /** Rows that are looked at. The page that comes next is read when its rows are near. */
     show: (firstRow: number, lastRow: number) => {
-      const next = [Math.floor(firstRow / size), Math.floor(lastRow / size)] as const
+      const next = [Math.floor(firstRow / size), Math.floor((lastRow + size / 2) / size)] as const
       setView((now) => (now[0] === next[0] && now[1] === next[1] ? now : next))
     },
   }

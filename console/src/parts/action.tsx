@@ -1,5 +1,5 @@
 import { Button, Popconfirm, Tooltip } from 'antd'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import './action.css'
 
 export interface ActionProps {
@@ -24,6 +24,33 @@ export interface ActionProps {
 
 /** Something that can be done, in the one look that all such buttons have. */
 export function Action(props: ActionProps) {
+  const { words = false, busy = false, disabled = false, confirm } = props
+  return words || busy || disabled || confirm ? <FullAction {...props} /> : <LightAction {...props} />
+}
+
+/** A row of a long list has several: nothing is made for it until somebody comes near. */
+function LightAction({ icon, name, label = name, hint = name, danger = false, onClick }: ActionProps) {
+  const [near, setNear] = useState(false)
+  return (
+    <button
+      type="button"
+      className="action-light"
+      data-danger={danger}
+      aria-label={label}
+      onPointerEnter={() => setNear(true)}
+      onClick={onClick}
+    >
+      {icon}
+      {near && (
+        <Tooltip title={hint}>
+          <span className="action-light-cover" />
+        </Tooltip>
+      )}
+    </button>
+  )
+}
+
+function FullAction(props: ActionProps) {
   const { icon, name, label = name, words = false, main = false, hint, confirm, onClick } = props
   const button = (
     <Button

@@ -1,4 +1,3 @@
-import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
@@ -28,11 +27,19 @@ const NOW_MS = 10_000
 /** Numbers and times in the language of the page, in the reader's own time zone. */
 export function useFormat(): Format {
   const { i18n } = useTranslation()
-  const { language } = i18n
-  return useMemo(() => formatFor(language), [language])
+  return formatFor(i18n.language)
 }
 
+/** Kept: a formatter of the browser takes longer to make than the rest of a row. */
+const formats = new Map<string, Format>()
+
 function formatFor(language: string): Format {
+  const known = formats.get(language) ?? makeFormat(language)
+  formats.set(language, known)
+  return known
+}
+
+function makeFormat(language: string): Format {
   const number = new Intl.NumberFormat(language)
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 })
   const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
@@ -57,13 +64,20 @@ function formatFor(language: string): Format {
     unitDisplay: 'long',
     maximumFractionDigits: 0,
   })
-  const unit = (value: number, name: string, digits = 0) =>
-    new Intl.NumberFormat(language, {
-      style: 'unit',
-      unit: name,
-      unitDisplay: 'short',
-      maximumFractionDigits: digits,
-    }).format(value)
+  const units = new Map<string, Intl.NumberFormat>()
+  const unit = (value: number, name: string, digits = 0) => {
+    const key = `${name} ${digits}`
+    const known =
+      units.get(key) ??
+      new Intl.NumberFormat(language, {
+        style: 'unit',
+        unit: name,
+        unitDisplay: 'short',
+        maximumFractionDigits: digits,
+      })
+    units.set(key, known)
+    return known.format(value)
+  }
   return {
     number: (value) => number.format(value),
     percent: (fraction) => percent.format(fraction),

@@ -1,4 +1,5 @@
-import { type CSSProperties, memo, type ReactNode, type UIEvent, useEffect, useRef, useState } from 'react'
+import { type CSSProperties, memo, type ReactNode, startTransition, useEffect, useRef, useState } from 'react'
+import { Check, type Selection } from './selection.tsx'
 import './window-table.css'
 
 export interface WindowColumn<T> {
@@ -11,17 +12,9 @@ export interface WindowColumn<T> {
   phone?: 'title' | 'status' | 'line' | 'actions' | 'hidden'
   /** The name by which the list can be sorted. */
   sort?: string
+  /** Costs more to draw than words do: a row that comes by while the list moves does without it. */
+  late?: boolean
   draw(row: T): ReactNode
-}
-
-export interface Selection<T> {
-  label: string
-  labelOf(row: T): string
-  has(key: string): boolean
-  toggle(key: string, on: boolean): void
-  /** Whether all rows that are loaded are selected. */
-  all: boolean | 'some'
-  toggleAll(on: boolean): void
 }
 
 interface Props<T> {
@@ -44,9 +37,11 @@ interface Props<T> {
 const ROW = 34
 const CARD = 86
 /** Rows beyond what is seen, so that a fast hand does not outrun the page. */
-const MORE = 12
+const MORE = 16
 /** Drawn anew only when the view has moved by so many. */
-const STEP = 6
+const STEP = 12
+/** Without a scroll for so long the list stands still. */
+const REST_MS = 100
 const PHONE = '(max-width: 760px)'
 
 /** A table of any length: it draws the rows in view, and its header stays. On a phone each row is a card. */
@@ -61,6 +56,7 @@ export function WindowTable<T>(props: Props<T>) {
     const bottom = Math.ceil((scrollTop + clientHeight) / height / STEP) * STEP + MORE
     setRange((now) => (now[0] === top && now[1] === bottom ? now : [top, bottom]))
   }
+  const [isResting, onScroll] = useRest()
   const latest = useRef(measure)
   latest.current = measure
   useEffect(() => {
@@ -83,8 +79,22 @@ export function WindowTable<T>(props: Props<T>) {
   const begin = Math.min(first, end)
   useEffect(() => onView(begin, Math.max(begin, end - 1)))
   const indexes = Array.from({ length: end - begin }, (_, at) => begin + at)
+  // Rows that are complete stay so when the list begins to move.
+  const wholeBefore = useRef<ReadonlySet<string>>(new Set())
+  const whole = new Set<string>()
+  const isWhole = (id: string) => {
+    if (isResting || wholeBefore.current.has(id)) whole.add(id)
+    return whole.has(id)
+  }
+  useEffect(() => {
+    wholeBefore.current = whole
+  })
+  const scrolled = () => {
+    onScroll()
+    measure()
+  }
   return (
-    <div className="window-table" ref={area} onScroll={(_: UIEvent) => measure()}>
+    <div className="window-table" ref={area} onScroll={scrolled}>
       <table aria-label={label} aria-busy={busy} aria-rowcount={count + 1}>
         <thead>
           <tr aria-rowindex={1}>
@@ -119,6 +129,7 @@ export function WindowTable<T>(props: Props<T>) {
                 id={id}
                 index={index}
                 columns={columns as never}
+                whole={isWhole(id)}
                 select={selection && (select.current as never)}
                 selected={selection?.has(id) ?? false}
               />
@@ -136,11 +147,12 @@ interface RowProps {
   id: string
   index: number
   columns: readonly WindowColumn<never>[]
+  whole: boolean
   select: Pick<Selection<never>, 'labelOf' | 'toggle'> | undefined
   selected: boolean
 }
 
-const Row = memo(function Row({ row, id, index, columns, select, selected }: RowProps) {
+const Row = memo(function Row({ row, id, index, columns, whole, select, selected }: RowProps) {
   return (
     <tr data-row={id} aria-rowindex={index + 2} data-selected={selected}>
       {select && (
@@ -148,9 +160,9 @@ const Row = memo(function Row({ row, id, index, columns, select, selected }: Row
           <Check label={select.labelOf(row)} on={selected} onChange={(on) => select.toggle(id, on)} />
         </td>
       )}
-      {columns.map(({ key, align, phone = 'line', draw }) => (
+      {columns.map(({ key, align, phone = 'line', late = false, draw }) => (
         <td key={key} data-align={align} data-phone={phone}>
-          {draw(row)}
+          {(whole || !late) && draw(row)}
         </td>
       ))}
     </tr>
@@ -184,36 +196,23 @@ function HeadCell<T>({
   )
 }
 
-function Check({
-  label,
-  on,
-  some = false,
-  onChange,
-}: {
-  label: string
-  on: boolean
-  some?: boolean
-  onChange(on: boolean): void
-}) {
-  const box = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    if (box.current) box.current.indeterminate = some
-  }, [some])
-  return (
-    <input
-      ref={box}
-      type="checkbox"
-      aria-label={label}
-      checked={on}
-      onChange={({ target }) => onChange(target.checked)}
-    />
-  )
-}
-
 /** Stands for rows that are not drawn. */
 function Gap({ rows, height }: { rows: number; height: number }) {
   if (rows <= 0) return null
   return <tr className="window-table-gap" style={{ height: rows * height }} />
+}
+
+/** Whether nothing scrolls, and what a scroll calls. */
+function useRest(): [boolean, () => void] {
+  const [isResting, setResting] = useState(true)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const onScroll = () => {
+    setResting(false)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => startTransition(() => setResting(true)), REST_MS)
+  }
+  return [isResting, onScroll]
 }
 
 function usePhone(): boolean {

@@ -84,6 +84,7 @@ export function useColumns(chosen: readonly Choice[], wide: boolean): readonly W
         width: 84,
         align: 'right',
         phone: 'actions',
+        late: true,
         draw: (task) => <ExportActions task={task} />,
       },
     ]
