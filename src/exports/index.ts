@@ -27,7 +27,7 @@ export {
   StoredTemplate,
   TemplateSummary,
 } from './saved/index.ts'
-export { MASKS, type Mask } from './sheet/index.ts'
+export { type CellType, MASKS, type Mask, type Total } from './sheet/index.ts'
 export {
   ConnectionView,
   type Diagnosis,

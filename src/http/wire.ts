@@ -3,17 +3,21 @@
 import type { Static } from 'typebox'
 import type {
   AskedFor as AskedForSchema,
+  CellType,
   ConnectionView,
   Download,
   ExportPosition,
   ExportReport,
   ExportView,
+  HttpSource,
+  Mask,
   Preview,
   SavedExport as SavedExportSchema,
   SavedRun as SavedRunSchema,
   StoredTemplate as StoredTemplateSchema,
   TablePreview,
   TemplateSummary as TemplateSummarySchema,
+  Total,
 } from '../exports/index.ts'
 import type { Delivery, DeliveryPage as DeliveryPageSchema, EventMessage } from '../notify/index.ts'
 import type { TaskLogView, TaskView } from '../processing/index.ts'
@@ -36,6 +40,7 @@ import type {
   OverviewAnswer,
 } from './routes/installation/overview-answers.ts'
 import type { TaskPage } from './routes/processing/processing.ts'
+import type * as runBulk from './routes/runs/run-bulk.ts'
 import type * as shared from './routes/schemas.ts'
 import type * as projects from './routes/tenancy/project-schemas.ts'
 import type * as sessions from './routes/tenancy/session-schemas.ts'
@@ -45,6 +50,7 @@ export type {
   EventMessage,
   ExportReport,
   ListedSession,
+  Mask,
   NewKey,
   Preview,
   Rotated,
@@ -52,6 +58,10 @@ export type {
   TaskPage,
 }
 
+export type ColumnType = CellType
+export type ColumnTotal = Total
+export type HttpPreset = NonNullable<HttpSource['preset']>
+export type PagingStyle = NonNullable<NonNullable<HttpSource['paging']>['style']>
 export type ExportTask = ExportView
 export type ExportPage = Static<typeof exported.ExportPage>
 export type ExportBulkRequest = Static<typeof exported.BulkRequest>
@@ -85,6 +95,8 @@ export type RunLogPage = Static<typeof runs.RunLogPage>
 export type RunsState = Static<typeof runs.RunsState>
 export type AcceptedRun = Static<typeof runs.ShortRun>
 export type RunKind = Static<typeof runs.RunKind>
+export type RunBulkRequest = Static<typeof runBulk.BulkRequest>
+export type RunBulkAnswer = Static<typeof runBulk.BulkAnswer>
 
 export type Task = TaskView
 export type TaskLog = TaskLogView

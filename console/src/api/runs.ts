@@ -4,6 +4,8 @@ import type {
   AccountFilePage,
   FailedFilePage,
   Run,
+  RunBulkAnswer,
+  RunBulkRequest,
   RunKind,
   RunLogPage,
   RunPage,
@@ -11,7 +13,7 @@ import type {
 } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 
-export type { AcceptedRun, Account, Run, RunKind, RunsState }
+export type { AcceptedRun, Account, Run, RunBulkRequest, RunKind, RunsState }
 export type AccountFile = AccountFilePage['items'][number]
 export type FailedFile = FailedFilePage['items'][number]
 export type AccountState = Account['state']
@@ -62,3 +64,7 @@ export const cancelRun = (runId: string, files: 'keep' | 'delete'): Promise<Acce
 
 export const setMaxConcurrent = (value: number): Promise<unknown> =>
   ask('/api/settings/max_concurrent', { method: 'PUT', body: { value } })
+
+/** A hundred accounts at most per request. */
+export const changeRuns = (body: RunBulkRequest, signal: AbortSignal): Promise<RunBulkAnswer> =>
+  ask('/api/runs/bulk', { method: 'POST', body, signal })

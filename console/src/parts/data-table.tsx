@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import './data-table.css'
+import { Check, type Selection } from './selection.tsx'
 
 export interface Column<T> {
   key: string
@@ -18,14 +19,25 @@ interface Props<T> {
   rows: readonly T[]
   rowKey(row: T): string
   busy?: boolean
+  selection?: Selection<T> | undefined
 }
 
 /** A plain table; on a phone each row is a card. */
-export function DataTable<T>({ label, columns, rows, rowKey, busy = false }: Props<T>) {
+export function DataTable<T>({ label, columns, rows, rowKey, busy = false, selection }: Props<T>) {
   return (
     <table className="data-table" aria-label={label} aria-busy={busy}>
       <thead>
         <tr>
+          {selection && (
+            <th scope="col" className="data-table-check">
+              <Check
+                label={selection.label}
+                on={selection.all === true}
+                some={selection.all === 'some'}
+                onChange={selection.toggleAll}
+              />
+            </th>
+          )}
           {columns.map(({ key, title, align, width }) => (
             <th key={key} scope="col" data-align={align} style={width === undefined ? undefined : { width }}>
               {title}
@@ -35,7 +47,16 @@ export function DataTable<T>({ label, columns, rows, rowKey, busy = false }: Pro
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={rowKey(row)} data-row={rowKey(row)}>
+          <tr key={rowKey(row)} data-row={rowKey(row)} data-selected={selection?.has(rowKey(row))}>
+            {selection && (
+              <td className="data-table-check">
+                <Check
+                  label={selection.labelOf(row)}
+                  on={selection.has(rowKey(row))}
+                  onChange={(on) => selection.toggle(rowKey(row), on)}
+                />
+              </td>
+            )}
             {columns.map(({ key, title, align, phone, draw }) => (
               <td key={key} data-align={align} data-phone={phone} data-title={title}>
                 {draw(row)}

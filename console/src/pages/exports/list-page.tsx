@@ -10,6 +10,7 @@ import { lazyPart } from '../../live/lazy-part.ts'
 import { MayChange, useMayChange } from '../../live/may-change.tsx'
 import { chooseProject } from '../../live/project.ts'
 import { useWindowPages } from '../../live/window-pages.ts'
+import { totalText } from '../../parts/bulk/total-text.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { PageHead } from '../../parts/page-head.tsx'
@@ -19,13 +20,12 @@ import { askedOf, isFiltered, type ListFilter, NEWEST, useAddressFilter } from '
 import { CHOICES, USUAL, useColumns } from './columns.tsx'
 import { ExportFilters } from './filters.tsx'
 import { ExportTable } from './table.tsx'
-import { totalText } from './total-text.ts'
 import './exports.css'
 import './list.css'
 
 // After the rows: the first view does not wait for what is done with them.
 const ColumnChoice = lazyPart(async () => (await import('./column-menu.tsx')).ColumnMenu)
-const BulkArea = lazyPart(async () => (await import('./bulk-bar.tsx')).BulkArea)
+const ExportBulk = lazyPart(async () => (await import('./bulk-bar.tsx')).ExportBulk)
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -81,7 +81,7 @@ export function ExportListPage() {
         </div>
         {ticked && (
           <Suspense>
-            <BulkArea
+            <ExportBulk
               selected={chosen}
               everything={everything}
               total={total}

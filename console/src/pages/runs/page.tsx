@@ -17,10 +17,12 @@ import { DeleteDialog } from './delete-dialog.tsx'
 import { PasteDialog } from './paste-dialog.tsx'
 import { RUNS_KEY } from './patch.ts'
 import './runs.css'
+import { RunsBulk } from './runs-bulk.tsx'
 import { AccountTable } from './table.tsx'
 
 const STATES: readonly AccountState[] = ['Idle', 'Queued', 'Running', 'Done', 'Failed', 'Cancelled']
 const ROWS_AT_ONCE = 100
+const NONE: ReadonlySet<string> = new Set()
 
 type Open = { what: 'add' } | { what: 'paste' } | { what: 'edit' | 'delete'; account: Account }
 
@@ -43,6 +45,13 @@ export function RunsPage() {
   )
   const running = data?.accounts.filter((account) => account.state === 'Running').length ?? 0
   const close = () => setDialog(null)
+  const identity = JSON.stringify([wanted, state])
+  const [selection, setSelection] = useState({ identity, chosen: NONE, everything: false })
+  // What was ticked under another filter is not meant here.
+  const { chosen, everything } =
+    selection.identity === identity ? selection : { chosen: NONE, everything: false }
+  const select = (next: ReadonlySet<string>, all = false) =>
+    setSelection({ identity, chosen: next, everything: all })
   return (
     <>
       <PageHead title={t('runs.title')} text={t('runs.text')}>
@@ -82,8 +91,17 @@ export function RunsPage() {
               <ConcurrencyControl value={data.max_concurrent} running={running} />
             </MayChange>
           </div>
+          <RunsBulk
+            selected={chosen}
+            everything={everything}
+            total={{ count: shown.length, exact: true }}
+            matching={shown.map(({ handle }) => handle)}
+            onEverything={() => select(chosen, true)}
+            onClear={() => select(NONE)}
+          />
           {shown.length > 0 && (
             <AccountTable
+              ticked={{ chosen, everything, onChange: (next) => select(next) }}
               accounts={shown.slice(0, most)}
               queue={data.queue}
               busy={isFetching}

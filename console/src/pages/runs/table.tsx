@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import type { Account } from '../../api/runs.ts'
 import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { type Ticked, useSelection } from '../../parts/selection.tsx'
 import { accountAddress } from './address.ts'
 import { Counters } from './counters.tsx'
 import { useFilterTexts } from './filters-text.ts'
@@ -14,14 +15,16 @@ interface Props {
   /** Run ids in the order in which they will start. */
   queue: readonly string[]
   busy: boolean
+  ticked: Ticked
   onEdit(account: Account): void
   onDelete(account: Account): void
 }
 
 /** A row per account. */
-export function AccountTable({ accounts, queue, busy, onEdit, onDelete }: Props) {
+export function AccountTable({ accounts, queue, busy, ticked, onEdit, onDelete }: Props) {
   const { t } = useTranslation()
   const filtersOf = useFilterTexts()
+  const selection = useSelection(ticked, { loaded: () => accounts, keyOf: handleOf, nameOf: handleOf })
   const places = new Map(queue.map((id, index) => [id, index + 1]))
   const placeOf = ({ run_id, state }: Account) =>
     state === 'Queued' && run_id !== null ? (places.get(run_id) ?? null) : null
@@ -75,8 +78,11 @@ export function AccountTable({ accounts, queue, busy, onEdit, onDelete }: Props)
       label={t('runs.title')}
       columns={columns}
       rows={accounts}
-      rowKey={({ handle }) => handle}
+      rowKey={handleOf}
       busy={busy}
+      selection={selection}
     />
   )
 }
+
+const handleOf = ({ handle }: Account) => handle

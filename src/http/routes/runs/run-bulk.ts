@@ -10,9 +10,9 @@ import { nullable } from '../schemas.ts'
 const BULK_SIZE = 100
 const Handle = Type.String({ minLength: 1, maxLength: 200 })
 
-const BulkRequest = Type.Object(
+export const BulkRequest = Type.Object(
   {
-    action: Type.Enum(['start', 'continue', 'stop']),
+    action: Type.Enum(['start', 'continue', 'retry', 'stop']),
     handles: Type.Optional(Type.Array(Handle, { minItems: 1, maxItems: BULK_SIZE })),
     filter: Type.Optional(
       Type.Object(
@@ -46,7 +46,7 @@ const BulkRequest = Type.Object(
   },
 )
 
-const BulkAnswer = Type.Object(
+export const BulkAnswer = Type.Object(
   {
     done: Type.Integer(),
     skipped: Type.Integer(),
@@ -66,7 +66,8 @@ export function runBulkRoutes({ ledger, trail }: HttpDeps, runs: Runs): FastifyP
         schema: {
           tags: ['runs'],
           operationId: 'changeManyRuns',
-          summary: 'Start, continue or stop the runs of up to 100 accounts per request; safe to repeat',
+          summary:
+            'Start, continue, retry or stop the runs of up to 100 accounts per request; safe to repeat',
           body: BulkRequest,
           response: { 200: BulkAnswer },
         },

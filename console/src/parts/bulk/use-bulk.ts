@@ -1,14 +1,25 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { type BulkAction, changeExports, type ExportFilter } from '../../api/exports.ts'
 import { Problem } from '../../api/problem.ts'
 
-/** What was chosen: some by their ids, or all that match. */
-export type Chosen = { ids: readonly string[] } | { filter: ExportFilter; count: number; exact: boolean }
+/** What a request for many answers, of those it was for. */
+export interface BulkAnswer {
+  done: number
+  skipped: number
+  items: readonly { error: { code: string } | null }[]
+}
 
-export interface Bulk {
-  action: BulkAction
-  chosen: Chosen
+/** One thing that is done to many. */
+export interface BulkJob<A extends string> {
+  action: A
+  /** How many there are at most. */
+  total: number
+  /** It cannot be taken back, so it begins a few seconds later and can be called off until then. */
+  waits: boolean
+  answers(signal: AbortSignal): AsyncIterable<BulkAnswer>
+}
+
+export interface Bulk<A extends string> extends Pick<BulkJob<A>, 'action' | 'total'> {
   /** `wait`: it can still be undone. */
   phase: 'wait' | 'run' | 'done' | 'stopped' | 'failed'
   startsAt: number
@@ -19,35 +30,34 @@ export interface Bulk {
   problem?: unknown
 }
 
-/** How long something that cannot be taken back can still be called off. */
 const UNDO_MS = 5_000
 const PER_REQUEST = 100
 /** The server says when to come back; this long at least. */
 const AGAIN_MS = 1_000
 
-/** Does one thing to many exports, a request per hundred, and says how far it is. */
-export function useBulk() {
+/** Does one thing to many, and says how far it is. `changes` is read again at its end. */
+export function useBulk<A extends string>(changes: QueryKey) {
   const client = useQueryClient()
-  const [bulk, setBulk] = useState<Bulk | null>(null)
+  const [bulk, setBulk] = useState<Bulk<A> | null>(null)
   const stop = useRef(new AbortController())
   // A page that is left takes nothing back, and sends nothing more.
   useEffect(() => () => stop.current.abort(), [])
-  const run = async (action: BulkAction, chosen: Chosen) => {
+  const run = async ({ action, total, waits, answers }: BulkJob<A>) => {
     stop.current.abort()
     const abort = new AbortController()
     stop.current = abort
     const { signal } = abort
-    const wait = action === 'retry' ? 0 : UNDO_MS
-    let now: Bulk = {
+    const wait = waits ? UNDO_MS : 0
+    let now: Bulk<A> = {
       action,
-      chosen,
-      phase: wait > 0 ? 'wait' : 'run',
+      total,
+      phase: waits ? 'wait' : 'run',
       startsAt: Date.now() + wait,
       done: 0,
       skipped: 0,
       reasons: new Map(),
     }
-    const show = (change: Partial<Bulk>) => {
+    const show = (change: Partial<Bulk<A>>) => {
       now = { ...now, ...change }
       if (stop.current === abort) setBulk(now)
     }
@@ -56,7 +66,7 @@ export function useBulk() {
     if (signal.aborted) return
     show({ phase: 'run' })
     try {
-      for await (const answer of answersTo(action, chosen, signal)) {
+      for await (const answer of answers(signal)) {
         const reasons = new Map(now.reasons)
         for (const { error } of answer.items)
           if (error) reasons.set(error.code, (reasons.get(error.code) ?? 0) + 1)
@@ -66,11 +76,11 @@ export function useBulk() {
     } catch (problem) {
       show(signal.aborted ? { phase: 'stopped' } : { phase: 'failed', problem })
     }
-    void client.invalidateQueries({ queryKey: ['exports'] })
+    void client.invalidateQueries({ queryKey: changes })
   }
   return {
     bulk,
-    start: (action: BulkAction, chosen: Chosen) => void run(action, chosen),
+    start: (job: BulkJob<A>) => void run(job),
     /** Before it has begun: nothing happens. Later: what is done stays done. */
     stop: () => {
       stop.current.abort()
@@ -80,19 +90,24 @@ export function useBulk() {
   }
 }
 
-async function* answersTo(action: BulkAction, chosen: Chosen, signal: AbortSignal) {
-  if ('ids' in chosen) {
-    for (let at = 0; at < chosen.ids.length; at += PER_REQUEST)
-      yield await patiently(
-        () => changeExports({ action, ids: chosen.ids.slice(at, at + PER_REQUEST) }, signal),
-        signal,
-      )
-    return
-  }
-  const filter = Object.fromEntries(Object.entries(chosen.filter).filter(([, value]) => value !== undefined))
+/** Those with these ids, a hundred per request. */
+export async function* bulkOfIds<T>(
+  ids: readonly string[],
+  send: (ids: string[]) => Promise<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  for (let at = 0; at < ids.length; at += PER_REQUEST)
+    yield await patiently(() => send(ids.slice(at, at + PER_REQUEST)), signal)
+}
+
+/** All that match, as far as the cursor of each answer leads. */
+export async function* bulkOfFilter<T extends { next_cursor: string | null }>(
+  send: (cursor: string | undefined) => Promise<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const body = { action, filter, ...(cursor !== undefined && { cursor }) }
-    const answer = await patiently(() => changeExports(body, signal), signal)
+    const at: string | undefined = cursor
+    const answer: T = await patiently(() => send(at), signal)
     yield answer
     cursor = answer.next_cursor
   }
