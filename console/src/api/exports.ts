@@ -1,5 +1,7 @@
 import type {
   AskedFor,
+  ColumnTotal,
+  ColumnType,
   EventMessage,
   ExportBulkAnswer,
   ExportBulkRequest,
@@ -9,11 +11,17 @@ import type {
   ExportPlace,
   ExportReport,
   ExportTask,
+  HttpPreset,
+  Mask,
+  PagingStyle,
 } from '../../../src/http/wire.ts'
 import { ask, askWithText } from './client.ts'
+import { everyName } from './every-name.ts'
 import { rememberExport } from './own-exports.ts'
 
 export type {
+  ColumnTotal,
+  ColumnType,
   ExportBulkAnswer,
   ExportBulkRequest,
   ExportDelivery,
@@ -21,10 +29,32 @@ export type {
   ExportPage,
   ExportReport,
   ExportTask,
+  HttpPreset,
+  Mask,
+  PagingStyle,
 }
 export type ExportStatus = ExportTask['status']
 
 type ExportType = ExportTask['type']
+
+export const STATUSES = everyName<ExportStatus>({
+  pending: true,
+  processing: true,
+  succeeded: true,
+  failed: true,
+  cancelled: true,
+})
+export const TYPES = everyName<ExportType>({ csv: true, excel: true, jsonl: true, parquet: true })
+export const MASKS = everyName<Mask>({
+  phone: true,
+  email: true,
+  id_card: true,
+  bank_card: true,
+  name: true,
+  last4: true,
+  hash: true,
+  fixed: true,
+})
 
 /** As the server takes it. */
 export interface ExportFilter {

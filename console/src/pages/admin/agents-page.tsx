@@ -7,6 +7,7 @@ import { MayChange } from '../../live/may-change.tsx'
 import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogActions } from '../../parts/dialog-actions.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Pill } from '../../parts/pill.tsx'
@@ -161,17 +162,14 @@ function EnrolDialog({ onClose }: { onClose(): void }) {
       title={t('agent.enrol')}
       onClose={onClose}
       footer={
-        <>
-          <Button onClick={onClose}>{t('cancel')}</Button>
-          <Button
-            type="primary"
-            loading={invite.isPending}
-            disabled={!agent.trim()}
-            onClick={() => invite.mutate(undefined)}
-          >
-            {t('agent.make_token')}
-          </Button>
-        </>
+        <DialogActions
+          cancel={t('cancel')}
+          onCancel={onClose}
+          action={t('agent.make_token')}
+          busy={invite.isPending}
+          disabled={!agent.trim()}
+          onAction={() => invite.mutate(undefined)}
+        />
       }
     >
       <Field label={t('agent.id')} hint={t('agent.id_hint')}>

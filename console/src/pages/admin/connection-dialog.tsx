@@ -1,8 +1,9 @@
-import { Button, Input, Select } from 'antd'
+import { Input, Select } from 'antd'
 import { useState } from 'react'
 import { type Connection, putConnection } from '../../api/admin.ts'
 import { useProjects } from '../../live/project.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogActions } from '../../parts/dialog-actions.tsx'
 import { Field } from './field.tsx'
 import { useDeed } from './use-deed.ts'
 import { useWords } from './words.ts'
@@ -34,17 +35,14 @@ export function ConnectionDialog({ given, onClose }: { given: Connection | null;
       title={given ? t('connection.change', { name: given.name }) : t('connection.new')}
       onClose={onClose}
       footer={
-        <>
-          <Button onClick={onClose}>{t('cancel')}</Button>
-          <Button
-            type="primary"
-            loading={save.isPending}
-            disabled={!name.trim() || !url}
-            onClick={() => save.mutate(undefined)}
-          >
-            {t('save')}
-          </Button>
-        </>
+        <DialogActions
+          cancel={t('cancel')}
+          onCancel={onClose}
+          action={t('save')}
+          busy={save.isPending}
+          disabled={!name.trim() || !url}
+          onAction={() => save.mutate(undefined)}
+        />
       }
     >
       <Field label={t('connection.name')} hint={t('connection.name_hint')}>

@@ -2,6 +2,7 @@ import { DeleteOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Input, Select } from 'antd'
 import { useState } from 'react'
 import { changeProject, type ProjectDetails } from '../../api/admin.ts'
+import { MASKS } from '../../api/exports.ts'
 import { MayChange, useMayChange } from '../../live/may-change.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { useDeed } from './use-deed.ts'
@@ -9,7 +10,6 @@ import { useWords } from './words.ts'
 
 type Masks = ProjectDetails['masks']
 type Mask = Masks[string]
-const MASKS: readonly Mask[] = ['phone', 'email', 'id_card', 'bank_card', 'name', 'last4', 'hash', 'fixed']
 
 /** Columns that no file of the project shows as they are, whatever a template says. */
 export function MasksPanel({ project }: { project: ProjectDetails }) {

@@ -1,7 +1,8 @@
-import { Button, Input, Select } from 'antd'
+import { Input, Select } from 'antd'
 import { useId, useState } from 'react'
 import { createKey, type Scope } from '../../api/admin.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogActions } from '../../parts/dialog-actions.tsx'
 import { Field } from './field.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 import { useDeed } from './use-deed.ts'
@@ -57,17 +58,14 @@ export function NewKeyDialog({ projectId, onClose }: { projectId: string; onClos
       title={t('key.new')}
       onClose={onClose}
       footer={
-        <>
-          <Button onClick={onClose}>{t('cancel')}</Button>
-          <Button
-            type="primary"
-            disabled={!fits}
-            loading={create.isPending}
-            onClick={() => create.mutate(undefined)}
-          >
-            {t('key.create')}
-          </Button>
-        </>
+        <DialogActions
+          cancel={t('cancel')}
+          onCancel={onClose}
+          action={t('key.create')}
+          busy={create.isPending}
+          disabled={!fits}
+          onAction={() => create.mutate(undefined)}
+        />
       }
     >
       <Field label={t('key.name')} hint={t('key.name_hint')}>

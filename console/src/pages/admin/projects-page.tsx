@@ -10,6 +10,7 @@ import { Copyable } from '../../parts/copy-button.tsx'
 import { Cut } from '../../parts/cut.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { DialogActions } from '../../parts/dialog-actions.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
@@ -113,18 +114,20 @@ function NewProject({ onClose }: { onClose(): void }) {
         onClose={onClose}
       />
     )
-  const submit = () => name.trim() && create.mutate(name.trim())
+  const submit = () => void (name.trim() && create.mutate(name.trim()))
   return (
     <Dialog
       title={t('project.new')}
       onClose={onClose}
       footer={
-        <>
-          <Button onClick={onClose}>{t('cancel')}</Button>
-          <Button type="primary" loading={create.isPending} disabled={!name.trim()} onClick={submit}>
-            {t('project.create')}
-          </Button>
-        </>
+        <DialogActions
+          cancel={t('cancel')}
+          onCancel={onClose}
+          action={t('project.create')}
+          busy={create.isPending}
+          disabled={!name.trim()}
+          onAction={submit}
+        />
       }
     >
       <Field label={t('project.name')} hint={t('project.name_hint')}>

@@ -1,9 +1,7 @@
 import { useMemo } from 'react'
 import { useLocation, useSearch } from 'wouter'
-import type { ExportFilter } from '../../api/exports.ts'
+import { type ExportFilter, STATUSES, TYPES } from '../../api/exports.ts'
 
-export const STATUSES = ['pending', 'processing', 'succeeded', 'failed', 'cancelled'] as const
-export const TYPES = ['csv', 'excel', 'jsonl', 'parquet'] as const
 export const PERIODS = ['today', '7d', '30d', 'days'] as const
 const SORTS = ['created', 'finished', 'name', 'size'].flatMap((name) => [name, `-${name}`])
 export const NEWEST = '-created'

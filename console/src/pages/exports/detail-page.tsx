@@ -3,6 +3,7 @@ import { Alert } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { type ExportTask, getExport } from '../../api/exports.ts'
 import { BackLink } from '../../parts/back-link.tsx'
+import { DetailColumns } from '../../parts/detail-columns.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PageLoading } from '../../parts/page-loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -49,32 +50,33 @@ function Detail({ task }: { task: ExportTask }) {
       <PageHead title={task.file?.name ?? task.file_name}>
         <ExportActions task={task} words />
       </PageHead>
-      <div className="detail">
-        <div>
-          <Panel title={t('exports.column.status')} extra={<StatusPill task={task} />}>
-            {(task.status === 'pending' || task.waiting_for) && <WhyItWaits task={task} />}
-            {task.status !== 'pending' && task.status !== 'failed' && (
-              <ExportProgress task={task} waits={false} />
-            )}
-            {task.error && <ProblemNote error={task.error} />}
-            {task.warnings.map((warning) => (
-              <Alert key={warning} className="detail-warning" type="warning" showIcon title={warning} />
-            ))}
-          </Panel>
-          <RequestPanel task={task} />
-          <ReportPanel task={task} />
-          <DownloadsPanel task={task} />
-          <DeliveriesPanel task={task} />
-        </div>
-        <div>
-          <Panel title={t('exports.detail.facts')}>
-            <ExportFacts task={task} />
-          </Panel>
-          <Panel title={t('exports.detail.history')}>
-            <ExportHistory taskId={task.task_id} />
-          </Panel>
-        </div>
-      </div>
+      <DetailColumns
+        aside={
+          <>
+            <Panel title={t('exports.detail.facts')}>
+              <ExportFacts task={task} />
+            </Panel>
+            <Panel title={t('exports.detail.history')}>
+              <ExportHistory taskId={task.task_id} />
+            </Panel>
+          </>
+        }
+      >
+        <Panel title={t('exports.column.status')} extra={<StatusPill task={task} />}>
+          {(task.status === 'pending' || task.waiting_for) && <WhyItWaits task={task} />}
+          {task.status !== 'pending' && task.status !== 'failed' && (
+            <ExportProgress task={task} waits={false} />
+          )}
+          {task.error && <ProblemNote error={task.error} />}
+          {task.warnings.map((warning) => (
+            <Alert key={warning} className="detail-warning" type="warning" showIcon title={warning} />
+          ))}
+        </Panel>
+        <RequestPanel task={task} />
+        <ReportPanel task={task} />
+        <DownloadsPanel task={task} />
+        <DeliveriesPanel task={task} />
+      </DetailColumns>
     </>
   )
 }

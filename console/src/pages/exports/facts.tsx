@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import type { ExportTask } from '../../api/exports.ts'
 import { Copyable } from '../../parts/copy-button.tsx'
+import { FactList } from '../../parts/detail-columns.tsx'
 import { useFormat } from '../../parts/format.ts'
 
 /** What is known of an export, the empty left out. */
@@ -27,15 +28,11 @@ export function ExportFacts({ task }: { task: ExportTask }) {
     sha256: file && <Copyable text={file.sha256} name={t('exports.fact.sha256')} />,
   }
   return (
-    <dl className="detail-facts">
-      {(Object.keys(facts) as (keyof typeof facts)[])
-        .filter((name) => facts[name])
-        .map((name) => (
-          <div key={name} className="detail-fact">
-            <dt>{t(`exports.fact.${name}`)}</dt>
-            <dd>{facts[name]}</dd>
-          </div>
-        ))}
-    </dl>
+    <FactList
+      facts={(Object.keys(facts) as (keyof typeof facts)[]).map((name) => [
+        t(`exports.fact.${name}`),
+        facts[name],
+      ])}
+    />
   )
 }

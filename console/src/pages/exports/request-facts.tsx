@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { FactList } from '../../parts/detail-columns.tsx'
 import { nameOf } from './builder/node-name.ts'
 import { EMPTY_TREE, readTemplate, type TreeNode } from './builder/template-tree.ts'
 import { asWritten } from './make/use-start.ts'
@@ -51,20 +52,7 @@ export function RequestFacts({
             : String(value),
       ]),
   ]
-  return (
-    <dl className="detail-facts">
-      {facts
-        .filter(([, value]) => value !== undefined && value !== null && value !== '')
-        .map(([name, value]) => (
-          <div key={name} className="detail-fact">
-            <dt>{name}</dt>
-            <dd>
-              {typeof value === 'string' || typeof value === 'number' ? String(value) : (value as ReactNode)}
-            </dd>
-          </div>
-        ))}
-    </dl>
-  )
+  return <FactList facts={facts.map(([name, value]) => [name, value as ReactNode])} />
 }
 
 function shapeText({ url: _, preset, ...shape }: Json): string | undefined {

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { getTask, type Task } from '../../api/tasks.ts'
 import { BackLink } from '../../parts/back-link.tsx'
+import { DetailColumns, FactList } from '../../parts/detail-columns.tsx'
 import { useFormat } from '../../parts/format.ts'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PageLoading } from '../../parts/page-loading.tsx'
@@ -53,29 +54,30 @@ function Detail({ task }: { task: Task }) {
           onDeleted={() => go('/processing')}
         />
       </PageHead>
-      <div className="task">
-        <div>
-          <Panel title={t('processing.detail.status')} extra={<TaskPill status={task.status} />}>
-            {task.status === 'FAILED' ? (
-              <pre className="task-error">{task.error_message}</pre>
-            ) : (
-              <Standing task={task} />
-            )}
-            {task.waiting_for && <pre className="task-error">{task.waiting_for.message}</pre>}
-          </Panel>
-          <Panel title={t('processing.detail.log')}>
-            <TaskLogView taskId={task.task_id} working={task.status === 'PROCESSING'} />
-          </Panel>
-        </div>
-        <div>
-          <Panel title={t('processing.detail.facts')}>
-            <Facts task={task} />
-          </Panel>
-          <Panel title={t('processing.detail.history')}>
-            <TaskEvents taskId={task.task_id} />
-          </Panel>
-        </div>
-      </div>
+      <DetailColumns
+        aside={
+          <>
+            <Panel title={t('processing.detail.facts')}>
+              <Facts task={task} />
+            </Panel>
+            <Panel title={t('processing.detail.history')}>
+              <TaskEvents taskId={task.task_id} />
+            </Panel>
+          </>
+        }
+      >
+        <Panel title={t('processing.detail.status')} extra={<TaskPill status={task.status} />}>
+          {task.status === 'FAILED' ? (
+            <pre className="task-error">{task.error_message}</pre>
+          ) : (
+            <Standing task={task} />
+          )}
+          {task.waiting_for && <pre className="task-error">{task.waiting_for.message}</pre>}
+        </Panel>
+        <Panel title={t('processing.detail.log')}>
+          <TaskLogView taskId={task.task_id} working={task.status === 'PROCESSING'} />
+        </Panel>
+      </DetailColumns>
     </>
   )
 }
@@ -96,11 +98,11 @@ function Facts({ task }: { task: Task }) {
     id: task.task_id,
   }
   return (
-    <dl className="task-facts">
-      {(Object.keys(facts) as (keyof typeof facts)[]).map((name) => [
-        <dt key={name}>{t(`processing.detail.${name}`)}</dt>,
-        <dd key={`${name} value`}>{facts[name]}</dd>,
+    <FactList
+      facts={(Object.keys(facts) as (keyof typeof facts)[]).map((name) => [
+        t(`processing.detail.${name}`),
+        facts[name],
       ])}
-    </dl>
+    />
   )
 }

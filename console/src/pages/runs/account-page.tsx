@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { type Account, getAccount } from '../../api/runs.ts'
 import { BackLink } from '../../parts/back-link.tsx'
+import { DetailColumns } from '../../parts/detail-columns.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PageLoading } from '../../parts/page-loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -57,29 +58,30 @@ function Detail({ account }: { account: Account }) {
       <PageHead title={handle} text={<span className="runs-url">{url}</span>}>
         <RowActions account={account} onEdit={() => setDialog('edit')} onDelete={() => setDialog('delete')} />
       </PageHead>
-      <div className="account">
-        <div>
-          <Panel title={t('runs.page_last')} extra={<StateCell account={account} place={null} />}>
-            <Counters account={account} />
-            {account.waiting_for && (
-              <p className="runs-error">{t('runs.waits', { reason: account.waiting_for.message })}</p>
-            )}
-            {filters.length > 0 && (
-              <p className="runs-filters account-filters">
-                {filters.map((text) => (
-                  <span key={text}>{text}</span>
-                ))}
-              </p>
-            )}
-          </Panel>
-          <FailedFiles account={account} />
-          <AccountFiles handle={handle} />
-        </div>
-        <div>
-          <RunHistory handle={handle} shown={shown} onShow={setChosen} />
-          {shown !== null && <RunLog handle={handle} runId={shown} />}
-        </div>
-      </div>
+      <DetailColumns
+        aside={
+          <>
+            <RunHistory handle={handle} shown={shown} onShow={setChosen} />
+            {shown !== null && <RunLog handle={handle} runId={shown} />}
+          </>
+        }
+      >
+        <Panel title={t('runs.page_last')} extra={<StateCell account={account} place={null} />}>
+          <Counters account={account} />
+          {account.waiting_for && (
+            <p className="runs-error">{t('runs.waits', { reason: account.waiting_for.message })}</p>
+          )}
+          {filters.length > 0 && (
+            <p className="runs-filters account-filters">
+              {filters.map((text) => (
+                <span key={text}>{text}</span>
+              ))}
+            </p>
+          )}
+        </Panel>
+        <FailedFiles account={account} />
+        <AccountFiles handle={handle} />
+      </DetailColumns>
       {dialog === 'edit' && <AccountForm account={account} onClose={() => setDialog(null)} />}
       {dialog === 'delete' && (
         <DeleteDialog handle={handle} onClose={() => setDialog(null)} onDeleted={() => go('/runs')} />

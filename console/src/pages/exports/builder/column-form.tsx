@@ -1,25 +1,24 @@
-import { AutoComplete, Checkbox, Input, InputNumber, Segmented, Select } from 'antd'
-import { type ReactNode, useId } from 'react'
+import { AutoComplete, Checkbox, InputNumber, Segmented, Select } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { ColorField } from './color-field.tsx'
+import { everyName } from '../../../api/every-name.ts'
+import { type ColumnTotal, type ColumnType, MASKS } from '../../../api/exports.ts'
 import { ConditionList } from './condition-list.tsx'
-import { withSetting } from './edit-tree.ts'
+import { ColorFields, Field, settingsForm, TextField } from './shared-fields.tsx'
 import type { Settings, TreeNode } from './template-tree.ts'
 
-const TYPES = [
-  'auto',
-  'string',
-  'number',
-  'integer',
-  'money',
-  'percent',
-  'date',
-  'datetime',
-  'boolean',
-  'link',
-] as const
-const MASKS = ['phone', 'email', 'id_card', 'bank_card', 'name', 'last4', 'hash', 'fixed'] as const
-const TOTALS = ['sum', 'avg', 'count', 'min', 'max'] as const
+const TYPES = everyName<ColumnType>({
+  auto: true,
+  string: true,
+  number: true,
+  integer: true,
+  money: true,
+  percent: true,
+  date: true,
+  datetime: true,
+  boolean: true,
+  link: true,
+})
+const TOTALS = everyName<ColumnTotal>({ sum: true, avg: true, count: true, min: true, max: true })
 const NUMBERS = [
   '0',
   '0.00',
@@ -54,8 +53,8 @@ interface Props {
 /** Everything that can be said of a column or a group of columns. */
 export function ColumnForm({ node: { settings, children }, keys, onChange }: Props) {
   const { t } = useTranslation()
-  const set = (name: string, value: unknown) => onChange(withSetting(settings, name, value))
-  const text = (name: string) => (settings[name] === undefined ? '' : String(settings[name]))
+  const form = settingsForm(settings, onChange)
+  const { set, text } = form
   const type = (settings.type as string | undefined) ?? 'auto'
   const formats = type === 'date' || type === 'datetime' ? DATES : NUMBERS
   const totals = TOTALS.filter(
@@ -63,11 +62,7 @@ export function ColumnForm({ node: { settings, children }, keys, onChange }: Pro
   )
   return (
     <section className="builder-form" aria-label={t('make.builder.settings')}>
-      <Field label={t('make.builder.title')}>
-        {(id) => (
-          <Input id={id} value={text('title')} onChange={({ target }) => set('title', target.value)} />
-        )}
-      </Field>
+      <TextField form={form} name="title" label={t('make.builder.title')} />
       {!children && (
         <Field label={t('make.builder.key')}>
           {(id) => (
@@ -139,14 +134,7 @@ export function ColumnForm({ node: { settings, children }, keys, onChange }: Pro
           )}
         </Field>
       )}
-      <Field label={t('make.builder.color')}>
-        {(id) => <ColorField id={id} value={settings.color} onChange={(value) => set('color', value)} />}
-      </Field>
-      <Field label={t('make.builder.fill')}>
-        {(id) => (
-          <ColorField id={id} value={settings.bg_color} onChange={(value) => set('bg_color', value)} />
-        )}
-      </Field>
+      <ColorFields form={form} />
       {!children && (
         <>
           <Field label={t('make.builder.total')}>
@@ -196,15 +184,5 @@ export function ColumnForm({ node: { settings, children }, keys, onChange }: Pro
         </>
       )}
     </section>
-  )
-}
-
-export function Field({ label, children }: { label: string; children(id: string): ReactNode }) {
-  const id = useId()
-  return (
-    <div className="builder-field">
-      <label htmlFor={id}>{label}</label>
-      {children(id)}
-    </div>
   )
 }

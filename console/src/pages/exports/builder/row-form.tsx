@@ -1,8 +1,6 @@
-import { Checkbox, Input, InputNumber } from 'antd'
+import { Checkbox, InputNumber } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { ColorField } from './color-field.tsx'
-import { Field } from './column-form.tsx'
-import { withSetting } from './edit-tree.ts'
+import { ColorFields, Field, settingsForm, TextField } from './shared-fields.tsx'
 import type { Settings, TreeNode } from './template-tree.ts'
 
 /** What can be said of a row header. */
@@ -14,22 +12,14 @@ export function RowForm({
   onChange(settings: Settings): void
 }) {
   const { t } = useTranslation()
-  const set = (name: string, value: unknown) => onChange(withSetting(settings, name, value))
-  const text = (name: string) => (settings[name] === undefined ? '' : String(settings[name]))
+  const form = settingsForm(settings, onChange)
+  const { set } = form
   return (
     <section className="builder-form" aria-label={t('make.builder.settings')}>
-      <Field label={t('make.builder.title')}>
-        {(id) => (
-          <Input id={id} value={text('title')} onChange={({ target }) => set('title', target.value)} />
-        )}
-      </Field>
+      <TextField form={form} name="title" label={t('make.builder.title')} />
       {!children && (
         <>
-          <Field label={t('make.builder.row_key')}>
-            {(id) => (
-              <Input id={id} value={text('name')} onChange={({ target }) => set('name', target.value)} />
-            )}
-          </Field>
+          <TextField form={form} name="name" label={t('make.builder.row_key')} />
           <Field label={t('make.builder.row_count')}>
             {(id) => (
               <InputNumber
@@ -43,14 +33,7 @@ export function RowForm({
           </Field>
         </>
       )}
-      <Field label={t('make.builder.color')}>
-        {(id) => <ColorField id={id} value={settings.color} onChange={(value) => set('color', value)} />}
-      </Field>
-      <Field label={t('make.builder.fill')}>
-        {(id) => (
-          <ColorField id={id} value={settings.bg_color} onChange={(value) => set('bg_color', value)} />
-        )}
-      </Field>
+      <ColorFields form={form} />
       <div className="builder-wide">
         <Checkbox
           checked={settings.bold !== false}

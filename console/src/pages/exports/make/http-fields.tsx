@@ -1,23 +1,25 @@
 import { Checkbox, Form, Input, InputNumber, Select } from 'antd'
 import { useTranslation } from 'react-i18next'
+import { everyName } from '../../../api/every-name.ts'
+import type { HttpPreset, PagingStyle } from '../../../api/exports.ts'
 import { DatedInput } from './date-words.tsx'
 import type { DraftFields } from './draft-fields.ts'
 import { Fold } from './fold.tsx'
 
-const PRESETS = [
-  'wharf',
-  'drf',
-  'spring',
-  'laravel',
-  'postgrest',
-  'odata',
-  'jsonapi',
-  'links',
-  'elasticsearch',
-  'ndjson',
-  'csv',
-] as const
-const STYLES = ['page', 'offset', 'cursor', 'link', 'none'] as const
+const PRESETS = everyName<HttpPreset>({
+  wharf: true,
+  drf: true,
+  spring: true,
+  laravel: true,
+  postgrest: true,
+  odata: true,
+  jsonapi: true,
+  links: true,
+  elasticsearch: true,
+  ndjson: true,
+  csv: true,
+})
+const STYLES = everyName<PagingStyle>({ page: true, offset: true, cursor: true, link: true, none: true })
 
 /** An endpoint of any shape: a preset says most of it. */
 export function HttpFields() {

@@ -7,6 +7,7 @@ import { getSaved, type SavedExport } from '../../../api/saved.ts'
 import { MayChange } from '../../../live/may-change.tsx'
 import { useProject } from '../../../live/project.ts'
 import { BackLink } from '../../../parts/back-link.tsx'
+import { DetailColumns } from '../../../parts/detail-columns.tsx'
 import { useFormat } from '../../../parts/format.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { PageLoading } from '../../../parts/page-loading.tsx'
@@ -90,15 +91,12 @@ function Saved({ saved, projectId }: { saved: SavedExport & { text: string }; pr
           }
         />
       )}
-      <div className="detail">
-        <div>
-          <Panel title={t('make.request.title')}>
-            <RequestFacts request={saved.request} sealed={saved.sealed} text={saved.text} />
-          </Panel>
-          <RunsPanel projectId={projectId} name={saved.name} />
-        </div>
-        <SchedulePanel saved={saved} projectId={projectId} />
-      </div>
+      <DetailColumns aside={<SchedulePanel saved={saved} projectId={projectId} />}>
+        <Panel title={t('make.request.title')}>
+          <RequestFacts request={saved.request} sealed={saved.sealed} text={saved.text} />
+        </Panel>
+        <RunsPanel projectId={projectId} name={saved.name} />
+      </DetailColumns>
       {asking && (
         <RunDialog
           parameters={saved.parameters}
