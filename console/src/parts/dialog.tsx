@@ -14,6 +14,12 @@ function focusFirst(dialog: HTMLDialogElement): void {
   target?.focus()
 }
 
+/** Escape closes a list that is open, and the dialog only with the next one. */
+function closeListFirst(event: KeyboardEvent): void {
+  if (event.key !== 'Escape' || !(event.currentTarget instanceof Element)) return
+  if (event.currentTarget.querySelector('[role="combobox"][aria-expanded="true"]')) event.preventDefault()
+}
+
 /**
  * The browser's own dialog: it keeps the focus inside, closes with Escape, and needs no style that the page's policy
  * would refuse, as antd's does when it stops the page behind it from scrolling.
@@ -37,6 +43,7 @@ export function Dialog({
     const opened = dialog.current
     opened?.showModal()
     if (opened) focusFirst(opened)
+    opened?.addEventListener('keydown', closeListFirst, { capture: true })
     return () => opened?.close()
   }, [])
   return (

@@ -15,6 +15,8 @@ export function ThemeProvider({ children }: { children: ReactNode }) {
   return (
     <ConfigProvider
       csp={{ nonce }}
+      // Within the page's main part, where those who only hear the page look for it.
+      getPopupContainer={(trigger) => trigger?.closest('main') ?? document.body}
       button={{ autoInsertSpace: false }}
       locale={i18n.language === 'zh' ? zhCN : enUS}
       theme={{

@@ -3,11 +3,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Input, Select } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { listOperators } from '../../api/exports.ts'
+import { listOperators, STATUSES, TYPES } from '../../api/exports.ts'
 import { session } from '../../api/session.ts'
 import { useProjects } from '../../live/project.ts'
+import { orNothing } from '../../parts/or-nothing.ts'
 import { useStore } from '../../store.ts'
-import { type ListFilter, PERIODS, STATUSES, TYPES } from './address-filter.ts'
+import { type ListFilter, PERIODS } from './address-filter.ts'
 
 /** While somebody types, nothing is asked. */
 const TYPING_MS = 300
@@ -123,8 +124,10 @@ function OperatorFilter({ filter, onChange }: Props) {
       value={filter.operator_id}
       onOpenChange={setOpen}
       onChange={(operator_id) => onChange({ ...filter, operator_id })}
-      options={data.map((value) => ({ value, label: value }))}
-      notFoundContent={t('lists.no_operators')}
+      options={orNothing(
+        data.map((value) => ({ value, label: value })),
+        t('lists.no_operators'),
+      )}
     />
   )
 }

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useSearch } from 'wouter'
 import { listFiles, putFile, type RepositoryFile } from '../../api/transfers.ts'
 import { useFormat } from '../../parts/format.ts'
+import { orNothing } from '../../parts/or-nothing.ts'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { ProgressBar } from '../../parts/progress-bar.tsx'
 
@@ -63,8 +64,10 @@ export function FileChoice({
             const found = files.find((known) => known.path === path)
             if (found) onChoose(found)
           }}
-          options={files.map(({ path, size }) => ({ value: path, label: `${path} · ${format.bytes(size)}` }))}
-          notFoundContent={t('transfers.new.no_files')}
+          options={orNothing(
+            files.map(({ path, size }) => ({ value: path, label: `${path} · ${format.bytes(size)}` })),
+            t('transfers.new.no_files'),
+          )}
         />
         <Button
           icon={<UploadOutlined />}

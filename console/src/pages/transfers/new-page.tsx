@@ -117,6 +117,8 @@ function DeliveryForm() {
       >
         <Select
           mode="tags"
+          // An empty list is not opened: there is nothing in it that could be read out.
+          notFoundContent={null}
           maxTagCount={20}
           tokenSeparators={[',', ' ', '\n']}
           placeholder={t('transfers.new.agents_placeholder')}
