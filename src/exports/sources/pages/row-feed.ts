@@ -29,7 +29,10 @@ export interface RowFeed {
   readonly endless?: boolean
   /** It can be opened again after a page that it has given. */
   readonly resumable?: boolean
-  /** Ends after the last row. Broken off by its reader, it lets go of what it holds. */
+  /**
+   * Ends after the last row. Broken off by its reader, it lets go of what it holds. A page is its reader's until the next but one is
+   * asked for: its memory may then be used again.
+   */
   pages(): AsyncIterable<FeedPage>
   /** What is to be said of the whole. */
   warnings?(rows: number): string[]

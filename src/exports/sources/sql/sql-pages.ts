@@ -11,12 +11,17 @@ export interface SqlColumn<Value> {
 
 /** The first page is small: how wide the rows are shows there, and a preview needs no more. */
 const FIRST_ROWS = 200
-export const MOST_ROWS = 10_000
-const PAGE_CHARACTERS = 512 * 1024
+export const MOST_ROWS = 50_000
+export const PAGE_BYTES = 1024 * 1024
 /** How long a query may send nothing. By Wharf's own clock: a query can change what the database knows of it. */
 export const SILENCE_MS = 300_000
 /** As much as a page of any source may have. */
 export const MOST_ROW_BYTES = 64 * 1024 * 1024
+
+/** Whether a page that comes after `pages` others has enough. */
+export function isFull(pages: number, rows: number, bytes: number): boolean {
+  return rows >= (pages === 0 ? FIRST_ROWS : MOST_ROWS) || bytes >= PAGE_BYTES
+}
 
 /** Made once per query: the keys are the same in every row. */
 function rowWriter<Value>(columns: readonly SqlColumn<Value>[]) {
@@ -52,8 +57,7 @@ export class PageGatherer<Value> {
   add(row: readonly (Value | null)[]): TextPage | undefined {
     this.#text += `${this.#rows === 0 ? '{"data":[' : ','}${this.#write(row)}`
     this.#rows += 1
-    const full = this.#rows >= (this.#pages === 0 ? FIRST_ROWS : MOST_ROWS)
-    return full || this.#text.length >= PAGE_CHARACTERS ? this.rest() : undefined
+    return isFull(this.#pages, this.#rows, this.#text.length) ? this.rest() : undefined
   }
 
   /** What is left when no more rows come. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { OpenRows, TextPage } from '../pages/index.ts'
+import type { FeedPage, OpenRows } from '../pages/index.ts'
 
 const Parameter = Type.Union([
   Type.String({ maxLength: 100_000 }),
@@ -52,7 +52,7 @@ export interface SqlReach {
 
 /** An open query: its columns are known, its rows come as they are read. `close` ends its session, however far it came. */
 export interface SqlRows extends OpenRows {
-  pages(): AsyncIterable<TextPage>
+  pages(): AsyncIterable<FeedPage>
 }
 
 interface Session {

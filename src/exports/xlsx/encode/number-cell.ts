@@ -24,7 +24,8 @@ const NUMERIC = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
 /** Writes the unquoted number at the cursor. */
 export function numberCell(c: Cursor, column: CompiledColumn): void {
   const start = c.i
-  const end = scanDecimal(c, start)
+  const end = scanDecimal(c.input, start)
+  const last = digits > DIGITS && point >= 0 ? withoutZeros(c.input, start, end) : end
   const next = c.input[end]
   const short = digits > 0 && digits <= DIGITS && (next === COMMA || next === NEWLINE)
   if (!short || column.mode === AS_TEXT || (column.mode === AS_INTEGER && point >= 0)) {
@@ -39,7 +40,7 @@ export function numberCell(c: Cursor, column: CompiledColumn): void {
     c.facts[column.facts + MISFITS]! += 1
   }
   if (column.totals >= 0) addValue(c.totals, column.totals, decimal(c.input[start] === 0x2d))
-  copyCell(c, column, variant * KINDS + (column.mode === AS_DATE ? BARE : NUMBER), start, end)
+  copyCell(c, column, variant * KINDS + (column.mode === AS_DATE ? BARE : NUMBER), start, last)
 }
 
 /** Writes the number just scanned as a date, if that is what its digits are. */
@@ -51,7 +52,7 @@ function isDate(c: Cursor, column: CompiledColumn, start: number, variant: numbe
 
 /** Writes a text of a numeric column as a number, if that is what it is. The text's bytes are `start` to `end`. */
 export function numericText(c: Cursor, column: CompiledColumn, start: number, end: number): boolean {
-  const stop = scanDecimal(c, start)
+  const stop = scanDecimal(c.input, start)
   const first = c.input[start] === 0x2d ? start + 1 : start
   const leadingZero = c.input[first] === 0x30 && first + 1 < stop && c.input[first + 1] !== 0x2e
   const whole = stop === end && c.input[end - 1] !== 0x2e && c.input[first] !== 0x2e
@@ -76,14 +77,22 @@ let digits = 0
 let point = -1
 let mantissa = 0
 
-/** Runs over `-`, digits and one point; gives the first byte that is not one of them. */
-function scanDecimal(c: Cursor, start: number): number {
-  const { input } = c
+/** Leaves out the zeros at the end of a fraction, of which databases write many, and scans what remains. */
+function withoutZeros(input: Buffer, start: number, end: number): number {
+  let last = end
+  while (input[last - 1] === 0x30) last -= 1
+  if (input[last - 1] === 0x2e) last -= 1
+  scanDecimal(input, start, last)
+  return last
+}
+
+/** Runs over `-`, digits and one point, up to `end`; gives the first byte that is not one of them. */
+function scanDecimal(input: Buffer, start: number, end = input.length): number {
   let i = input[start] === 0x2d ? start + 1 : start
   let count = 0
   let place = -1
   let sum = 0
-  for (; ; i += 1) {
+  for (; i < end; i += 1) {
     const digit = input[i]! - 48
     if (digit >= 0 && digit <= 9) {
       count += 1

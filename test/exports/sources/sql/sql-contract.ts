@@ -50,7 +50,8 @@ export function askSql(
 export async function textsOf(rows: SqlRows): Promise<string[]> {
   const texts: string[] = []
   try {
-    for await (const { text } of rows.pages()) texts.push(text)
+    for await (const { text } of rows.pages())
+      texts.push(typeof text === 'string' ? text : text.bytes.toString('utf8', 0, text.length))
   } finally {
     await rows.close()
   }

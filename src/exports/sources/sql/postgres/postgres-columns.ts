@@ -1,31 +1,21 @@
-import type { SqlColumn } from '../sql-pages.ts'
+/** How the text of a value that PostgreSQL sends is written as JSON. */
+export type ValueForm = 'plain' | 'number' | 'boolean' | 'time' | 'text'
 
-/** How the text of a value that PostgreSQL sends becomes JSON, and what type its column has in a template. */
-type PostgresColumn = Omit<SqlColumn<string>, 'name'>
-
-const quoted = (text: string): string => JSON.stringify(text)
-/** NaN and Infinity are no JSON numbers. */
-const number = (text: string): string => (/^-?\d/.test(text) ? text : quoted(text))
-const plain = (text: string): string => text
-const boolean = (text: string): string => (text === 't' ? 'true' : 'false')
-
-/** `2024-02-29 08:30:15.5+00` as ISO 8601; what has no such form (infinity, BC) stays as it is. */
-function time(text: string): string {
-  const [, date, clock, zone = ''] =
-    /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d(?::\d\d)?)?$/.exec(text) ?? []
-  if (date === undefined) return quoted(text)
-  return `"${date}T${clock}${zone.length === 3 ? `${zone}:00` : zone}"`
+/** What type a column has in a template, and how its values are written. */
+interface PostgresColumn {
+  type: string | null
+  form: ValueForm
 }
 
-const INTEGER = { type: 'integer', json: plain }
-const NUMBER = { type: 'number', json: number }
-const TIME = { type: 'datetime', json: time }
-const JSON_TEXT = { type: null, json: plain }
-const TEXT = { type: 'string', json: quoted }
+const INTEGER: PostgresColumn = { type: 'integer', form: 'plain' }
+const NUMBER: PostgresColumn = { type: 'number', form: 'number' }
+const TIME: PostgresColumn = { type: 'datetime', form: 'time' }
+const JSON_TEXT: PostgresColumn = { type: null, form: 'plain' }
+const TEXT: PostgresColumn = { type: 'string', form: 'text' }
 
 /** By the number of the type; all that are not here are texts. */
 const BY_OID: Record<number, PostgresColumn> = {
-  16: { type: 'boolean', json: boolean },
+  16: { type: 'boolean', form: 'boolean' },
   20: INTEGER,
   21: INTEGER,
   23: INTEGER,
@@ -33,7 +23,7 @@ const BY_OID: Record<number, PostgresColumn> = {
   114: JSON_TEXT,
   700: NUMBER,
   701: NUMBER,
-  1082: { type: 'date', json: quoted },
+  1082: { type: 'date', form: 'text' },
   1114: TIME,
   1184: TIME,
   1700: NUMBER,

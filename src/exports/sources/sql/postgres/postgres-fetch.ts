@@ -1,20 +1,21 @@
 import pg from 'pg'
-import type { TextPage } from '../../pages/index.ts'
-import { rowTooLarge } from '../sql-error.ts'
-import { MOST_ROW_BYTES, type PageGatherer } from '../sql-pages.ts'
-
-/** Values as PostgreSQL writes them, whatever their type. */
-const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
+import type { FeedPage } from '../../pages/index.ts'
+import { MessageTap } from './message-tap.ts'
+import type { RowPages } from './row-pages.ts'
 
 /** Pages that may wait for the consumer. */
-const MOST_PAGES = 2
+const MOST_PAGES = 4
 
+type Listener = (chunk: Buffer) => void
+
+/** The client's socket, or TLS above it. */
 interface Socket {
   pause(): void
   resume(): void
   destroy(): void
-  on(event: 'data', listener: (chunk: Uint8Array) => void): void
-  off(event: 'data', listener: (chunk: Uint8Array) => void): void
+  listeners(event: 'data'): Listener[]
+  on(event: 'data', listener: Listener): void
+  off(event: 'data', listener: Listener): void
 }
 
 export interface FetchHooks {
@@ -26,18 +27,19 @@ export interface FetchHooks {
 }
 
 /**
- * Up to `count` rows of the cursor as pages, the last of which may be left in the gatherer. They are written as they come, and the socket is
- * not read while pages wait, so that neither many large rows nor one that is too large is ever in memory as a whole. Returns how many came.
+ * Up to `count` rows of the cursor as pages, the last of which may be left in `written`. Rows are taken out of what the socket brings,
+ * before the client would make strings of them; everything else is left to the client. The socket is not read while pages
+ * wait, so that neither many large rows nor one that is too large is ever in memory as a whole. Returns how many came.
  */
 export async function* fetchPages(
   client: pg.Client,
   count: number,
-  gatherer: PageGatherer<string>,
+  written: RowPages,
   hooks: FetchHooks,
-): AsyncGenerator<TextPage, number> {
+): AsyncGenerator<FeedPage, number> {
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
-  const pages: TextPage[] = []
-  let [rows, sinceRow, over] = [0, 0, false]
+  const pages: FeedPage[] = []
+  let [rows, over] = [0, false]
   let failure: { error: unknown } | undefined
   let wake: () => void = () => undefined
   const end = (error?: unknown) => {
@@ -45,33 +47,40 @@ export async function* fetchPages(
     if (error !== undefined) failure ??= { error: hooks.errorOf(error) }
     wake()
   }
-  const cut = (error: unknown) => {
-    failure ??= { error }
-    stream.destroy()
-    end()
-  }
-  const heard = (chunk: Uint8Array) => {
-    hooks.heard()
-    sinceRow += chunk.length
-    if (sinceRow > MOST_ROW_BYTES) cut(rowTooLarge(MOST_ROW_BYTES))
-  }
-  const text = `fetch forward ${count} from wharf`
-  const query = new pg.Query({ text, rowMode: 'array', types: AS_TEXT } as pg.QueryArrayConfig)
-  query.on('row', (row: unknown) => {
-    sinceRow = 0
-    rows += 1
-    const page = gatherer.add(row as (string | null)[])
-    if (!page) return
+  const taken = (page: FeedPage) => {
     pages.push(page)
     if (pages.length >= MOST_PAGES) {
       hooks.resting(true)
       stream.pause()
     }
     wake()
-  })
+  }
+  const clients = stream.listeners('data')
+  const tap = new MessageTap(
+    (bytes, at) => {
+      rows += 1
+      const page = written.add(bytes, at)
+      if (page) taken(page)
+    },
+    (message) => {
+      for (const hear of clients) hear(message)
+    },
+  )
+  const heard = (chunk: Buffer) => {
+    hooks.heard()
+    try {
+      tap.push(chunk)
+    } catch (error) {
+      failure ??= { error }
+      stream.destroy()
+      end()
+    }
+  }
+  const query = new pg.Query({ text: `fetch forward ${count} from wharf` })
   query.on('end', () => end())
   query.on('error', (error: unknown) => end(error))
   stream.on('data', heard)
+  for (const hear of clients) stream.off('data', hear)
   try {
     client.query(query)
     for (;;) {
@@ -82,6 +91,7 @@ export async function* fetchPages(
           stream.resume()
         }
         yield page
+        written.passed(page)
         continue
       }
       if (failure) throw failure.error
@@ -91,6 +101,8 @@ export async function* fetchPages(
       })
     }
   } finally {
+    // One who breaks off in the middle closes the session: what is still to come would begin within a message.
+    if (over) for (const hear of clients) stream.on('data', hear)
     stream.off('data', heard)
   }
 }

@@ -1,12 +1,13 @@
 import { connect } from 'node:net'
 import pg from 'pg'
 import { AppError, ERRORS, messageOf } from '../../../../kernel/index.ts'
-import type { TextPage } from '../../pages/index.ts'
+import type { FeedPage } from '../../pages/index.ts'
 import { refused, refuseTwins, silent, unreachable, wrongParams } from '../sql-error.ts'
-import { MOST_ROWS, PageGatherer, SILENCE_MS, type SqlColumn } from '../sql-pages.ts'
+import { MOST_ROWS, SILENCE_MS } from '../sql-pages.ts'
 import { orClosed, type SqlReach, type SqlRows, type SqlSource } from '../sql-source.ts'
-import { postgresColumn } from './postgres-columns.ts'
+import { postgresColumn, type ValueForm } from './postgres-columns.ts'
 import { fetchPages } from './postgres-fetch.ts'
+import { RowPages } from './row-pages.ts'
 
 /** Of each statement, so of each run of rows: the server's own limit, should this process be gone. */
 const STATEMENT_MS = 3_600_000
@@ -116,8 +117,8 @@ class PostgresSession {
     }
   }
 
-  async *pages(columns: readonly SqlColumn<string>[]): AsyncGenerator<TextPage> {
-    const gatherer = new PageGatherer(columns)
+  async *pages(columns: readonly { name: string; form: ValueForm }[]): AsyncGenerator<FeedPage> {
+    const written = new RowPages(columns)
     const hooks = {
       heard: () => {
         this.#silence?.refresh()
@@ -129,12 +130,12 @@ class PostgresSession {
       for (let rows = MOST_ROWS; rows === MOST_ROWS; ) {
         this.#signal.throwIfAborted()
         this.#listen()
-        rows = yield* fetchPages(this.#client, MOST_ROWS, gatherer, hooks)
+        rows = yield* fetchPages(this.#client, MOST_ROWS, written, hooks)
       }
     } finally {
       this.#rest()
     }
-    const rest = gatherer.rest()
+    const rest = written.rest()
     if (rest) yield rest
   }
 
