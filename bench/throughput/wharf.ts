@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Backend, openBackend } from '../../src/app/ground/open-backend.ts'
-import type { Consumer, Take, Wake } from '../../src/jobs/dispatch/dispatcher.ts'
+import type { Consumer, Wake } from '../../src/jobs/dispatch/dispatcher.ts'
 import { type Dispatcher, Engine } from '../../src/jobs/index.ts'
 import { createLog, systemClock } from '../../src/kernel/index.ts'
 import { CONCURRENCY, type Contestant, type Opened } from './contestant.ts'
@@ -80,7 +80,7 @@ class HeldDispatcher implements Dispatcher {
     return this.#inner.publish(wakes)
   }
 
-  consume(pool: string, slots: number, take: Take): Consumer {
+  consume(pool: string, slots: number, take: (id: string) => Promise<void>): Consumer {
     let consumer: Consumer | undefined
     this.#held.push(() => (consumer = this.#inner.consume(pool, slots, take)))
     return { stop: async () => consumer?.stop() }

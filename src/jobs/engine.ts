@@ -211,7 +211,7 @@ export class Engine implements Part {
         this.#deps.dispatcher.consume(
           pool,
           slots,
-          (id, free) => this.worker.take(id, free),
+          (id) => this.worker.take(id),
           (limit) => this.jobs.due(pool, limit),
         ),
       )

@@ -41,17 +41,13 @@ export interface WorkerOptions {
 }
 
 interface Running {
-  readonly job: Job
-  readonly kind: DefinedKind
-  readonly abort: AbortController
-  /** Gives the slot back. */
-  free(): void
+  job: Job
+  abort: AbortController
+  done: Promise<void>
 }
 
 /** The same when the process shuts down. */
 const SHUTDOWN_GRACE_MS = 1_000
-/** Ends on their way to the ledger whose slots may work on other jobs already. */
-const UNSETTLED_ENDS = 64
 /** An outage that a job meets after it has worked for this long is a new one: its pauses begin anew. */
 const NEW_OUTAGE_MS = 5 * 60_000
 /** A reason of its own: without one, each abort makes an error with a stack. */
@@ -66,13 +62,12 @@ export class Worker implements Duty {
   readonly #abortGraceMs: number
   /** Not by job id: a job that was taken away from a stalled run may well come back to this very process. */
   readonly #running = new Set<Running>()
-  /** Every id that was handed over and whose end is not written yet, claimed or not. */
+  /** Every id that was handed over and has not left its slot yet, claimed or not. */
   readonly #taking = new Set<Promise<void>>()
   /** Cancels heard of jobs that are not running here: one of them may be in the middle of its claim. */
   readonly #cancelledEarly = new Set<string>()
   readonly #claims: Gather<string, Job | undefined>
   #claiming = 0
-  #settling = 0
   #renewedAt: number
   #draining: 'no' | 'waits' | 'aborts' = 'no'
   /** Aborts when the process can wait no longer, neither for handlers nor for the ledger. */
@@ -90,22 +85,19 @@ export class Worker implements Duty {
     return this.#running.size
   }
 
-  /**
-   * Claims and works on one job; resolves when its end is written. Never rejects. Its slot is free as soon as the handler
-   * has ended: the end needs the ledger alone, and the claim of the next job need not wait for it.
-   */
-  async take(id: string, free: () => void = () => undefined): Promise<void> {
+  /** Claims and works on one job; resolves when its slot is free again. Never rejects. */
+  async take(id: string): Promise<void> {
     if (this.#draining !== 'no') return
-    const taking = this.#take(id, free)
+    const taking = this.#take(id)
     this.#taking.add(taking)
     await taking
     this.#taking.delete(taking)
   }
 
-  async #take(id: string, free: () => void): Promise<void> {
+  async #take(id: string): Promise<void> {
     try {
-      const work = await this.#claim(id, free)
-      if (work) await work.done
+      const running = await this.#claim(id)
+      if (running) await running.done
       else {
         const later = await this.#deps.leases.notYetDue(id)
         if (later.length > 0) this.#deps.wake(later)
@@ -117,11 +109,11 @@ export class Worker implements Duty {
   }
 
   /** Until the job is under way, a cancel that comes for it must not be forgotten. */
-  async #claim(id: string, free: () => void): Promise<{ done: Promise<void> } | undefined> {
+  async #claim(id: string): Promise<Running | undefined> {
     this.#claiming++
     try {
       const job = await this.#claims.add(id)
-      return job && { done: this.#work(job, free) }
+      return job && this.#work(job)
     } finally {
       this.#claiming--
       if (this.#claiming === 0) this.#cancelledEarly.clear()
@@ -186,29 +178,29 @@ export class Worker implements Duty {
     for (const { abort } of running) abort.abort(ledgerAway())
   }
 
-  #work(job: Job, free: () => void): Promise<void> {
+  #work(job: Job): Running {
+    const kind = this.#deps.kinds.get(job.kind)
     const abort = new AbortController()
-    const running = { job, kind: this.#deps.kinds.get(job.kind), abort, free }
-    const done = this.#traced(running).finally(() => this.#running.delete(running))
+    const running: Running = { job, abort, done: this.#traced(kind, job, abort) }
     this.#running.add(running)
+    running.done = running.done.finally(() => this.#running.delete(running))
     if (this.#cancelledEarly.delete(job.id)) abort.abort(cancelled(job))
     if (this.#draining === 'aborts') abort.abort(shuttingDown())
-    return done
+    return running
   }
 
   /** Below the request that made the job, whichever instance took that; what the end makes is below the job. */
-  async #traced(running: Running): Promise<void> {
-    const { job } = running
+  async #traced(kind: DefinedKind, job: Job, abort: AbortController): Promise<void> {
     const span = new Span(`job ${job.kind}`, {
       kind: 'consumer',
       parent: job.trace,
       attributes: { 'wharf.job.id': job.id, 'wharf.job.kind': job.kind, 'wharf.job.attempt': job.attempts },
     })
-    await span.run(() => this.#runAndSettle(running, span))
+    await span.run(() => this.#runAndSettle(kind, job, abort, span))
     span.end()
   }
 
-  async #runAndSettle({ kind, job, abort, free }: Running, span: Span): Promise<void> {
+  async #runAndSettle(kind: DefinedKind, job: Job, abort: AbortController, span: Span): Promise<void> {
     const log = this.#deps.log.child({ jobId: job.id, kind: job.kind, attempt: job.attempts })
     const progress = new ProgressThrottle(this.#deps.clock, (value) =>
       this.#deps.leases.progress(job, value).then(
@@ -227,9 +219,7 @@ export class Worker implements Duty {
     if (outcome.what === 'failed') log.warn({ err: outcome.error, final: outcome.final }, 'job failed')
     if (outcome.what === 'waiting')
       log.warn({ err: outcome.error }, `job waits for the ${outcome.error.kind.outage}`)
-    if (this.#settling < UNSETTLED_ENDS) free()
-    this.#settling++
-    await this.#settle(job, outcome, rest, log).finally(() => this.#settling--)
+    await this.#settle(job, outcome, rest, log)
     if (outcome.what === 'failed' || outcome.what === 'waiting') span.end(outcome.error)
   }
 

@@ -227,20 +227,12 @@ async function heldBack({ stubborn = false } = {}) {
   const answers = gate()
   const claimed: string[] = []
   const state = { away: false }
-  const ends = { allowed: gate(), waiting: 0 }
-  ends.allowed.open()
   class HeldBackLeases extends Leases {
     override async claimAll(ids: readonly string[], worker: string): Promise<(Job | undefined)[]> {
       const jobs = await super.claimAll(ids, worker)
       claimed.push(...ids)
       await answers.passed
       return jobs
-    }
-
-    override async settle(...end: Parameters<Leases['settle']>) {
-      ends.waiting++
-      await ends.allowed.passed
-      return super.settle(...end)
     }
 
     override renew(worker: string, ids: string[]) {
@@ -256,7 +248,7 @@ async function heldBack({ stubborn = false } = {}) {
   const jobs = new JobStore(shared)
   const enqueue = async () =>
     (await ledger.transaction((tx) => jobs.enqueue(tx, { kind: 'work', payload: 0, tasks: [{}] }))).jobId
-  return { worker, clock, jobs, ledger, enqueue, answers, ends, claimed, runs, nth, state, leases }
+  return { worker, clock, jobs, ledger, enqueue, answers, claimed, runs, nth, state, leases }
 }
 
 describe('a worker between claim and answer', () => {
@@ -318,24 +310,6 @@ describe('a worker between claim and answer', () => {
     await take
     // Nobody has taken it over: its own worker puts it back, and has not died over it.
     expect(await jobs.job(id)).toMatchObject({ state: 'pending', attempts: 0, crashes: 0, outages: 1 })
-  })
-
-  test('a slot is free once its handler has ended, for a bounded number of ends that are not written yet', async () => {
-    const { worker, enqueue, answers, ends, jobs, nth } = await heldBack()
-    answers.open()
-    ends.allowed = gate()
-    const ids = await Promise.all(Array.from({ length: 70 }, enqueue))
-    let freed = 0
-    const takes = ids.map((id) => worker.take(id, () => freed++))
-    for (const index of ids.keys()) (await nth(index + 1)).finish()
-    await until('all handlers have ended', () => ends.waiting === ids.length)
-    expect(freed).toBe(64)
-    // Their leases are kept, and a shutdown waits for them.
-    expect(worker.size).toBe(ids.length)
-    const drained = worker.drain(new AbortController().signal)
-    ends.allowed.open()
-    await Promise.all([drained, ...takes])
-    for (const id of ids) expect(await jobs.job(id)).toMatchObject({ state: 'succeeded', attempts: 1 })
   })
 
   test('a lease that was renewed in the last moment is not taken back', async () => {

@@ -4,7 +4,7 @@ import { type Job as BullJob, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { background, endsWithin, type Log, systemClock } from '../../kernel/index.ts'
 import { ANSWER_MS, connectRedis } from '../../redis/redis-connection.ts'
-import { type Consumer, type Dispatcher, type DueIds, once, type Take, type Wake } from './dispatcher.ts'
+import type { Consumer, Dispatcher, DueIds, Wake } from './dispatcher.ts'
 import { isWrongType, repairQueue } from './repair-queue.ts'
 import { type Bundle, WakeWorker } from './wake-worker.ts'
 
@@ -76,7 +76,7 @@ export class BullMqDispatcher implements Dispatcher {
       )
   }
 
-  consume(pool: string, size: number, take: Take, due?: DueIds): Consumer {
+  consume(pool: string, size: number, take: (id: string) => Promise<void>, due?: DueIds): Consumer {
     const worker = new WakeWorker(queueName(pool), this.#options)
     worker.on('error', (error) => {
       if (isWrongType(error)) background('repairing keys in Redis', this.#repair(pool))
@@ -113,7 +113,13 @@ export class BullMqDispatcher implements Dispatcher {
     this.#redis.disconnect()
   }
 
-  async #consume(pool: string, worker: WakeWorker, slots: Slots, take: Take, stop: AbortSignal) {
+  async #consume(
+    pool: string,
+    worker: WakeWorker,
+    slots: Slots,
+    take: (id: string) => Promise<void>,
+    stop: AbortSignal,
+  ) {
     let next: BullJob<Bundle> | undefined
     while (!stop.aborted) {
       await slots.free(stop)
@@ -122,7 +128,7 @@ export class BullMqDispatcher implements Dispatcher {
         next ??= await worker.getNextJob(randomUUID())
         if (stop.aborted || !next) continue
         const ids = [next.data].flat()
-        for (const id of ids.splice(0, slots.available)) slots.run((free) => take(id, free))
+        for (const id of ids.splice(0, slots.available)) slots.run(() => take(id))
         // Before the bundle is completed: what this process has no slot for may find one elsewhere.
         if (ids.length > 0) await this.#queue(pool).add('wake', ids, { lifo: true })
         next = await worker.complete(next, slots.available > 0)
@@ -140,7 +146,7 @@ export class BullMqDispatcher implements Dispatcher {
   }
 
   /** The ledger has all the work. Without Redis it is only found later, and by every instance that has a free slot. */
-  async #standIn(slots: Slots, take: Take, due: DueIds, stop: AbortSignal) {
+  async #standIn(slots: Slots, take: (id: string) => Promise<void>, due: DueIds, stop: AbortSignal) {
     for (let away = false; ; ) {
       await delay(STAND_IN_MS, undefined, { signal: stop }).catch(() => undefined)
       if (stop.aborted) return
@@ -150,7 +156,7 @@ export class BullMqDispatcher implements Dispatcher {
       if (!(away || wasAway) || slots.available <= 0) continue
       const ids = await due(slots.available).catch(() => [])
       if (stop.aborted) return
-      for (const id of ids.slice(0, slots.available)) slots.run((free) => take(id, free))
+      for (const id of ids.slice(0, slots.available)) slots.run(() => take(id))
     }
   }
 
@@ -217,13 +223,13 @@ class Slots {
     signal.removeEventListener('abort', wake)
   }
 
-  run(work: (free: () => void) => Promise<void>): void {
+  run(work: () => Promise<void>): void {
     this.#available--
-    const free = once(() => {
+    const done = work().finally(() => {
       this.#available++
       this.#waiter?.()
       this.#waiter = undefined
     })
-    background('taking a job', work(free).finally(free))
+    background('taking a job', done)
   }
 }

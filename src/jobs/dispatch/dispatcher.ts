@@ -9,11 +9,6 @@ export interface Wake {
   light?: boolean
 }
 
-/**
- * Works on an id. Its slot is free when `free` is called, or when the work is done; `free` may be called more than once.
- */
-export type Take = (id: string, free: () => void) => Promise<void>
-
 export interface Consumer {
   /** Takes no further ids; ids already handed over are not waited for. */
   stop(): Promise<void>
@@ -31,20 +26,11 @@ export interface Dispatcher {
   /** Rejects when the carrier is away; the caller may then forget about it, for the same reason. */
   publish(wakes: readonly Wake[]): Promise<void>
   /**
-   * Hands out ids while fewer than `slots` are taken. While the carrier is away, it asks the ledger
+   * Hands out ids while fewer than `slots` calls of `take` are under way. While the carrier is away, it asks the ledger
    * through `due` instead.
    */
-  consume(pool: string, slots: number, take: Take, due?: DueIds): Consumer
+  consume(pool: string, slots: number, take: (id: string) => Promise<void>, due?: DueIds): Consumer
   /** True once after the carrier lost what it was given (a restart without its memory). */
   forgot(): Promise<boolean>
   close(): Promise<void>
-}
-
-export function once(action: () => void): () => void {
-  let done = false
-  return () => {
-    if (done) return
-    done = true
-    action()
-  }
 }

@@ -1,9 +1,9 @@
 import { background } from '../../kernel/index.ts'
-import { type Consumer, type Dispatcher, once, type Take, type Wake } from './dispatcher.ts'
+import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
 
 interface Pool {
   queue: string[]
-  consumers: { free: number; take: Take }[]
+  consumers: { free: number; take: (id: string) => Promise<void> }[]
 }
 
 const LONGEST_TIMER = 2 ** 31 - 1
@@ -20,7 +20,7 @@ export class InProcessDispatcher implements Dispatcher {
     }
   }
 
-  consume(poolName: string, slots: number, take: Take): Consumer {
+  consume(poolName: string, slots: number, take: (id: string) => Promise<void>): Consumer {
     const pool = this.#pool(poolName)
     const consumer = { free: slots, take }
     pool.consumers.push(consumer)
@@ -74,11 +74,11 @@ export class InProcessDispatcher implements Dispatcher {
       if (!consumer) return
       const id = pool.queue.shift() as string
       consumer.free--
-      const free = once(() => {
+      const taken = consumer.take(id).finally(() => {
         consumer.free++
         this.#deliver(pool)
       })
-      background('taking a job', consumer.take(id, free).finally(free))
+      background('taking a job', taken)
     }
   }
 }
