@@ -185,6 +185,8 @@ export class JobStore {
     if (!task) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no task ${id}`)
     const old = await this.#lockJob(tx, task.job_id, woken)
     const ended = old.state === 'failed' || old.state === 'cancelled' || task.cancelled_at !== null
+    if (!ended && old.state === 'succeeded')
+      throw new AppError(ERRORS.TASK_FINISHED, `task ${id} has succeeded, so there is nothing to retry`)
     if (!ended)
       throw new AppError(ERRORS.TASK_NOT_FINISHED, `task ${id} has not failed, so there is nothing to retry`)
     const job: NewJob = {

@@ -208,5 +208,5 @@ test('an export that is retried is told of again, and is notifying until then', 
   const twice = await problemOf(
     client.ask('POST', `/api/exports/${task_id}/retry`, { key: client.project.key }),
   )
-  expect(twice).toMatchObject({ status: 409, code: 'TASK_NOT_FINISHED' })
+  expect(twice).toMatchObject({ status: 409, code: 'TASK_FINISHED' })
 })

@@ -65,6 +65,10 @@ describe.each(availableBackends())('asking again on %s', (name) => {
       source_url: source.url,
       source_headers: { 'X-Token': 'secret-token-3' },
     })
+    expect(await problemOf(ask('POST', `/api/exports/${first.task_id}/retry`))).toMatchObject({
+      status: 409,
+      code: 'TASK_FINISHED',
+    })
     const sealed_from = { task_id: first.task_id }
     const source_headers = { 'X-Token': 'sealed:source_headers.X-Token' }
     const body = { source_url: `${source.url}?month=2026-02`, source_headers, sealed_from }
@@ -86,6 +90,24 @@ describe.each(availableBackends())('asking again on %s', (name) => {
         detail: expect.stringContaining('is kept for the address that it was given for'),
         errors: [{ path: 'source_headers.X-Token' }],
       })
+      const { sealed_from: _, ...alone } = body
+      const masked = source.url.replace('://', '://reader:***@')
+      const wrong: [string, object][] = [
+        ['source_headers.X-Token', alone],
+        ['sealed_from', { ...body, sealed_from: {} }],
+        ['source_url', { source_url: masked }],
+        ['callback', { ...body, callback: masked }],
+        ['source.headers.X-Token', { source: { kind: 'http', url: source.url, headers: source_headers } }],
+        ['source.url', { source: { kind: 'http', url: masked } }],
+      ]
+      const asked = source.pulls.length
+      for (const [place, request] of wrong)
+        expect(await problemOf(ask(method, path, request)), place).toMatchObject({
+          status: 400,
+          detail: expect.stringMatching(/sealed_from/),
+          errors: [{ path: place }],
+        })
+      expect(source.pulls).toHaveLength(asked)
     }
     expect(
       await problemOf(ask('POST', '/api/exports', { ...body, source_headers: { a: 'sealed:nobody' } })),
