@@ -4,7 +4,7 @@ import type { Ledger } from '../../ledger/index.ts'
 import type { Sealer } from '../../tenancy/index.ts'
 import type { ExportBody } from '../request/index.ts'
 import { hideSecrets, type Json } from './hide-secrets.ts'
-import { keepSecrets } from './keep-secrets.ts'
+import { keepSecrets, withoutPlaceholders } from './keep-secrets.ts'
 
 type Database = Pick<Ledger, 'db'>
 
@@ -50,12 +50,12 @@ export class EarlierRequests {
   /** The request with the secrets that it takes from an earlier one of the same project. */
   async complete<B extends ExportBody>(db: Database, projectId: string, given: B): Promise<B> {
     const { sealed_from, ...body } = given
-    if (!sealed_from) return given
+    if (!sealed_from) return withoutPlaceholders(given)
     const before =
       'task_id' in sealed_from
         ? await this.#ofOwnTask(db, projectId, sealed_from.task_id)
         : await this.#ofSaved(db, projectId, sealed_from.saved_export)
-    return keepSecrets(body, before as Json) as B
+    return withoutPlaceholders(keepSecrets(body, before as Json) as B)
   }
 
   async #ofOwnTask(db: Database, projectId: string, taskId: string): Promise<ExportBody> {

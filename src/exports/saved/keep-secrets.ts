@@ -58,6 +58,42 @@ export function keepSecrets<B extends object>(body: B, before: Json): B {
   } as B
 }
 
+/** The request as it is, if all of its secrets are there. A source would get to see `sealed:NAME` or `***` as if it were one. */
+export function withoutPlaceholders<B extends object>(body: B): B {
+  for (const [path, value] of secretsOf(body as Json))
+    if (value.startsWith(SEALED))
+      throw invalid(path, `is '${value}', which stands for a secret of an earlier request; ${ENTER}`)
+  for (const [path, url] of placesOf(body as Json))
+    if (/^\*{3}$/.test(passwordOf(url))) throw invalid(path, `has *** in place of its password; ${ENTER}`)
+  return body
+}
+
+const ENTER = 'name that request in sealed_from, or enter the secret itself'
+
+/** Addresses by the place where they are. */
+function placesOf({ source_url, callback, source, sheets }: Json): [string, string][] {
+  const { url, auth } = isObject(source) ? source : {}
+  const { token_url } = isObject(auth) ? auth : {}
+  const pages = (Array.isArray(sheets) ? sheets : []).map((sheet: unknown, index): [string, unknown] => [
+    `sheets[${index}].source_url`,
+    isObject(sheet) ? sheet.source_url : undefined,
+  ])
+  const all: [string, unknown][] = [
+    ['source_url', source_url],
+    ['callback', callback],
+    ['source.url', url],
+    ['source.auth.token_url', token_url],
+    ...pages,
+  ]
+  return all.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+}
+
+/** Or the name, where there is no password. */
+function passwordOf(url: string): string {
+  const { username = '', password = '' } = URL.parse(url) ?? {}
+  return password || username
+}
+
 /** Headers all go to the source. A credential is for one field, and so is the address of a chat. */
 function partOf(name: string): string {
   return /^source(_headers|\.headers)\./.test(name)
