@@ -41,7 +41,7 @@ describeConsole('administration', (bench) => {
       await hers.getByText('Read only', { exact: true }).waitFor()
       await hers.locator('main h1').waitFor()
       const buttons = hers.getByRole('button', { name: /New export|New delivery|Choose files|sample/ })
-      expect(await buttons.count(), path).toBe(0)
+      await expect.poll(() => buttons.count(), { message: path }).toBe(0)
     }
     await hers.close()
 

@@ -138,7 +138,7 @@ describeConsole('for everyone', (bench) => {
     await page.getByRole('heading', { level: 1 }).click()
     await page.keyboard.press('?')
     await page.keyboard.type('gr')
-    expect(await page.locator('dialog[open]').count()).toBe(0)
+    await expect.poll(() => page.locator('dialog[open]').count()).toBe(0)
     expect(page.url()).toContain('/exports/new')
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Command palette' }).and(page.locator(':focus')).waitFor()

@@ -21,7 +21,7 @@ async function setup(chunks: string[], { size, found = size }: { size: number; f
     }),
   )
   onTestFinished(() => app.close())
-  return app.listen({ host: '127.0.0.1', port: 0 })
+  return app.listen({ port: 0, host: '127.0.0.1' })
 }
 
 test.each([
