@@ -26,8 +26,8 @@ export default defineConfig({
     isolate: false,
     // Node runs the sources and the tests as they are, as it does in production: no transformation, and nothing to mock.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Much of a test's time is waiting for processes that it started: two files at once even on two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // A third of a test's time is waiting for processes that it started: more files at once than there are cores.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: FileOrder, seed },
   },
 })
