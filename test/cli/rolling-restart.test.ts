@@ -32,8 +32,9 @@ async function setup(count: number, main: string | undefined) {
   for (const path of [videos, temp]) mkdirSync(path)
   const env = {
     ...ground,
-    // With two instances, nginx has few connections and sends a POST over one that is just being closed more often.
-    ...(empty && { DATABASE_URL: empty.url, WHARF_UNREADY_SECONDS: '3' }),
+    ...(empty && { DATABASE_URL: empty.url }),
+    // As the docs advise: else nginx may send a POST over a connection that is just being closed, and answer 502.
+    WHARF_UNREADY_SECONDS: '3',
     // The packages of this tree lack the one that 0.2.0 spoke to S3 with: its instances share a folder.
     ...(main === undefined && {
       S3_ENDPOINT: s3.endpoint,

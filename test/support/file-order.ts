@@ -8,6 +8,8 @@ const LONG = [
   'cli/rolling-restart',
   'cli/stopping',
   'console/everyone',
+  'console/main-actions',
+  'console/make',
   'console/processing',
   'console/transfers',
   'docs/commands',
