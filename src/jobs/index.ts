@@ -7,17 +7,21 @@ export { Gather } from './gather.ts'
 export { activeIn, isActive, type Job } from './job.ts'
 export type { Enqueued } from './job-store.ts'
 export { type Change, Completed, type Described, type Ended, type JobContext, type JobKind } from './kind.ts'
-export { type Attention, jobsToNotice } from './overview/attention.ts'
-export { jobMeter } from './overview/job-meter.ts'
-export { type OpenWork, readLaneLimits, readOpenWork } from './overview/open-work.ts'
 export {
+  type Attention,
   type Depth,
   DomainOverview,
   InstanceOverview,
+  jobMeter,
+  jobsToNotice,
+  type OpenWork,
+  OVERVIEW_RANGES,
   Overview,
+  type OverviewRange,
+  readLaneLimits,
+  readOpenWork,
   type WatchedDomain,
-} from './overview/overview.ts'
-export { OVERVIEW_RANGES, type OverviewRange } from './overview/overview-history.ts'
+} from './overview/index.ts'
 export { Failure, nullable, pageOf, Time } from './shapes.ts'
 export type { JobState } from './tables.ts'
 export { WAITING_COLUMNS, WaitingFor, waitingFor } from './waiting-for.ts'

@@ -5,8 +5,9 @@ import type { Wake } from './dispatch/dispatcher.ts'
 import type { Emitter, EventColumns } from './events/index.ts'
 import { activeIn, isActive, type Job, toJob } from './job.ts'
 import type { KindRegistry } from './kind.ts'
-import { type Lanes, WAKE_GRACE_MS, type Woken } from './lanes.ts'
-import { jobMeter } from './overview/job-meter.ts'
+import { WAKE_GRACE_MS } from './lane-queue.ts'
+import type { Lanes, Woken } from './lanes.ts'
+import { jobMeter } from './overview/index.ts'
 import type { JobsTable, TasksTable } from './tables.ts'
 
 interface NewTask {
@@ -311,8 +312,11 @@ export class JobStore {
       const answer: Enqueued = { jobId, taskIds, joined, admitted: !kind.lane }
       tx.afterCommit(() => jobMeter.accepted(kind, { jobs: joined ? 0 : 1, tasks: taskIds.length }))
       if (kind.lane)
-        this.#deps.lanes.admit(tx, kind.lane.name, woken, (admitted) => {
-          answer.admitted = admitted.some(({ id }) => id === jobId)
+        this.#deps.lanes.admit(tx, kind.lane.name, woken, {
+          changed: [job.owner ?? null],
+          admitted: (wakes) => {
+            answer.admitted = wakes.some(({ id }) => id === jobId)
+          },
         })
       else if (!joined)
         wakes.push({ id: jobId, pool: kind.pool, delayMs, ...(delayMs <= 0 && { light: true }) })
@@ -333,7 +337,8 @@ export class JobStore {
     if (this.#deps.ledger.dialect === 'postgres') query = query.forUpdate()
     const row = await query.executeTakeFirst()
     if (!row) throw new AppError(ERRORS.TASK_NOT_FOUND, `there is no job ${id}`)
-    if (row.lane !== null && row.state === 'waiting') this.#deps.lanes.admit(tx, row.lane, woken)
+    if (row.lane !== null && row.state === 'waiting')
+      this.#deps.lanes.admit(tx, row.lane, woken, { changed: [row.owner] })
     return row
   }
 
@@ -357,7 +362,7 @@ export class JobStore {
       .execute()
     tx.afterCommit(() => jobMeter.ended(kind, 'cancelled', this.#clock.now() - job.created_at))
     await kind.onEnded?.(tx, { jobId: job.id, change: { what: 'cancelled' } })
-    if (job.lane !== null) this.#deps.lanes.admit(tx, job.lane, woken)
+    if (job.lane !== null) this.#deps.lanes.admit(tx, job.lane, woken, { changed: [job.owner] })
     return {}
   }
 }

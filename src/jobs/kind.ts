@@ -1,7 +1,7 @@
 import { AppError, type Backoff, DEFAULT_BACKOFF, ERRORS, type Log, type WaitsOn } from '../kernel/index.ts'
 import type { Tx } from '../ledger/index.ts'
 import type { Job } from './job.ts'
-import { jobMeter } from './overview/job-meter.ts'
+import { jobMeter } from './overview/index.ts'
 import { OUTAGE_BACKOFF, type WaitingFor } from './waiting-for.ts'
 
 /** What a handler gets to see of the engine while it works on one job. */

@@ -2,24 +2,32 @@ import { type RawBuilder, sql } from 'kysely'
 import type { WaitsOn } from '../kernel/index.ts'
 import { type Ledger, now, type Tx } from '../ledger/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
-import { activeIn } from './job.ts'
+import { activeIn, isNow } from './job.ts'
 import type { KindRegistry, Lane } from './kind.ts'
+import {
+  type Admitted,
+  admission,
+  admitInTurn,
+  isReady,
+  misplacedOwners,
+  placesIn,
+  placesOf,
+  WAKE_GRACE_MS,
+} from './lane-queue.ts'
 
 /** Hears of the jobs that may start now, after the commit. */
 export type Woken = (wakes: Wake[]) => void
 
-interface Admitted {
-  id: string
-  kind: string
-  owner: string | null
-  delay: number
-  created_at: number
+interface Admission {
+  /** Whose jobs of the lane the transaction has added, taken out or made ready. */
+  changed?: Iterable<string | null>
+  /** Hears of all that was admitted, whoever else is woken. */
+  admitted?: Woken
 }
 
-/** How long after its due time the leader publishes a pending job again. */
-export const WAKE_GRACE_MS = 5_000
 /** How long a deferred job lets others go first: after that it is one of them, so it never starves. */
-const DEFERRED_MS = 10 * 60_000
+export const DEFERRED_MS = 10 * 60_000
+const RIPENED_AT_ONCE = 500
 
 /**
  * Lanes: how many jobs may be under way at once, over all instances, and who is next.
@@ -33,10 +41,14 @@ const DEFERRED_MS = 10 * 60_000
  * waits for nobody: a waiting job whose own row another transaction holds (a cancel, a request that joins it) is left
  * out. Its place stays free for a moment, because that other transaction admits, too, when it commits. Should it never
  * commit, the leader sees the free place, see `hasRoom`.
+ *
+ * Whose turn it is in a fair lane is in `lane_queue`, which a pass brings up to date before it admits: whatever adds a job,
+ * takes one out or makes one ready says so with `changed`.
  */
 export class Lanes {
   readonly #ledger: Ledger
   readonly #kinds: KindRegistry
+  readonly #changed = new WeakMap<Tx, Map<string, Set<string>>>()
 
   constructor(ledger: Ledger, kinds: KindRegistry) {
     this.#ledger = ledger
@@ -83,7 +95,7 @@ export class Lanes {
         .values({ lane: name, owner, max_running: max })
         .onConflict((conflict) => conflict.columns(['lane', 'owner']).doUpdateSet({ max_running: max }))
         .execute()
-    this.admit(tx, name, woken)
+    this.admit(tx, name, woken, { changed: [owner] })
   }
 
   /** Lets the jobs of this owner that pause for `outage` try again at once. */
@@ -91,26 +103,63 @@ export class Lanes {
     await tx.db
       .updateTable('jobs')
       .set({ paused_until: null, due_at: now, wake_at: sql<number>`wharf_now() + ${WAKE_GRACE_MS}` })
-      .where(sql<boolean>`${inLane(name)} and jobs.state = 'waiting'`)
+      .where('lane', '=', name)
+      .where(sql<boolean>`jobs.state = 'waiting' and jobs.paused_until is not null`)
       .where('owner', '=', owner)
       .where('outage', '=', outage)
       .execute()
-    this.admit(tx, name, woken)
+    this.admit(tx, name, woken, { changed: [owner] })
+  }
+
+  /** Ends the pause of a job, if it is over. */
+  async endPause(tx: Tx, id: string, woken: Woken): Promise<void> {
+    const over = await tx.db
+      .updateTable('jobs')
+      .set({ paused_until: null })
+      .where('id', '=', id)
+      .where(isNow('waiting'))
+      .where('paused_until', '<=', now)
+      .returning(['lane', 'owner'])
+      .executeTakeFirst()
+    if (over?.lane) this.admit(tx, over.lane, woken, { changed: [over.owner] })
+  }
+
+  /** Makes those ready whose pause is over, and lets those take part that have let others go first for long enough. */
+  async ripen(tx: Tx, woken: Woken): Promise<void> {
+    if (this.#names().length === 0) return
+    const at = await tx.now()
+    const some = (which: RawBuilder<unknown>) => sql`${isNow('waiting')} and id in (select id from jobs
+      where state = 'waiting' and ${which} and lane in (${sql.join(this.#names())}) limit ${RIPENED_AT_ONCE}
+      ${this.#ledger.dialect === 'postgres' ? sql`for no key update skip locked` : sql``})
+      returning lane, owner`
+    for (const ripe of [
+      sql`update jobs set paused_until = null where ${some(sql`paused_until is not null and paused_until <= ${at}`)}`,
+      sql`update jobs set priority = 0 where ${some(sql`priority > 0 and created_at <= ${at - DEFERRED_MS}`)}`,
+    ]) {
+      const { rows } = await sql<{ lane: string; owner: string | null }>`${ripe}`.execute(tx.db)
+      for (const { lane, owner } of rows) this.admit(tx, lane, woken, { changed: [owner] })
+    }
+  }
+
+  /** The leader's look at all lanes: owners that are missing in a queue, and places that nobody took. */
+  async repair(tx: Tx, woken: Woken): Promise<void> {
+    for (const name of this.#names())
+      this.admit(tx, name, woken, { changed: await misplacedOwners(tx.db, name) })
   }
 
   /** How many places of a lane this owner holds. */
   async held(name: string, owner: string): Promise<number> {
-    const { rows } = await sql<{ held: number }>`select count(*) as held from jobs where ${inLane(name)}
-      and jobs.state in ('pending', 'running') and jobs.owner = ${owner}`.execute(this.#ledger.db)
-    return Number(rows[0]?.held ?? 0)
+    const { rows } = await sql<{ count: number }>`${placesOf(name, owner)}`.execute(this.#ledger.db)
+    return Number(rows[0]?.count ?? 0)
   }
 
   /** Whether another job could start if a job of this owner gave its place away. */
   async othersWait(name: string, owner: string | null): Promise<boolean> {
-    const { rows } = await sql<{ id: string }>`select id from jobs where ${inLane(name)} and ${isReady()}
-      and (coalesce(jobs.owner, '') = ${owner ?? ''} or not ${isOverShare(name)}) limit 1`.execute(
-      this.#ledger.db,
-    )
+    const waiting =
+      this.#policy(name) === 'fifo'
+        ? sql`select 1 from jobs where ${inLane(name)} and jobs.state = 'waiting'`
+        : sql`select 1 from lane_queue where lane = ${name} and (owner = ${owner ?? ''} or not ${isOverShare(name)})`
+    const { rows } = await sql`${waiting} limit 1`.execute(this.#ledger.db)
     return rows.length > 0
   }
 
@@ -122,50 +171,51 @@ export class Lanes {
     name: string,
     jobId: string,
   ): Promise<{ position: number; running: number; limit: number | null; overShare: boolean }> {
-    const { rows } = await sql<{
-      position: number
-      running: number
-      max_running: number | null
-      over_share: number | null
-    }>`
-      with ranked as (
-        select id, row_number() over (order by later, rank, turn, created_at, id) as position from (
-          select id, created_at, ${isLater()} as later, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn
-          from jobs where ${inLane(name)} and ${canStart(name)}
-        ) as waiting)
-      select coalesce((select position from ranked where id = ${jobId}), 0) as position,
-        ${admittedIn(name)} as running,
-        (select max_running from lanes where lanes.name = ${name}) as max_running,
-        (select 1 from jobs where jobs.id = ${jobId} and jobs.state = 'waiting'
-          and (jobs.paused_until is null or jobs.paused_until <= wharf_now())
-          and ${shareOf(name)} <= ${heldBy(name)} + (select count(*) from jobs as earlier where ${inLane(name, 'earlier')}
-            and earlier.state = 'waiting' and coalesce(earlier.owner, '') = coalesce(jobs.owner, '')
-            and (earlier.paused_until is null or earlier.paused_until <= wharf_now())
-            and (earlier.created_at, earlier.id) < (jobs.created_at, jobs.id))) as over_share`.execute(
-      this.#ledger.db,
-    )
+    const { rows } = await sql<{ running: number; max_running: number | null; waits: number }>`
+      select (${placesIn(name)}) as running, (select max_running from lanes where lanes.name = ${name}) as max_running,
+        (select count(*) from jobs where jobs.id = ${jobId} and ${isReady}) as waits`.execute(this.#ledger.db)
     const row = rows[0]
+    const place = Number(row?.waits) > 0 ? await this.#place(name, jobId) : undefined
     return {
-      position: Number(row?.position ?? 0),
+      position: Number(place?.position ?? 0),
       running: Number(row?.running ?? 0),
       limit: row?.max_running ?? null,
-      overShare: row?.over_share != null,
+      overShare: place?.over_share != null,
     }
+  }
+
+  /** Reads all that wait, so it is for people who ask, and not for the work. */
+  async #place(name: string, jobId: string) {
+    const fairly = this.#policy(name) === 'fair' ? sql`coalesce(held, 0) + nth, coalesce(turn, 0),` : sql``
+    const { rows } = await sql<{ position: number | null; over_share: number | null }>`
+      with places as (select coalesce(held.owner, '') as owner, count(*) as held from jobs as held
+          where held.lane = ${name} and held.state in ('pending', 'running') group by coalesce(held.owner, '')),
+        ready as (select jobs.id, jobs.priority, jobs.created_at, places.held, lane_turns.turn, lane_shares.max_running as share,
+            row_number() over (partition by coalesce(jobs.owner, '') order by jobs.priority, jobs.created_at, jobs.id) as nth
+          from jobs left join places on places.owner = coalesce(jobs.owner, '')
+          left join lane_turns on lane_turns.lane = ${name} and lane_turns.owner = coalesce(jobs.owner, '')
+          left join lane_shares on lane_shares.lane = ${name} and lane_shares.owner = coalesce(jobs.owner, '')
+          where jobs.lane = ${name} and ${isReady}),
+        ranked as (select id, row_number() over (order by priority, ${fairly} created_at, id) as position
+          from ready where share is null or share > coalesce(held, 0))
+      select (select position from ranked where id = ${jobId}) as position,
+        (select 1 from ready where id = ${jobId} and share < coalesce(held, 0) + nth) as over_share`.execute(
+      this.#ledger.db,
+    )
+    return rows[0]
   }
 
   /**
    * Moves jobs from `waiting` to `pending` while the lane has free places, once per transaction: `woken` of the first call hears
    * of them, `admitted` of each.
    */
-  admit(tx: Tx, name: string, woken: Woken, admitted?: Woken): void {
-    const { db } = tx
+  admit(tx: Tx, name: string, woken: Woken, { changed = [], admitted }: Admission = {}): void {
+    const owners = this.#changedIn(tx, name)
+    for (const owner of changed) owners.add(owner ?? '')
     const first = tx.atCommit<Admitted>({
       name: `lane ${name}: 2 admit`,
-      statements: () => [
-        db.selectFrom('lanes').select('name').where('name', '=', name).forNoKeyUpdate().compile(),
-        this.#admission(name).compile(db),
-      ],
-      inTurn: () => this.#admitInTurn(db, name),
+      statements: () => [admission(name, owners).compile(tx.db)],
+      inTurn: () => admitInTurn(tx.db, name, owners),
       done: (rows) => {
         const wakes = rows.map((row) => this.#wakeOf(row))
         admitted?.(wakes)
@@ -174,55 +224,20 @@ export class Lanes {
     })
   }
 
-  /** Admits, notes whose turn it was, and answers with the jobs in the order in which they came: one statement of PostgreSQL. */
-  #admission(name: string) {
-    const turns = sql`, turns as (insert into lane_turns (lane, owner, turn)
-      select ${name}, owner, row_number() over (order by created_at, id)
-        + (select coalesce(max(turn), 0) from lane_turns where lane = ${name})
-      from (select distinct on (owner) coalesce(owner, '') as owner, created_at, id from admitted
-        order by owner, created_at, id) as had
-      on conflict (lane, owner) do update set turn = excluded.turn)`
-    return sql<Admitted>`with picked as materialized (${this.#next(name)}),
-      free as materialized (select jobs.id from jobs join picked on picked.id = jobs.id where jobs.state = 'waiting'
-        for no key update of jobs skip locked),
-      admitted as (${admitWhere(sql`id in (select id from free)`)})
-      ${this.#policy(name) === 'fair' ? turns : sql``}
-      select * from admitted order by created_at, id`
-  }
-
-  async #admitInTurn(db: Tx['db'], name: string): Promise<Admitted[]> {
-    const { rows } = await admitWhere(sql`state = 'waiting' and id in (${this.#next(name)})`).execute(db)
-    // An update returns rows in no particular order; the first admitted should also be the first to start.
-    rows.sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1))
-    if (this.#policy(name) === 'fair')
-      for (const owner of new Set(rows.map(({ owner }) => owner ?? ''))) {
-        await sql`insert into lane_turns (lane, owner, turn)
-          values (${name}, ${owner}, (select coalesce(max(turn), 0) + 1 from lane_turns where lane = ${name}))
-          on conflict (lane, owner) do update set turn = excluded.turn`.execute(db)
-      }
-    return rows
-  }
-
-  /** Who is next: this is what both ledgers mean by a lane's order and limit. */
-  #next(name: string) {
-    // The jobs that wait in a full lane are not read, however many they are.
-    if (this.#policy(name) === 'fifo')
-      return sql`select id from jobs where ${inLane(name)} and ${canStart(name)}
-        order by ${isLater()}, created_at, id limit coalesce((select case when max_running is null then 1000000000
-          when max_running > ${admittedIn(name)} then max_running - ${admittedIn(name)} else 0 end
-          from lanes where lanes.name = ${name}), 0)`
-    return sql`select placed.id from (
-        select id, rank, row_number() over (order by later, rank, turn, created_at, id) + ${admittedIn(name)} as place from (
-          select id, created_at, ${isLater()} as later, ${rankBy(this.#policy(name), name)} as rank, ${turnOf(name)} as turn, ${shareOf(name)} as share
-          from jobs where ${inLane(name)} and ${canStart(name)}
-        ) as ranked where share is null or rank <= share
-      ) as placed join lanes on lanes.name = ${name}
-      where lanes.max_running is null or place <= lanes.max_running
-        or (rank = 1 and lanes.max_running > 0 and place <= lanes.max_running + lanes.reserve)`
+  #changedIn(tx: Tx, name: string): Set<string> {
+    const lanes = this.#changed.get(tx) ?? new Map<string, Set<string>>()
+    const owners = lanes.get(name) ?? new Set()
+    this.#changed.set(tx, lanes.set(name, owners))
+    return owners
   }
 
   #wakeOf({ id, kind, delay }: Admitted): Wake {
     return { id, pool: this.#kinds.get(kind).pool, delayMs: Math.max(0, Number(delay)) }
+  }
+
+  /** Lanes of kinds that this version knows. */
+  #names(): string[] {
+    return [...new Set(this.#kinds.all().flatMap(({ lane }) => lane?.name ?? []))]
   }
 
   #policy(name: string): Lane['policy'] {
@@ -230,71 +245,30 @@ export class Lanes {
   }
 }
 
-function admitWhere(which: RawBuilder<unknown>) {
-  return sql<Admitted>`update jobs set state = 'pending', paused_until = null,
-      wake_at = (case when due_at > wharf_now() then due_at else wharf_now() end) + ${WAKE_GRACE_MS}
-    where ${which} returning id, kind, owner, created_at, due_at - wharf_now() as delay`
-}
-
 /** Only unfinished jobs of a lane are ever looked at, however many have ended. */
-function inLane(name: string | RawBuilder<unknown>, table: 'jobs' | 'held' | 'earlier' = 'jobs') {
-  return sql`${sql.ref(`${table}.lane`)} = ${name} and ${activeIn(table)}`
-}
-
-function admittedIn(name: string | RawBuilder<unknown>) {
-  return sql`(select count(*) from jobs where ${inLane(name)} and jobs.state in ('pending', 'running'))`
+function inLane(name: string | RawBuilder<unknown>) {
+  return sql`jobs.lane = ${name} and ${activeIn()}`
 }
 
 /**
- * Of a row in `lanes`: it could admit a job that waits. Only if the transaction that should have done so was cut off, or
- * if a pause has ended.
+ * Of a row in `lanes`: it could admit a job that waits. Only if the transaction that should have done so was cut off.
  */
 export function hasRoom() {
   const name = sql.ref('lanes.name')
-  const waits = sql`select 1 from jobs where ${inLane(name)} and ${canStart(name)}`
-  return sql<boolean>`((exists (${waits}) and (lanes.max_running is null or lanes.max_running > ${admittedIn(name)}))
-    or (lanes.reserve > 0 and lanes.max_running > 0 and lanes.max_running + lanes.reserve > ${admittedIn(name)}
-      and exists (${waits} and ${heldBy(name)} = 0)))`
+  const taken = sql`(${placesIn(name)})`
+  const queued = sql`select 1 from lane_queue where lane_queue.lane = ${name}`
+  // In the order of an index: for a lane without any, PostgreSQL would else read all jobs of the others.
+  const first = sql`select jobs.id from jobs where ${inLane(name)} and jobs.state = 'waiting'
+    order by jobs.created_at, jobs.id limit 1`
+  const waits = sql`case lanes.policy when 'fair' then exists (${queued} and not ${isOverShare(name)})
+    else (${first}) is not null end`
+  return sql<boolean>`(((lanes.max_running is null or lanes.max_running > ${taken}) and ${waits})
+    or (lanes.reserve > 0 and lanes.max_running > 0 and lanes.max_running + lanes.reserve > ${taken}
+      and exists (${queued} and not exists (${placesOf(name, sql`lane_queue.owner`)} having count(*) > 0))))`
 }
 
-/** Waits, does not pause, and its owner holds fewer places than it may. */
-function canStart(lane: string | RawBuilder<unknown>) {
-  return sql`${isReady()} and not ${isOverShare(lane)}`
-}
-
-function isReady() {
-  return sql`jobs.state = 'waiting' and (jobs.paused_until is null or jobs.paused_until <= wharf_now())`
-}
-
+/** Of a row in `lane_queue`: its owner holds as many places as it may. */
 function isOverShare(lane: string | RawBuilder<unknown>) {
   return sql`exists (select 1 from lane_shares where lane_shares.lane = ${lane}
-    and lane_shares.owner = coalesce(jobs.owner, '') and lane_shares.max_running <= ${heldBy(lane)})`
-}
-
-/** How many places the owner of a row in `jobs` holds. */
-function heldBy(lane: string | RawBuilder<unknown>) {
-  return sql`(select count(*) from jobs as held where ${inLane(lane, 'held')}
-    and held.state in ('pending', 'running') and coalesce(held.owner, '') = coalesce(jobs.owner, ''))`
-}
-
-function shareOf(lane: string) {
-  return sql`(select max_running from lane_shares
-    where lane_shares.lane = ${lane} and lane_shares.owner = coalesce(jobs.owner, ''))`
-}
-
-/** Orders waiting jobs: by arrival alone, or first by how many jobs their owner would then have admitted. */
-function rankBy(policy: string, lane: string) {
-  if (policy !== 'fair') return sql`0`
-  return sql`row_number() over (partition by coalesce(jobs.owner, '') order by ${isLater()}, created_at, id) + ${heldBy(lane)}`
-}
-
-/** 1 for a job that lets others go first. */
-function isLater() {
-  return sql`(case when jobs.priority > 0 and jobs.created_at > wharf_now() - ${DEFERRED_MS} then 1 else 0 end)`
-}
-
-/** Of owners who are equal otherwise, the one whose last turn is the longest ago is next. */
-function turnOf(lane: string) {
-  return sql`coalesce((select turn from lane_turns
-    where lane_turns.lane = ${lane} and lane_turns.owner = coalesce(jobs.owner, '')), 0)`
+    and lane_shares.owner = lane_queue.owner and lane_shares.max_running <= (${placesOf(lane, sql`lane_queue.owner`)}))`
 }

@@ -1,14 +1,22 @@
 import { sql, type UpdateObject } from 'kysely'
-import { AppError, backoffDelay, type Clock, ERRORS, isAppError, systemClock } from '../kernel/index.ts'
-import { jsonRows, type Ledger, now, type Schema, type Tx } from '../ledger/index.ts'
+import {
+  AppError,
+  backoffDelay,
+  type Clock,
+  counted,
+  ERRORS,
+  isAppError,
+  systemClock,
+} from '../kernel/index.ts'
+import { isOneOf, jsonRows, type Ledger, now, type Schema, type Tx } from '../ledger/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
 import { Gather } from './gather.ts'
-import { type Job, toJob } from './job.ts'
+import { isNow, JOB_ROW, type Job, type JobRow, toJob } from './job.ts'
 import type { JobStoreDeps } from './job-store.ts'
 import type { Change, DefinedKind } from './kind.ts'
-import { WAKE_GRACE_MS } from './lanes.ts'
+import { WAKE_GRACE_MS } from './lane-queue.ts'
 import { endsJob, type Outcome } from './outcome.ts'
-import { jobMeter, type PutBack } from './overview/job-meter.ts'
+import { jobMeter, type PutBack } from './overview/index.ts'
 
 /** What is known of a job since its claim: nobody else changes these while the claim holds. */
 export type Claim = Pick<
@@ -72,23 +80,12 @@ export class Leases {
   /** The same for several jobs in one transaction. An id that comes twice is claimed for the first. */
   async claimAll(ids: readonly string[], worker: string): Promise<(Job | undefined)[]> {
     const claimed = await this.#deps.ledger.transaction(async (tx) => {
-      const rows = await tx.db
-        .updateTable('jobs')
-        .set({
-          state: 'running',
-          attempts: sql<number>`attempts + 1`,
-          fence: sql<number>`fence + 1`,
-          worker,
-          lease_until: sql<number>`wharf_now() + ${this.#leaseMs}`,
-          started_at: sql<number>`coalesce(started_at, wharf_now())`,
-          wake_at: null,
-          outage: null,
-        })
-        .where('id', 'in', ids)
-        .where('state', '=', 'pending')
-        .where('due_at', '<=', now)
-        .returningAll()
-        .execute()
+      const { rows } = await sql<JobRow & { live_tasks: number }>`update jobs set state = 'running',
+          attempts = attempts + 1, fence = fence + 1, worker = ${worker},
+          lease_until = wharf_now() + ${this.#leaseMs}, started_at = coalesce(started_at, wharf_now()),
+          wake_at = null, outage = null
+        where ${isOneOf(this.#deps.ledger.dialect, 'jobs.id', ids)} and ${isNow('pending')} and due_at <= wharf_now()
+        returning ${JOB_ROW}, live_tasks`.execute(tx.db)
       const jobs = rows.map((row) => toJob(row))
       const watched = jobs.filter((_, index) => (rows[index]?.live_tasks ?? 0) > 0)
       if (watched.length > 0) this.#emitRunning(tx, watched)
@@ -123,18 +120,17 @@ export class Leases {
   async notYetDue(id: string): Promise<Wake[]> {
     const row = await this.#deps.ledger.db
       .selectFrom('jobs')
-      .select(['kind', 'state', 'lane', 'paused_until', sql<number>`due_at - wharf_now()`.as('delay')])
+      .select(['kind', 'state', 'paused_until', sql<number>`due_at - wharf_now()`.as('delay')])
       .where('id', '=', id)
       .executeTakeFirst()
     const paused = row?.state === 'waiting' && row.paused_until !== null
     if (!row || !(paused || row.state === 'pending')) return []
-    const { lane } = row
     const delay = Number(row.delay)
-    if (!paused || delay > 0 || lane === null)
+    if (!paused || delay > 0)
       return [{ id, pool: this.#deps.kinds.get(row.kind).pool, delayMs: Math.max(1, delay) }]
     const woken: Wake[] = []
-    await this.#deps.ledger.transaction(async (tx) =>
-      this.#deps.lanes.admit(tx, lane, (wakes) => woken.push(...wakes)),
+    await this.#deps.ledger.transaction((tx) =>
+      this.#deps.lanes.endPause(tx, id, (wakes) => woken.push(...wakes)),
     )
     return woken
   }
@@ -155,8 +151,8 @@ export class Leases {
       .updateTable('jobs')
       .set({ lease_until: sql<number>`wharf_now() + ${this.#leaseMs}` })
       .where('worker', '=', worker)
-      .where('state', '=', 'running')
-      .where('id', 'in', ids)
+      .where(isOneOf(this.#deps.ledger.dialect, 'jobs.id', ids))
+      .where(isNow('running'))
       .returning(['id', 'fence', 'cancel_requested'])
       .execute()
     return new Map(
@@ -171,7 +167,7 @@ export class Leases {
       .set({ ...set, lease_until: sql<number>`wharf_now() + ${this.#leaseMs}` })
       .where('id', '=', job.id)
       .where('fence', '=', job.fence)
-      .where('state', '=', 'running')
+      .where(isNow('running'))
       .executeTakeFirst()
     if (result.numUpdatedRows === 0n) throw leaseLost(job)
   }
@@ -258,8 +254,8 @@ export class Leases {
         crashes = crashes + 1, wakes = 0, worker = null, lease_until = null, due_at = wharf_now(),
         wake_at = wharf_now() + ${WAKE_GRACE_MS}, event_type = r.event_type, event_data = r.event_data
       from ${jsonRows(ledger.dialect, FREED_COLUMNS, freed)}
-      where jobs.id = r.id and jobs.fence = r.fence and jobs.state = 'running'
-        and jobs.cancel_requested = 0 and jobs.lease_until <= wharf_now()
+      where ${isOneOf(ledger.dialect, 'jobs.id', ids(jobs))} and jobs.id = r.id and jobs.fence = r.fence
+        and ${isNow('running')} and jobs.cancel_requested = 0 and jobs.lease_until <= wharf_now()
       returning jobs.id as id`.execute(ledger.db)
     })
     return new Set(rows.map(({ id }) => id))
@@ -280,8 +276,8 @@ export class Leases {
         error_code = null, error_message = null, worker = null, lease_until = null, finished_at = wharf_now(),
         delete_after = wharf_now() + r.keep_ms, event_type = r.event_type, event_data = r.event_data
       from ${jsonRows(ledger.dialect, ENDED_COLUMNS, values)}
-      where jobs.id = r.id and jobs.fence = r.fence
-        and jobs.state = 'running' and jobs.cancel_requested = 0
+      where ${isOneOf(ledger.dialect, 'jobs.id', ids(values))} and jobs.id = r.id and jobs.fence = r.fence
+        and ${isNow('running')} and jobs.cancel_requested = 0
       returning jobs.id as id`.execute(ledger.db)
     })
     const ended = new Set(rows.map(({ id }) => id))
@@ -322,7 +318,7 @@ export class Leases {
       })
       .where('id', '=', job.id)
       .where('fence', '=', job.fence)
-      .where('state', '=', 'running')
+      .where(isNow('running'))
       .where('cancel_requested', '=', cancelRequested)
     // The worker may have renewed its lease since somebody saw it run out.
     if (expired) update = update.where('lease_until', '<=', now)
@@ -341,7 +337,7 @@ export class Leases {
       case 'abandoned': {
         const crashes = job.crashes + 1
         if (crashes < kind.maxCrashes) return this.#again(0, { attempts: job.attempts - 1, crashes })
-        const message = `its worker died ${crashes} times while it was running`
+        const message = `its worker died ${counted(crashes, 'time')} while it was running`
         return this.#failed(kind, new AppError(ERRORS.JOB_WORKER_LOST, message), { crashes })
       }
       case 'failed': {
@@ -441,6 +437,10 @@ function isPlain(
   progress: unknown,
 ): boolean {
   return !commit && !kind.onEnded && job.lane === null && progress === undefined
+}
+
+function ids(rows: readonly { id: string }[]): string[] {
+  return rows.map(({ id }) => id)
 }
 
 function leaseLost(job: Pick<Job, 'id' | 'fence'>): AppError {

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import {
   AppError,
   type Clock,
+  counted,
   ERRORS,
   isErrno,
   keepSecret,
@@ -33,6 +34,8 @@ export interface MembershipOptions {
   store: string | null
   /** A folder that all instances see. */
   sharedDir: string | null
+  /** It has no way to wake others, and takes the lead from whoever has it: it may only run alone. */
+  sole?: boolean
 }
 
 interface Other extends Said {
@@ -64,7 +67,7 @@ export class Membership {
     return this.#said
   }
 
-  /** Enters this instance into the ledger, or throws `FILES_NOT_SHARED` and leaves no row. */
+  /** Enters this instance into the ledger, or throws `FILES_NOT_SHARED` or `SINGLE_INSTANCE` and leaves no row. */
   async join(): Promise<void> {
     const { dataDir, store, sharedDir } = this.#options
     const home = homeOf(dataDir)
@@ -126,11 +129,16 @@ export class Membership {
   }
 
   async #check(other: Other): Promise<void> {
-    const { store, sharedDir } = this.#options
+    const { store, sharedDir, sole } = this.#options
     const who = `another Wharf (process ${other.pid} on ${other.host}) runs on this ledger`
+    if (sole)
+      throw new AppError(
+        ERRORS.SINGLE_INSTANCE,
+        `${who}: to run several instances, set the same REDIS_URL on each of them. If the other was killed, its lease runs out within ${counted(this.#deps.leaseMs / 1_000, 'second')}`,
+      )
     if (store === null && sharedDir === null)
       throw notShared(
-        `${who}, and this one keeps its files where the other cannot see them: set WHARF_SHARED_DIR to a folder that all instances see, or S3_BUCKET, on each of them. If the other was killed, its lease runs out within ${this.#deps.leaseMs / 1_000} seconds`,
+        `${who}, and this one keeps its files where the other cannot see them: set WHARF_SHARED_DIR to a folder that all instances see, or S3_BUCKET, on each of them. If the other was killed, its lease runs out within ${counted(this.#deps.leaseMs / 1_000, 'second')}`,
       )
     if (other.store !== store)
       throw notShared(

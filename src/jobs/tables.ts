@@ -8,12 +8,20 @@ declare module '../ledger/schema.ts' {
     events: EventsTable
     lanes: LanesTable
     lane_turns: LaneTurnsTable
+    lane_queue: LaneQueueTable
     lane_shares: LaneSharesTable
     instances: InstancesTable
     leaders: LeadersTable
     ended_work: EndedWorkTable
     ended_spans: EndedSpansTable
+    bus_mail: BusMailTable
   }
+}
+
+interface BusMailTable {
+  id: string
+  sent_at: number
+  messages: string
 }
 
 export type JobState = 'waiting' | 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled'
@@ -98,6 +106,15 @@ interface LaneTurnsTable {
   lane: string
   owner: string
   turn: number
+}
+
+interface LaneQueueTable {
+  lane: string
+  priority: number
+  owner: string
+  turn: number
+  since: number
+  head: string
 }
 
 interface LaneSharesTable {

@@ -20,7 +20,7 @@ import type { Job } from './job.ts'
 import { Completed, type DefinedKind, type KindRegistry } from './kind.ts'
 import type { Leases } from './lease.ts'
 import { endsJob, failed, type Outcome, outcomeOf } from './outcome.ts'
-import { jobMeter } from './overview/job-meter.ts'
+import { jobMeter } from './overview/index.ts'
 import { ProgressThrottle } from './progress.ts'
 
 export interface WorkerDeps {

@@ -37,6 +37,7 @@ const FAILED_PRECONDITION = 9
 const ABORTED = 10
 const OUT_OF_RANGE = 11
 const INTERNAL = 13
+const UNIMPLEMENTED = 12
 const UNAVAILABLE = 14
 const UNAUTHENTICATED = 16
 const DEADLINE_EXCEEDED = 4
@@ -91,6 +92,7 @@ export const ERRORS = {
   SIGN_IN_REFUSED: kind('SIGN_IN_REFUSED', 403, PERMISSION_DENIED, 'This person has no role here'),
   ISSUER_UNAVAILABLE: kind('ISSUER_UNAVAILABLE', 503, UNAVAILABLE, 'The identity provider does not answer'),
   NOT_FOUND: kind('NOT_FOUND', 404, NOT_FOUND, 'There is no such thing here'),
+  METHOD_NOT_ALLOWED: kind('METHOD_NOT_ALLOWED', 405, UNIMPLEMENTED, 'The address does not take this method'),
   RATE_LIMITED: kind('RATE_LIMITED', 429, RESOURCE_EXHAUSTED, 'Too many requests'),
   IDEMPOTENCY_KEY_INVALID: kind(
     'IDEMPOTENCY_KEY_INVALID',
@@ -205,7 +207,12 @@ export const ERRORS = {
 
   // exports
   EXPORT_NOT_READY: kind('EXPORT_NOT_READY', 409, FAILED_PRECONDITION, 'The export has no file yet'),
-  EXPORT_EXPIRED: kind('EXPORT_EXPIRED', 410, NOT_FOUND, 'The file was kept long enough and is gone'),
+  EXPORT_EXPIRED: kind(
+    'EXPORT_EXPIRED',
+    410,
+    NOT_FOUND,
+    'The file is gone: its time is over, or it was deleted',
+  ),
   LINK_EXPIRED: kind('LINK_EXPIRED', 410, NOT_FOUND, 'The link is past its time'),
   LINK_USED_UP: kind('LINK_USED_UP', 410, NOT_FOUND, 'The link was used as often as it may be'),
   REQUEST_NOT_KEPT: kind(
@@ -215,7 +222,12 @@ export const ERRORS = {
     'The request of the export is not known',
   ),
   ROWS_NOT_KEPT: kind('ROWS_NOT_KEPT', 409, FAILED_PRECONDITION, 'The rows of the export were not kept'),
-  ROWS_EXPIRED: kind('ROWS_EXPIRED', 410, NOT_FOUND, 'The rows were kept long enough and are gone'),
+  ROWS_EXPIRED: kind(
+    'ROWS_EXPIRED',
+    410,
+    NOT_FOUND,
+    'The rows are gone: their time is over, or they were deleted',
+  ),
   EXPORT_LIMIT: kind('EXPORT_LIMIT', 429, RESOURCE_EXHAUSTED, 'The project has too many unfinished exports'),
   SAVED_EXPORT_NOT_FOUND: kind(
     'SAVED_EXPORT_NOT_FOUND',
@@ -252,6 +264,7 @@ export const ERRORS = {
   CALLBACK_REFUSED: kind('CALLBACK_REFUSED', 502, UNAVAILABLE, 'The callback did not answer with 2xx'),
   TEMPLATE_INVALID: kind('TEMPLATE_INVALID', 400, INVALID_ARGUMENT, 'The template is not valid'),
   TEMPLATE_TOO_COSTLY: kind('TEMPLATE_TOO_COSTLY', 400, INVALID_ARGUMENT, 'The template costs too much work'),
+  PARQUET_NO_COLUMNS: kind('PARQUET_NO_COLUMNS', 422, FAILED_PRECONDITION, 'A Parquet file needs a column'),
   SPOOL_DAMAGED: kind('SPOOL_DAMAGED', 500, INTERNAL, 'The spooled data cannot be read'),
   SOURCE_UNREACHABLE: kind('SOURCE_UNREACHABLE', 502, UNAVAILABLE, 'The source cannot be reached'),
   SOURCE_TOO_SLOW: kind('SOURCE_TOO_SLOW', 504, DEADLINE_EXCEEDED, 'The source is too slow'),
@@ -359,6 +372,7 @@ export const ERRORS = {
   ),
   TASK_ENQUEUE_FAILED: kind('TASK_ENQUEUE_FAILED', 500, INTERNAL, 'The task could not be queued'),
   TASK_WITHOUT_RESULT: kind('TASK_WITHOUT_RESULT', 409, FAILED_PRECONDITION, 'The task has no result'),
+  UPLOAD_LOCKED: kind('UPLOAD_LOCKED', 423, ABORTED, 'Another request is at work on the upload'),
   UPLOAD_REFUSED: kind(
     'UPLOAD_REFUSED',
     409,
@@ -442,6 +456,8 @@ export interface AppErrorOptions {
   retryAfter?: number
   /** false: a job that fails with this is not tried again. */
   retryable?: boolean
+  /** The message in a language that a caller over HTTP may ask for; English is asked for by whoever asks for none. */
+  words?: Partial<Record<'en' | 'zh', string>>
 }
 
 export class AppError extends Error {
@@ -449,6 +465,7 @@ export class AppError extends Error {
   readonly details: Record<string, unknown>
   readonly retryAfter: number | undefined
   readonly retryable: boolean
+  readonly words: NonNullable<AppErrorOptions['words']>
 
   constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -457,6 +474,7 @@ export class AppError extends Error {
     this.details = options.details ?? {}
     this.retryAfter = options.retryAfter
     this.retryable = options.retryable ?? true
+    this.words = options.words ?? {}
   }
 
   get code(): string {
@@ -468,7 +486,26 @@ export function isAppError(error: unknown, kind?: ErrorKind): error is AppError 
   return error instanceof AppError && (kind === undefined || error.kind === kind)
 }
 
+/** The same error, with its place before what it says. */
+export function prefixed(error: AppError, place: string): AppError {
+  const { kind, message, details, retryable, retryAfter } = error
+  return new AppError(kind, `${place}: ${message}`, {
+    cause: error,
+    details,
+    retryable,
+    ...(retryAfter !== undefined && { retryAfter }),
+  })
+}
+
+/** The code of any thrown value. */
+export function codeOf(error: unknown): string {
+  return isAppError(error) ? error.code : ERRORS.INTERNAL.code
+}
+
 /** What a person should read of any thrown value. */
+/** For anybody to read: where on this machine a file is, is for the log. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  const { message, path } = error as NodeJS.ErrnoException
+  return path === undefined || !('syscall' in error) ? message : (message.split(` '${path}'`)[0] ?? message)
 }

@@ -8,15 +8,26 @@ export {
   withDeadline,
   within,
 } from './abort.ts'
+export { isAddressable, SHOWN_NAME } from './addressable.ts'
 export { awaitedLater, background, bestEffort } from './background.ts'
 export { type Clock, systemClock } from './clock.ts'
-export { closest } from './closest.ts'
 export { CommandLine } from './command/command-line.ts'
 export { FileScanner } from './command/file-scanner.ts'
 export { runProcess } from './command/run-process.ts'
 export { startNode } from './command/start-node.ts'
 export { type Duty, DutyLoop } from './duty.ts'
-export { AppError, ERRORS, type ErrorKind, isAppError, messageOf, WAITS_ON, type WaitsOn } from './errors.ts'
+export {
+  AppError,
+  type AppErrorOptions,
+  codeOf,
+  ERRORS,
+  type ErrorKind,
+  isAppError,
+  messageOf,
+  prefixed,
+  WAITS_ON,
+  type WaitsOn,
+} from './errors.ts'
 export { forgetAddress, keepAddress, loopbackOf, readAddress } from './files/address-file.ts'
 export { isErrno } from './files/errno.ts'
 export {
@@ -36,7 +47,9 @@ export {
   touchFileSync,
   writeFile,
 } from './files/files.ts'
+export { clearAway, removeTree } from './files/remove-tree.ts'
 export { keepSecret, readSecret } from './files/secret-file.ts'
+export { freeMemory } from './free-memory.ts'
 export { newId } from './id.ts'
 export { Lifecycle, type Part } from './lifecycle.ts'
 export { createLog, type Log } from './log.ts'
@@ -50,6 +63,7 @@ export {
 } from './metrics/metrics.ts'
 export { MetricSet } from './metrics/prometheus.ts'
 export { outageOf, toDiskError } from './outage.ts'
+export { askOutside, askReadiness, parseJson, textOfAnswer } from './readiness.ts'
 export { type Backoff, backoffDelay, DEFAULT_BACKOFF, isRetryableAppError, withRetry } from './retry.ts'
 export { SCOPES, type Scope } from './scopes.ts'
 export { excerpt, SecretMask } from './secret-mask.ts'
@@ -64,3 +78,4 @@ export {
   traced,
 } from './trace/span.ts'
 export { tellUnforeseenTo, unforeseen } from './unforeseen.ts'
+export { closest, counted } from './wording.ts'

@@ -2,8 +2,10 @@ import { AppError, ERRORS, messageOf } from './errors.ts'
 import { isErrno } from './files/errno.ts'
 
 const FULL = ['ENOSPC', 'EDQUOT']
+/** Somebody else is at work on it, or the system is short of something: another try may well go through. */
+const BUSY = ['EBUSY', 'ENOTEMPTY', 'EAGAIN', 'ENOMEM', 'ENOLCK', 'EINTR', 'EDEADLK']
 /** The disk fails, is gone or was mounted read-only, or the process has no file descriptor left. */
-const BROKEN = ['EIO', 'EROFS', 'ENODEV', 'ENXIO', 'ESTALE', 'EMFILE', 'ENFILE']
+const BROKEN = ['EIO', 'EROFS', 'ENODEV', 'ENXIO', 'ESTALE', 'EMFILE', 'ENFILE', ...BUSY]
 const DENIED = ['EACCES', 'EPERM', 'ELOOP', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG']
 const DEEPEST_CAUSE = 8
 

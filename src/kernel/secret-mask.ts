@@ -153,7 +153,8 @@ function formsOfOne(secret: string): string[] {
     ...escaped.map((form) => form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())),
     secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
     Buffer.from(well).toString('latin1'),
-    ...[0, 1, 2].flatMap((offset) => inBase64(well, offset)),
+    // OAuth has names and secrets in Basic as a form writes them.
+    ...[well, ...escaped].flatMap((form) => [0, 1, 2].flatMap((offset) => inBase64(form, offset))),
   ]
 }
 

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Ledger } from './ledger.ts'
+import { storableText } from './storable-text.ts'
 
 /**
  * Many rows as one parameter, to be selected from as `r`: the statement's text stays the same however many there are,
@@ -10,7 +11,7 @@ export function jsonRows<T extends object>(
   columns: { [K in keyof T]: 'text' | 'bigint' | 'integer' },
   rows: readonly T[],
 ): RawBuilder<unknown> {
-  const text = storable(rows)
+  const text = storable(dialect, rows)
   const names = Object.entries<string>(columns)
   if (dialect === 'postgres') {
     const shape = names.map(([name, type]) => `${name} ${type}`).join(', ')
@@ -20,11 +21,22 @@ export function jsonRows<T extends object>(
   return sql`(select ${sql.raw(shape)} from json_each(${text})) as r`
 }
 
-/** PostgreSQL reads no NUL and no half of a surrogate pair out of JSON. The text may have them only in such escapes. */
-function storable(rows: readonly object[]): string {
+/** Whether a column has one of many values: one parameter too, and few rows in the eyes of a planner that cannot count those of `jsonRows`. */
+export function isOneOf(
+  dialect: Ledger['dialect'],
+  column: string,
+  values: readonly string[],
+): RawBuilder<boolean> {
+  if (dialect === 'postgres') return sql`${sql.ref(column)} = any(${values})`
+  return sql`${sql.ref(column)} in (select value from json_each(${JSON.stringify(values)}))`
+}
+
+/** Neither ledger takes a NUL or half of a surrogate pair out of JSON; PostgreSQL not even out of JSON within it, where triggers look. */
+function storable(dialect: Ledger['dialect'], rows: readonly object[]): string {
   const text = JSON.stringify(rows)
   if (!/\\u(?:0000|d[89a-f])/.test(text)) return text
-  return JSON.stringify(rows, (_, value) =>
-    typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : value,
-  )
+  return JSON.stringify(rows, (_, value) => {
+    if (typeof value !== 'string') return value
+    return (dialect === 'postgres' ? storableText(value) : value.replaceAll('\0', '\ufffd')).toWellFormed()
+  })
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { AppError, ERRORS, systemClock } from '../kernel/index.ts'
 import { allowTime } from './allow-time.ts'
 import type { Ledger } from './ledger.ts'
 import type { Schema } from './schema.ts'
@@ -10,6 +10,9 @@ const MODULES = new URL('../', import.meta.url)
 /** A large table may take its time; an instance that was stopped in the middle must not keep others from starting. */
 const MIGRATION_LIMIT_MS = 15 * 60_000
 const MIGRATION_LOCK = 0x77_68_6d_67
+const DEADLOCK = '40P01'
+const MOST_TRIES = 20
+const PAUSE_MS = 100
 
 export interface Migration {
   version: number
@@ -48,10 +51,18 @@ export function knownSchema(): number {
  * for it and find nothing left to do.
  */
 export async function migrate(ledger: Ledger, migrations: Migration[] = readMigrations()): Promise<void> {
-  await ledger.db.transaction().execute(async (db) => {
-    if (ledger.dialect === 'postgres') await allowTime(db, MIGRATION_LIMIT_MS)
-    await applyMigrations(db, ledger.dialect, migrations)
-  })
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ledger.db.transaction().execute(async (db) => {
+        if (ledger.dialect === 'postgres') await allowTime(db, MIGRATION_LIMIT_MS)
+        await applyMigrations(db, ledger.dialect, migrations)
+      })
+    } catch (error) {
+      // Instances of the version before are at work, and lock tables in another order. Nothing was changed.
+      if ((error as { code?: string }).code !== DEADLOCK || tries === MOST_TRIES) throw error
+      await systemClock.sleep(tries * PAUSE_MS)
+    }
+  }
 }
 
 /** The same within a transaction of the caller. */

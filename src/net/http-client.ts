@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici'
 import {
   AppError,
   type Clock,
+  counted,
   currentTraceparent,
   type Deadline,
   ERRORS,
@@ -69,8 +70,8 @@ export interface HttpClientDeps {
 }
 
 export interface HttpClientOptions {
-  /** What is reached whatever the guard says: Wharf's own sample source. See `ownSamples`. */
-  alwaysAllowed?: (url: URL) => boolean
+  /** What is asked in place of an address, whatever the guard says: Wharf's own sample source, at its own port. */
+  inPlaceOf?: (url: URL) => URL | undefined
   userAgent?: string
   connectionsPerOrigin?: number
   connectMs?: number
@@ -97,7 +98,7 @@ export class HttpClient {
     this.#resolver = resolver
     this.#agents = new Agents({ guard: deps.guard, resolver }, { connectionsPerOrigin, connectMs })
     this.#options = {
-      alwaysAllowed: options.alwaysAllowed ?? (() => false),
+      inPlaceOf: options.inPlaceOf ?? (() => undefined),
       userAgent: options.userAgent ?? 'Wharf',
       maxRedirects: options.maxRedirects ?? 5,
     }
@@ -107,7 +108,7 @@ export class HttpClient {
   /** Throws for what can never be asked; host names are judged later, when they are resolved. */
   check(url: string | URL, headers: Record<string, string> = {}): URL {
     const hop = firstHop({ url, headers }, this.#options.userAgent, ACCEPT_ENCODING)
-    if (!this.#options.alwaysAllowed(hop.url)) refuseLiteral(this.#guard, hop.url)
+    if (!this.#options.inPlaceOf(hop.url)) refuseLiteral(this.#guard, hop.url)
     return hop.url
   }
 
@@ -173,9 +174,13 @@ export class HttpClient {
             retryable: false,
           })
         if (redirects >= this.#options.maxRedirects)
-          throw new AppError(ERRORS.REDIRECT_LOOP, `${hop.url.host} redirects more than ${redirects} times`, {
-            retryable: false,
-          })
+          throw new AppError(
+            ERRORS.REDIRECT_LOOP,
+            `${hop.url.host} redirects more than ${counted(redirects, 'time')}`,
+            {
+              retryable: false,
+            },
+          )
         hop = next
       }
     } catch (error) {
@@ -194,12 +199,13 @@ export class HttpClient {
     timeouts: HttpTimeouts,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
-    const isOwn = this.#options.alwaysAllowed(hop.url)
-    const agent = await (isOwn ? this.#agents.pinned() : this.#agents.guarded())
+    const own = this.#options.inPlaceOf(hop.url)
+    const agent = await (own ? this.#agents.pinned() : this.#agents.guarded())
+    const { origin, pathname, search } = own ?? hop.url
     const signature = hop.strayed ? {} : (sign?.(hop.url) ?? {})
     return agent.request({
-      origin: hop.url.origin,
-      path: hop.url.pathname + hop.url.search,
+      origin,
+      path: pathname + search,
       method: hop.method as Dispatcher.HttpMethod,
       headers: { ...Object.fromEntries(hop.headers), ...signature },
       body: hop.body ?? null,

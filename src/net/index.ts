@@ -1,5 +1,5 @@
 export { readAll } from './body/body-reader.ts'
-export { AddressGuard, LOOPBACK_ONLY, NOTHING_PRIVATE, ownSamples, parseAllowHosts } from './guard/index.ts'
+export { AddressGuard, LOOPBACK_ONLY, NOTHING_PRIVATE, parseAllowHosts } from './guard/index.ts'
 export { HttpClient, type HttpResponse, type HttpTimeouts } from './http-client.ts'
 export { expectOk } from './http-error.ts'
 export { openOtlpExporter } from './open-otlp.ts'

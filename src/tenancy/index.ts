@@ -7,6 +7,7 @@ export {
   KeyView,
   keyView,
   NewKey,
+  NewKeyView,
   NewProjectView,
   newProjectView,
   ProjectView,
@@ -15,6 +16,7 @@ export {
   Rotation,
   rotatedView,
   Scopes,
+  ShownName,
 } from './project-views.ts'
 export { QUOTAS, type Quota, Quotas, QuotaUsage, type QuotaValues } from './quotas.ts'
 export { maskUrl, openUrl, sealUrl } from './sealed-url.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { nullable, Time } from '../jobs/index.ts'
-import { SCOPES } from '../kernel/index.ts'
+import { SCOPES, SHOWN_NAME } from '../kernel/index.ts'
 import type { ProjectKey } from './project-keys.ts'
 import type { Project, ProjectSecrets, RotatedSecret } from './project-store.ts'
 
@@ -30,10 +30,16 @@ export const KeyView = Type.Object(
   { title: 'Key' },
 )
 
+export const ShownName = Type.String({ minLength: 1, maxLength: 200, pattern: SHOWN_NAME.source })
+
+/** A key right after it was made. */
+export type NewKeyView = Static<typeof NewKeyView>
+export const NewKeyView = Type.Intersect([KeyView, Type.Object({ api_key: Type.String() })])
+
 export type NewKey = Static<typeof NewKey>
 export const NewKey = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 200 }),
+    name: ShownName,
     scopes: Scopes,
     expires_at: Type.Optional(Time),
   },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { nullable } from '../jobs/index.ts'
-import { AppError, type Clock, ERRORS, type ErrorKind, newId } from '../kernel/index.ts'
+import { AppError, type Clock, counted, ERRORS, type ErrorKind, newId } from '../kernel/index.ts'
 import type { Ledger, Tx } from '../ledger/index.ts'
 
 /** What can be limited per project. At once: per instance; the others: over all instances. */
@@ -338,9 +338,9 @@ const USES: Record<Exclude<Quota, 'exports_at_once'>, (used: number, limit: numb
   requests_at_once: (used, limit) =>
     `has ${used} sync and preview requests at work on this instance, and may have ${limit}`,
   streams: (used, limit) => `has ${used} event streams open on this instance, and may have ${limit}`,
-  disk_bytes: (used, limit) => `keeps ${used} bytes of files, and may keep ${limit}`,
-  rows_per_day: (used, limit) => `has read ${used} rows today (UTC), and may read ${limit}`,
-  bytes_per_day: (used, limit) => `has read ${used} bytes today (UTC), and may read ${limit}`,
+  disk_bytes: (used, limit) => `keeps ${counted(used, 'byte')} of files, and may keep ${limit}`,
+  rows_per_day: (used, limit) => `has read ${counted(used, 'row')} today (UTC), and may read ${limit}`,
+  bytes_per_day: (used, limit) => `has read ${counted(used, 'byte')} today (UTC), and may read ${limit}`,
 }
 
 const FREE_WHEN = {

@@ -21,8 +21,8 @@ export interface Topics {
 export type Topic = keyof Topics
 
 /**
- * Reaches all instances, this one included, within a second. A hint, never the truth: a message may be lost while the
- * carrier is away, so a listener must find the same thing in the ledger later by itself.
+ * Reaches all instances, this one included, within a second. A hint, never the truth: a message may be lost when the
+ * carrier goes away or comes back, so a listener must find the same thing in the ledger later by itself.
  */
 export interface Bus {
   publish<T extends Topic>(topic: T, message: Topics[T]): void

@@ -1,14 +1,18 @@
 import { Redis } from 'ioredis'
 import { bestEffort, type Log } from '../../kernel/index.ts'
+import type { Ledger } from '../../ledger/index.ts'
 import { measureRedis } from '../../redis/index.ts'
 import { connectRedis, reconnectSoon } from '../../redis/redis-connection.ts'
 import type { Bus, Topic, Topics } from './bus.ts'
 import { BusEnvelope, type SignalEnvelopeOptions } from './bus-envelope.ts'
+import { LedgerMail } from './ledger-mail.ts'
 import { Listeners } from './listeners.ts'
 
 export interface RedisSignalOptions extends SignalEnvelopeOptions {
   url: string
   prefix?: string
+  /** Carries the messages while Redis is away; without it they are lost then. */
+  ledger?: Ledger
 }
 
 const SAY_REFUSED_MS = 60_000
@@ -24,18 +28,30 @@ export class RedisBus implements Bus {
   readonly #channel: string
   readonly #listeners: Listeners
   readonly #envelope: BusEnvelope
+  readonly #mail: LedgerMail | undefined
+  #closed = false
   #saidRefused = Number.NEGATIVE_INFINITY
 
-  constructor(log: Log, { url, prefix = 'wharf', ...envelope }: RedisSignalOptions) {
+  constructor(log: Log, { url, prefix = 'wharf', ledger, ...envelope }: RedisSignalOptions) {
     this.#log = log
     this.#listeners = new Listeners(log)
     this.#envelope = new BusEnvelope(envelope)
+    const receive = (text: string) => this.#receive(text)
+    this.#mail = ledger && new LedgerMail({ ledger, log, clock: envelope.clock, receive })
     this.#channel = `${prefix}:signal`
     this.#publisher = connectRedis(log, url)
     this.#subscriber = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: reconnectSoon })
     measureRedis(this.#subscriber)
     this.#subscriber.on('error', (error) => log.debug({ err: error }, 'redis connection error'))
     this.#subscriber.on('message', (_channel, text) => this.#receive(text))
+    for (const line of [this.#publisher, this.#subscriber]) {
+      line.on('close', () => {
+        if (!this.#closed) this.#mail?.open()
+      })
+      line.on('ready', () => {
+        if (this.#isThere()) this.#mail?.close()
+      })
+    }
     // ioredis subscribes again by itself after a reconnect.
     bestEffort(this.#subscriber.subscribe(this.#channel))
   }
@@ -48,9 +64,15 @@ export class RedisBus implements Bus {
   }
 
   publish<T extends Topic>(topic: T, message: Topics[T]): void {
-    bestEffort(this.#publisher.publish(this.#channel, this.#envelope.seal(topic, message)), (err) =>
-      this.#log.debug({ err, topic }, 'a message was not sent'),
-    )
+    const sealed = this.#envelope.seal(topic, message)
+    if (this.#mail?.isOpen) {
+      this.#mail.send(sealed)
+      return
+    }
+    bestEffort(this.#publisher.publish(this.#channel, sealed), (err) => {
+      this.#log.debug({ err, topic }, 'a message was not sent')
+      this.#mail?.send(sealed)
+    })
   }
 
   subscribe<T extends Topic>(topic: T, listener: (message: Topics[T]) => void): () => void {
@@ -58,9 +80,15 @@ export class RedisBus implements Bus {
   }
 
   async close(): Promise<void> {
+    this.#closed = true
+    this.#mail?.close()
     this.#listeners.clear()
     this.#publisher.disconnect()
     this.#subscriber.disconnect()
+  }
+
+  #isThere(): boolean {
+    return [this.#publisher, this.#subscriber].every(({ status }) => status === 'ready')
   }
 
   #receive(text: string): void {

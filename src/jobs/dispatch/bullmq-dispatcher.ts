@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Job as BullJob, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { background, endsWithin, type Log, systemClock } from '../../kernel/index.ts'
+import { background, bestEffort, endsWithin, type Log, systemClock } from '../../kernel/index.ts'
 import { ANSWER_MS, connectRedis } from '../../redis/redis-connection.ts'
 import type { Consumer, Dispatcher, DueIds, Wake } from './dispatcher.ts'
 import { isWrongType, repairQueue } from './repair-queue.ts'
@@ -42,7 +42,17 @@ export class BullMqDispatcher implements Dispatcher {
     this.#log = log
     this.#options = { url, prefix, answerMs }
     this.#redis = connectRedis(log, url, answerMs)
+    this.#redis.once('ready', () => bestEffort(this.#warnOfEviction()))
     this.#connected = new Promise((resolve) => this.#redis.once('ready', resolve).once('close', resolve))
+  }
+
+  async #warnOfEviction(): Promise<void> {
+    const policy = /^maxmemory_policy:(\S+)/m.exec(await this.#redis.info('memory'))?.[1]
+    if (policy !== undefined && policy !== 'noeviction')
+      this.#log.warn(
+        { policy },
+        'Redis drops tasks and wake-ups when it is full: set its maxmemory-policy to noeviction',
+      )
   }
 
   async publish(wakes: readonly Wake[]): Promise<void> {

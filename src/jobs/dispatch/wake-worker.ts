@@ -1,9 +1,14 @@
-import { type Job as BullJob, Worker } from 'bullmq'
+import { type Job as BullJob, RedisConnection, Worker } from 'bullmq'
 import { bestEffort } from '../../kernel/index.ts'
+import { OLDEST_REDIS } from '../../redis/index.ts'
 import { reconnectSoon } from '../../redis/redis-connection.ts'
 
 /** One id, or several that are taken together. */
 export type Bundle = string | string[]
+
+// BullMQ is not to look for the version: it would print a line per connection if Redis evicts. This is what it takes for granted
+// instead, and from 6 on it waits in fractions of a second.
+RedisConnection.minimumVersion = OLDEST_REDIS
 
 /** How long an idle consumer blocks before it asks again: the only commands that an idle instance sends to BullMQ. */
 const IDLE_BLOCK_SECONDS = 120
@@ -18,7 +23,13 @@ const KEEP_ALIVE_MS = 30_000
 export class WakeWorker extends Worker<Bundle> {
   constructor(name: string, { url, prefix, answerMs }: { url: string; prefix: string; answerMs: number }) {
     super(name, null, {
-      connection: { url, maxRetriesPerRequest: null, retryStrategy: reconnectSoon, keepAlive: KEEP_ALIVE_MS },
+      connection: {
+        url,
+        maxRetriesPerRequest: null,
+        retryStrategy: reconnectSoon,
+        keepAlive: KEEP_ALIVE_MS,
+        skipVersionCheck: true,
+      },
       prefix,
       autorun: false,
       drainDelay: IDLE_BLOCK_SECONDS,

@@ -14,6 +14,8 @@ interface CapacityDeps {
   wake(wakes: Wake[]): void
 }
 
+const MOST_SKIPPED = 6
+
 /**
  * Fits the limit of lanes that allow N jobs per instance to the number of instances alive. One that was not
  * seen for as long as a lease lasts is dead, as its jobs are free by then.
@@ -23,16 +25,21 @@ export class CapacityDuty implements Duty {
   readonly #deps: CapacityDeps
   readonly #leaseMs: number
   #fitted: number | undefined
+  #skipped = 0
 
   constructor(deps: CapacityDeps, { leaseMs }: { leaseMs: number }) {
     this.#deps = deps
     this.#leaseMs = leaseMs
   }
 
-  /** Sends nothing while the number of instances stays as it was. */
+  /**
+   * Most passes send nothing while the number of instances stays as it was. Not all: an instance that came and died
+   * between two heartbeats of the leader raised the limit, and the leader has not seen it.
+   */
   async runOnce(): Promise<void> {
     const alive = this.#deps.alive()
-    if (alive !== undefined && alive === this.#fitted) return
+    if (alive !== undefined && alive === this.#fitted && ++this.#skipped < MOST_SKIPPED) return
+    this.#skipped = 0
     await this.fit()
     this.#fitted = alive
   }

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import type { Duty, Log } from '../../kernel/index.ts'
-import type { Ledger, LedgerClock } from '../../ledger/index.ts'
+import { isOneOf, type Ledger, type LedgerClock, type Tx } from '../../ledger/index.ts'
 import type { Dispatcher, Wake } from '../dispatch/dispatcher.ts'
-import { toJob } from '../job.ts'
+import { isNow, toJob } from '../job.ts'
 import type { KindRegistry } from '../kind.ts'
-import { hasRoom, type Lanes, WAKE_GRACE_MS } from '../lanes.ts'
+import { WAKE_GRACE_MS } from '../lane-queue.ts'
+import { DEFERRED_MS, hasRoom, type Lanes, type Woken } from '../lanes.ts'
 import type { Leases } from '../lease.ts'
 
 const BATCH = 500
@@ -14,6 +15,8 @@ const LONGEST_PAUSE_MS = 10_000
 const LONGEST_IDLE_MS = 15_000
 const SHORTEST_PAUSE_MS = 250
 const LONGEST_REWAKE_MS = 5 * 60_000
+/** How often the queues of lanes are compared with the jobs that wait, while some do. */
+const REPAIR_EVERY_MS = 15_000
 
 export interface OverdueDeps {
   ledger: Ledger
@@ -27,7 +30,7 @@ export interface OverdueDeps {
 
 /**
  * The leader's safety net: takes back jobs whose lease ran out, publishes again what is pending for too long, and admits
- * what waits although a place is free.
+ * what waits although a place is free, or whose time has come.
  *
  * An idle look is one statement, which also says when the next one is due. A job that is published again and
  * again (its pool is simply busy) waits longer each time. Kinds that this version does not know (a newer one runs
@@ -42,6 +45,7 @@ export class OverdueDuty implements Duty {
   #forgot = false
   /** The first look leaves the mark that Redis can lose. */
   #asks = true
+  #repairedAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: OverdueDeps, { leaseMs }: { leaseMs: number }) {
     this.#deps = deps
@@ -54,14 +58,18 @@ export class OverdueDuty implements Duty {
     if (this.#asks) this.#forgot ||= await this.#deps.dispatcher.forgot().catch(() => false)
     if (this.#forgot) await this.wakeAll()
     this.#forgot = false
-    const { wake, lease, pause, room } = await this.#nextTimes()
+    const { wake, lease, ripe, room, waits, at } = await this.#nextTimes()
     // While nothing waits for a wake, none can have been lost.
     this.#asks = wake !== Number.POSITIVE_INFINITY
-    if (room) await this.#admit()
+    if (ripe <= 0) await this.#admit((tx, woken) => this.#deps.lanes.ripen(tx, woken))
+    if (room || (waits && at - this.#repairedAt >= REPAIR_EVERY_MS)) {
+      await this.#admit((tx, woken) => this.#deps.lanes.repair(tx, woken))
+      this.#repairedAt = at
+    }
     const reclaims = lease <= 0 && this.#deps.clock.isSteady(this.#graceMs)
     const reclaimed = reclaims ? await this.#reclaim(signal) : 0
     const published = wake <= 0 || reclaimed > 0 ? await this.#republish(signal) : 0
-    const next = published + reclaimed > 0 ? 0 : Math.min(wake, lease, pause)
+    const next = published + reclaimed > 0 ? 0 : Math.min(wake, lease, ripe)
     const longest = next === Number.POSITIVE_INFINITY ? LONGEST_IDLE_MS : LONGEST_PAUSE_MS
     return {
       // At most half a lease: each one is seen at least once before it runs out, and so its end is known in time.
@@ -89,38 +97,39 @@ export class OverdueDuty implements Duty {
       .execute()
   }
 
-  async #nextTimes(): Promise<{ wake: number; lease: number; pause: number; room: boolean }> {
+  async #nextTimes() {
     const kinds = this.#deps.kinds.names()
     const never = Number.POSITIVE_INFINITY
-    if (kinds.length === 0) return { wake: never, lease: never, pause: never, room: false }
+    if (kinds.length === 0)
+      return { wake: never, lease: never, ripe: never, room: false, waits: false, at: 0 }
     const mine = sql`kind in (${sql.join(kinds)})`
-    const { rows } = await sql<{
-      wake: number | null
-      lease: number | null
-      pause: number | null
-      room: number
-    }>`select
+    const { rows } = await sql<
+      Record<'wake' | 'lease' | 'pause' | 'deferral' | 'waits' | 'room' | 'at', number | null>
+    >`select
       (select min(wake_at) from jobs where state = 'pending' and ${mine}) - wharf_now() as wake,
       (select min(lease_until) from jobs where state = 'running' and ${mine}) - wharf_now() as lease,
-      (select min(paused_until) from jobs where state = 'waiting' and paused_until is not null and ${mine})
-        - wharf_now() as pause,
-      (select count(*) from lanes where ${hasRoom()}) as room`.execute(this.#deps.ledger.db)
+      (select min(paused_until) from jobs where state = 'waiting' and paused_until is not null) - wharf_now() as pause,
+      (select min(created_at) from jobs where state = 'waiting' and priority > 0) + ${DEFERRED_MS} - wharf_now() as deferral,
+      (select 1 from jobs where state = 'waiting' and paused_until is null
+        order by lane, coalesce(owner, ''), priority, created_at, id limit 1) as waits,
+      (select count(*) from lanes where ${hasRoom()}) as room, wharf_now() as at`.execute(
+      this.#deps.ledger.db,
+    )
     const orNever = (value: number | null | undefined) => (value == null ? never : Number(value))
-    const pause = orNever(rows[0]?.pause)
+    const row = rows[0]
     return {
-      wake: orNever(rows[0]?.wake),
-      lease: orNever(rows[0]?.lease),
-      // One that is over waits for a place, and the job that frees one admits it.
-      pause: pause > 0 ? pause : never,
-      room: Number(rows[0]?.room ?? 0) > 0,
+      wake: orNever(row?.wake),
+      lease: orNever(row?.lease),
+      ripe: Math.min(orNever(row?.pause), orNever(row?.deferral)),
+      room: Number(row?.room) > 0,
+      waits: row?.waits != null,
+      at: Number(row?.at),
     }
   }
 
-  async #admit(): Promise<void> {
-    const { ledger, kinds, lanes } = this.#deps
+  async #admit(work: (tx: Tx, woken: Woken) => Promise<void>): Promise<void> {
     const wakes: Wake[] = []
-    for (const name of new Set(kinds.all().flatMap(({ lane }) => lane?.name ?? [])))
-      await ledger.transaction(async (tx) => lanes.admit(tx, name, (admitted) => wakes.push(...admitted)))
+    await this.#deps.ledger.transaction((tx) => work(tx, (admitted) => wakes.push(...admitted)))
     await this.#publish(wakes)
   }
 
@@ -176,7 +185,9 @@ export class OverdueDuty implements Duty {
     const later = sql`${WAKE_GRACE_MS} * (case when wakes > 6 then 64 else power(2, wakes + 1) end)`
     await sql`update jobs set wakes = wakes + 1, wake_at = (case when due_at > wharf_now() then due_at else wharf_now() end)
         + cast((case when ${later} > ${LONGEST_REWAKE_MS} then ${LONGEST_REWAKE_MS} else ${later} end) as bigint)
-      where state = 'pending' and id in (${sql.join(ids)})`.execute(this.#deps.ledger.db)
+      where ${isOneOf(this.#deps.ledger.dialect, 'jobs.id', ids)} and ${isNow('pending')}`.execute(
+      this.#deps.ledger.db,
+    )
   }
 
   async #publish(wakes: Wake[]): Promise<void> {

@@ -3,8 +3,7 @@ import type { Ledger } from '../../ledger/index.ts'
 import type { EventLog } from '../events/index.ts'
 import { toJob } from '../job.ts'
 import type { KindRegistry } from '../kind.ts'
-import { EndedSpans } from '../overview/ended-spans.ts'
-import { NOTED_KINDS } from '../overview/ends-by-minute.ts'
+import { EndedSpans, NOTED_KINDS } from '../overview/index.ts'
 
 const BATCH = 200
 const EVENTS_BATCH = 5_000

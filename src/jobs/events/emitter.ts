@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { jsonRows, type Ledger, now, type Tx } from '../../ledger/index.ts'
+import { isOneOf, jsonRows, type Ledger, now, type Tx } from '../../ledger/index.ts'
 import type { Change, DefinedKind, Described } from '../kind.ts'
 import type { Event } from './event-log.ts'
 
@@ -78,6 +78,7 @@ export class Emitter {
   /** The statement that appends an event for all tasks of these jobs, for a change whose rows are written already. */
   forTasks(tx: Committing, jobs: readonly (EventColumns & { id: string })[]): RawBuilder<unknown> {
     const rows = jsonRows(this.#dialect, TASK_EVENT_COLUMNS, jobs)
+    const ids = jobs.map(({ id }) => id)
     return this.statement(
       tx,
       {
@@ -88,7 +89,8 @@ export class Emitter {
         job_id: sql`tasks.job_id`,
         data: sql`r.event_data`,
       },
-      sql`from ${rows} join tasks on tasks.job_id = r.id where tasks.cancelled_at is null`,
+      sql`from ${rows} join tasks on tasks.job_id = r.id
+        where ${isOneOf(this.#dialect, 'tasks.job_id', ids)} and tasks.cancelled_at is null`,
     )
   }
 

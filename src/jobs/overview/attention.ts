@@ -9,6 +9,8 @@ interface Noticed {
   project_id: string | null
   /** When it failed, or since when it waits. */
   at: string
+  /** Of a delivery with targets that failed: how many, and what most of them failed with. */
+  targets?: { total: number; failed: number; error_code: number }
 }
 
 interface NoticedFailure extends Noticed {

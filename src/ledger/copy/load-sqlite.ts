@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Clock, openFile, takeFolder, touchFileSync } from '../../kernel/index.ts'
 import { type Migration, migrate, readMigrations } from '../migrate.ts'
 import { lockDataDir, openLedgerFile } from '../sqlite/open-sqlite.ts'
-import { columnsFor, type LedgerCopy } from './ledger-copy.ts'
+import { columnsFor, type LedgerCopy, type Row } from './ledger-copy.ts'
 
 /** Keeps every other process off the folder until what it returns is closed; refused while one is there. */
 export function holdDataDir(dataDir: string): { close(): void } {
@@ -64,10 +64,18 @@ async function load(db: DatabaseSync, copy: LedgerCopy): Promise<void> {
     if (columns.length === 0) throw new Error(`there is no table ${table}`)
     const known = new Set(columns.map(({ name }) => String(name)))
     let insert: { columns: string[]; run(...values: (string | number | null)[]): unknown } | undefined
-    for await (const row of copy.rows(table)) {
+    const put = (row: Row) => {
       insert ??= prepareInsert(db, table, columnsFor(table, row, known))
       insert.run(...insert.columns.map((column) => row[column] ?? null))
     }
+    const isLater = (row: Row) => table === 'events' && row.seq === null
+    let later = 0
+    for await (const row of copy.rows(table)) {
+      if (isLater(row)) later++
+      else put(row)
+    }
+    // Events that nobody had numbered yet get the numbers after all others.
+    if (later > 0) for await (const row of copy.rows(table)) if (isLater(row)) put(row)
   }
   for (const { sql } of triggers) db.exec(String(sql))
   db.exec('commit; pragma foreign_keys = on')

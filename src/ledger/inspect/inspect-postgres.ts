@@ -1,4 +1,3 @@
-import type { Client } from 'pg'
 import { type Ask, type LedgerFacts, readCommonFacts } from './ledger-facts.ts'
 
 const ANSWER_MS = 5_000
@@ -6,7 +5,7 @@ const ANSWER_MS = 5_000
 const MUST_BE_ON = ['fsync', 'synchronous_commit', 'full_page_writes']
 
 /** Asks PostgreSQL over one connection of its own. */
-export async function inspectPostgres(url: string, { leaseMs }: { leaseMs: number }): Promise<LedgerFacts> {
+export async function askPostgres<T>(url: string, work: (ask: Ask) => Promise<T>): Promise<T> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({
     connectionString: url,
@@ -17,22 +16,21 @@ export async function inspectPostgres(url: string, { leaseMs }: { leaseMs: numbe
   client.on('error', () => undefined)
   await client.connect()
   try {
-    return await readFacts(client, leaseMs)
+    return await work(async (statement, ...parameters) => {
+      let index = 0
+      const numbered = statement.replaceAll('?', () => `$${++index}`)
+      return (await client.query(numbered, parameters)).rows
+    })
   } finally {
     await client.end().catch(() => undefined)
   }
 }
 
-async function readFacts(client: Client, leaseMs: number): Promise<LedgerFacts> {
-  const ask: Ask = async (statement, ...parameters) => {
-    let index = 0
-    return (
-      await client.query(
-        statement.replaceAll('?', () => `$${++index}`),
-        parameters,
-      )
-    ).rows
-  }
+export function inspectPostgres(url: string, { leaseMs }: { leaseMs: number }): Promise<LedgerFacts> {
+  return askPostgres(url, (ask) => readFacts(ask, leaseMs))
+}
+
+async function readFacts(ask: Ask, leaseMs: number): Promise<LedgerFacts> {
   const settings = new Map(
     (
       await ask(

@@ -22,6 +22,8 @@ export interface LedgerFacts {
   instances: LivingInstance[]
   /** As `wharf backup` left it in the settings. */
   lastBackup: string | null
+  /** The settings by which a key of secrets is known to be the right one. */
+  seals: ReadonlyMap<string, string>
   /** Of PostgreSQL. */
   connections: { most: number; used: number } | null
   /** Settings of PostgreSQL that may lose what was committed. */
@@ -40,7 +42,8 @@ export async function readCommonFacts(
   { hasTables, aliveSince }: { hasTables: boolean; aliveSince: number },
 ) {
   const knownSchema = newestSchema()
-  if (!hasTables) return { schema: null, knownSchema, instances: [], lastBackup: null }
+  if (!hasTables)
+    return { schema: null, knownSchema, instances: [], lastBackup: null, seals: new Map<string, string>() }
   const [versions] = await ask('select max(version) as version from schema_versions')
   const schema = Number(versions?.version ?? 0)
   const instances = (await ask(
@@ -48,5 +51,8 @@ export async function readCommonFacts(
     aliveSince,
   )) as unknown as LivingInstance[]
   const [backup] = await ask('select value from settings where key = ?', 'last_backup_at')
-  return { schema, knownSchema, instances, lastBackup: (backup?.value as string | undefined) ?? null }
+  const lastBackup = (backup?.value as string | undefined) ?? null
+  const found = await ask("select key, value from settings where key like 'seal\\_%' escape '\\'")
+  const seals = new Map(found.map(({ key, value }) => [String(key), String(value)]))
+  return { schema, knownSchema, instances, lastBackup, seals }
 }

@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import pg from 'pg'
 import { background, type Log } from '../../kernel/index.ts'
+import type { Ledger } from '../ledger.ts'
 import { SESSION_LIMITS, sessionSettings } from './session-settings.ts'
 
 const WHARF_LOCK = 0x77_68_61_72
@@ -11,6 +13,14 @@ const ANSWER_MS = 5_000
  * it goes with a restart of the server: then it is taken again as soon as the server is back.
  */
 export class OnlyInstanceLock {
+  /** Whether some instance has it. */
+  static async isTaken({ db }: Ledger): Promise<boolean> {
+    const { rows } = await sql<{
+      free: boolean
+    }>`select pg_try_advisory_xact_lock_shared(${WHARF_LOCK}) as free`.execute(db)
+    return rows[0]?.free === false
+  }
+
   readonly #url: string
   readonly #log: Log
   #client: pg.Client | undefined

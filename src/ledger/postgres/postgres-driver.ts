@@ -6,6 +6,7 @@ import { allowedBy } from '../allow-time.ts'
 import { type Statement, statementsOf } from '../commit-with.ts'
 import { guarded, NO_ANSWER } from '../outage.ts'
 import { tellStatement } from '../statements.ts'
+import { storableText } from '../storable-text.ts'
 import { sendTogether } from './pipeline.ts'
 
 const CHANGES = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
@@ -171,7 +172,7 @@ class PostgresConnection implements DatabaseConnection {
 
   #sendNow(given: readonly Statement[]): Promise<pg.QueryResult[]> {
     const { processID: session } = this.client as Socketed
-    const statements = given.map(withoutNul)
+    const statements = given.map(storable)
     for (const statement of statements) tellStatement(statement)
     const begin = this.#begin
     if (begin) {
@@ -180,8 +181,10 @@ class PostgresConnection implements DatabaseConnection {
       return guarded(sendTogether(this.client, [begin, ...statements]), session)
     }
     const [only, ...more] = statements
-    if (!only || more.length > 0) return guarded(sendTogether(this.client, statements), session)
-    const answer = this.client.query(only.sql, [...only.parameters])
+    if (!only || more.length > 0 || only.parameters.length > 0)
+      return guarded(sendTogether(this.client, statements), session)
+    // As it is: it may be a script of several statements.
+    const answer = this.client.query(only.sql)
     return guarded(
       answer.then((result) => [result]),
       session,
@@ -194,14 +197,12 @@ function cut(client: pg.PoolClient): void {
   ;(client as Socketed).connection.stream.destroy(Object.assign(error, { code: NO_ANSWER }))
 }
 
-/** PostgreSQL takes no text with a NUL, and what a source, a feed or a processor says may have one. */
-function withoutNul<S extends Statement>(statement: S): S {
-  const has = (value: unknown) => typeof value === 'string' && value.includes('\0')
-  if (!statement.parameters.some(has)) return statement
-  const parameters = statement.parameters.map((value) =>
-    typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value,
-  )
-  return { ...statement, parameters }
+function storable<S extends Statement>(statement: S): S {
+  const parameter = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(parameter)
+    return typeof value === 'string' ? storableText(value) : value
+  }
+  return { ...statement, parameters: statement.parameters.map(parameter) }
 }
 
 function toResult<R>({ command, rowCount, rows }: pg.QueryResult): QueryResult<R> {

@@ -1,4 +1,4 @@
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, counted, ERRORS } from '../../kernel/index.ts'
 
 /** Passes the body on and stops it where it grows beyond the limit: counted after decompression. */
 export async function* limitBytes(
@@ -9,10 +9,14 @@ export async function* limitBytes(
   for await (const chunk of body) {
     size += chunk.byteLength
     if (size > maxBytes)
-      throw new AppError(ERRORS.BODY_TOO_LARGE_REMOTE, `the answer is larger than ${maxBytes} bytes`, {
-        retryable: false,
-        details: { max_bytes: maxBytes },
-      })
+      throw new AppError(
+        ERRORS.BODY_TOO_LARGE_REMOTE,
+        `the answer is larger than ${counted(maxBytes, 'byte')}`,
+        {
+          retryable: false,
+          details: { max_bytes: maxBytes },
+        },
+      )
     yield chunk
   }
 }

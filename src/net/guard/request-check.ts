@@ -47,11 +47,6 @@ export function refuseLiteral(guard: Pick<AddressGuard, 'decide'>, url: URL): vo
   if (!verdict.allowed) throw addressRefused(host, verdict.reason)
 }
 
-/** The one source that is always reachable: this Wharf's own samples, and nothing else of its own. */
-export function ownSamples(origins: ReadonlySet<string>): (url: URL) => boolean {
-  return (url) => origins.has(url.origin) && url.pathname.startsWith('/samples/')
-}
-
 function setHeader(headers: Headers, name: string, value: string): void {
   if (OURS.test(name))
     throw new AppError(ERRORS.REQUEST_INVALID, `the header ${name} is set by Wharf itself`, {

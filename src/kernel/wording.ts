@@ -1,10 +1,10 @@
-/** The known word that was most likely meant, or nothing if none is near. */
-export function closest(word: string, known: readonly string[]): string | undefined {
+/** The known word that was most likely meant, or nothing if none is near: `most` letters may differ, a third of them unless given. */
+export function closest(word: string, known: readonly string[], most?: number): string | undefined {
   const plain = simplified(word)
   const same = known.find((candidate) => simplified(candidate) === plain)
   if (same !== undefined) return same
   let best: string | undefined
-  let least = Math.max(1, Math.floor(plain.length / 3)) + 1
+  let least = (most ?? Math.max(1, Math.floor(plain.length / 3))) + 1
   for (const candidate of known) {
     const distance = distanceOf(plain, simplified(candidate))
     if (distance < least) [best, least] = [candidate, distance]
@@ -36,4 +36,9 @@ function distanceOf(a: string, b: string): number {
     row = next
   }
   return row[b.length]!
+}
+
+/** A number with its noun: `1 row`, `2 rows`. With a verb, both forms: `counted(n, 'row is', 'rows are')`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
 }

@@ -1,0 +1,7 @@
+export { type Attention, jobsToNotice } from './attention.ts'
+export { EndedSpans } from './ended-spans.ts'
+export { NOTED_KINDS } from './ends-by-minute.ts'
+export { jobMeter, type PutBack } from './job-meter.ts'
+export { type OpenWork, readLaneLimits, readOpenWork } from './open-work.ts'
+export { type Depth, DomainOverview, InstanceOverview, Overview, type WatchedDomain } from './overview.ts'
+export { OVERVIEW_RANGES, type OverviewRange } from './overview-history.ts'
