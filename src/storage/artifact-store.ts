@@ -70,6 +70,10 @@ export interface OpenedArtifact extends ArtifactStat {
   stream: Readable
   /** What the stream will carry, both ends counting; null for the whole. */
   range: { start: number; end: number } | null
+  /** Another one where somebody replaced or wrote to what is stored, with or without Wharf. */
+  version: string
+  /** The store knows that nobody did so since the bytes were hashed on their way in. */
+  untouched: boolean
 }
 
 export interface ListedArtifact {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { bestEffort, orAborted } from '../kernel/index.ts'
+import { bestEffort, openFile, orAborted } from '../kernel/index.ts'
 import type { ArtifactSource } from './artifact-store.ts'
 
-/** Bytes on their way, counted and hashed as they pass. */
+const READ_BYTES = 256 * 1024
+
+/** Bytes on their way, counted and hashed as they pass. A chunk is good until the next is asked for: those of a file share their memory. */
 export class Hashed implements AsyncIterable<Buffer> {
   readonly #source: ArtifactSource
   readonly #signal: AbortSignal | undefined
@@ -17,7 +18,7 @@ export class Hashed implements AsyncIterable<Buffer> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     const source = this.#source
-    const bytes = 'path' in source ? createReadStream(source.path, { highWaterMark: 256 * 1024 }) : source
+    const bytes = 'path' in source ? readFile(source.path) : source
     for await (const chunk of untilAborted<Uint8Array>(bytes, this.#signal)) {
       this.#hash.update(chunk)
       this.#size += chunk.byteLength
@@ -32,6 +33,20 @@ export class Hashed implements AsyncIterable<Buffer> {
   /** Once, when all has passed. */
   sha256(): string {
     return this.#hash.digest('hex')
+  }
+}
+
+async function* readFile(path: string): AsyncGenerator<Uint8Array> {
+  const file = await openFile(path, 'r')
+  try {
+    const memory = Buffer.allocUnsafeSlow(READ_BYTES)
+    for (;;) {
+      const { bytesRead } = await file.read(memory, 0, READ_BYTES, null)
+      if (bytesRead === 0) return
+      yield memory.subarray(0, bytesRead)
+    }
+  } finally {
+    await file.close()
   }
 }
 

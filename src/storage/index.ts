@@ -1,5 +1,6 @@
 export type { ArtifactStore, ByteRange, OpenedArtifact } from './artifact-store.ts'
 export { clampRange } from './byte-range.ts'
+export { checkedStream, requireUndamaged } from './checked.ts'
 export { contentDisposition } from './content-disposition.ts'
 export { damaged, requireSize } from './damaged.ts'
 export { DiskStore } from './disk/index.ts'

@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError, ERRORS, isErrno } from '../../kernel/index.ts'
@@ -11,6 +12,13 @@ export interface ArtifactCard {
   contentType: string
   fileName: string | null
   modifiedAt: number
+  /** Of the blob, as the file system has it; missing in cards of older versions. */
+  stamp?: string
+}
+
+/** Whatever writes to a file or takes its place changes it; so does moving or copying it, which costs only a hash. */
+export function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${ino} ${size} ${mtimeNs} ${ctimeNs}`
 }
 
 export function etagOf(card: ArtifactCard): string {

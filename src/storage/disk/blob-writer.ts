@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, rename, rm } from 'node:fs/promises'
+import { type FileHandle, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isErrno, openFile as openPrivate } from '../../kernel/index.ts'
+import { clearAway, isErrno, openFile as openPrivate } from '../../kernel/index.ts'
 import type { ArtifactSource, PutOptions } from '../artifact-store.ts'
 import { Hashed } from '../hashed.ts'
+import { stampOf } from './artifact-card.ts'
 import { blobName, temporaryName } from './disk-layout.ts'
 
 /** Opens a file for writing; a collaborator, so that a full disk can be had without one. */
@@ -34,6 +35,7 @@ export interface WrittenBlob {
   blob: string
   size: number
   sha256: string
+  stamp: string
 }
 
 /** Brings the bytes into the folder under a name that nobody knows yet, safe on disk; leaves nothing if it fails. */
@@ -46,17 +48,20 @@ export async function writeBlob(
   const target = join(reserved.folder, blob)
   const takeOver = move && 'path' in source
   const hashed = new Hashed(source, signal)
+  const written = async (bytes: Hashed) => {
+    const stamp = stampOf(await stat(target, { bigint: true }))
+    return { blob, size: bytes.size, sha256: bytes.sha256(), stamp }
+  }
   try {
-    if (takeOver && (await moveFile(source.path, target, hashed)))
-      return { blob, size: hashed.size, sha256: hashed.sha256() }
+    if (takeOver && (await moveFile(source.path, target, hashed))) return await written(hashed)
     const copied = takeOver ? new Hashed(source, signal) : hashed
     await fill(reserved.handle, copied)
     await rename(reserved.path, target)
     if (takeOver) await rm(source.path, { force: true })
-    return { blob, size: copied.size, sha256: copied.sha256() }
+    return await written(copied)
   } finally {
     await reserved.handle.close()
-    await rm(reserved.path, { force: true })
+    await clearAway(reserved.path)
   }
 }
 
@@ -67,7 +72,7 @@ export async function writeSmall(reserved: Reserved, content: string, target: st
     await rename(reserved.path, target)
   } finally {
     await reserved.handle.close()
-    await rm(reserved.path, { force: true })
+    await clearAway(reserved.path)
   }
 }
 

@@ -26,7 +26,7 @@ import type {
 } from '../artifact-store.ts'
 import { clampRange } from '../byte-range.ts'
 import { requireSize } from '../damaged.ts'
-import { type ArtifactCard, etagOf, readCard } from './artifact-card.ts'
+import { type ArtifactCard, etagOf, readCard, stampOf } from './artifact-card.ts'
 import { type OpenFile, openFile, type Reserved, reserve, writeBlob, writeSmall } from './blob-writer.ts'
 import { enterFolder, pruneFolders, syncFolder } from './disk-folder.ts'
 import { cardName, folderParts, leafOf } from './disk-layout.ts'
@@ -83,14 +83,16 @@ export class DiskStore implements ArtifactStore {
       const { card, handle } = await this.#openBlob(key)
       try {
         signal?.throwIfAborted()
-        requireSize((await handle.stat()).size, card.size)
+        const found = await handle.stat({ bigint: true })
+        requireSize(Number(found.size), card.size)
+        const version = stampOf(found)
         const cut = range ? clampRange(range, card.size) : null
         const stream = handle.createReadStream({
           ...(cut ?? {}),
           ...(signal ? { signal } : {}),
           highWaterMark: 256 * 1024,
         })
-        return { ...statOf(card), stream, range: cut }
+        return { ...statOf(card), stream, range: cut, version, untouched: version === card.stamp }
       } catch (error) {
         await handle.close()
         throw error

@@ -101,6 +101,8 @@ export class S3Store implements ArtifactStore {
         size: sent?.size ?? stat.size,
         range: sent && { start: sent.start, end: sent.end },
         stream: withOurErrors(found.body, key, signal),
+        version: `${stat.etag} ${stat.modifiedAt}`,
+        untouched: false,
       }
     } catch (error) {
       throw toStorageError(error, `open ${key}`, signal)

@@ -1,4 +1,4 @@
-import { AppError, ERRORS, follow, orAborted } from '../../kernel/index.ts'
+import { AppError, ERRORS, follow, freeMemory, orAborted } from '../../kernel/index.ts'
 import { escapeXml, textOf } from './read-xml.ts'
 import type { S3Client } from './s3-client.ts'
 import { requireEtag } from './s3-headers.ts'
@@ -31,7 +31,9 @@ export async function uploadInParts(
   const upload = new PartsUpload(client, target, options, stop)
   try {
     for await (const chunk of bytes) await upload.write(chunk)
-    return await upload.end()
+    const etag = await upload.end()
+    upload.free()
+    return etag
   } catch (error) {
     await upload.discard(error)
     throw stop.signal.aborted ? stop.signal.reason : error
@@ -99,6 +101,11 @@ class PartsUpload {
     return requireEtag(textOf(text, 'ETag'))
   }
 
+  /** Once all parts have arrived. */
+  free(): void {
+    freeMemory(...this.#free)
+  }
+
   /** Takes the parts back. What is under way ends first: a part that arrives after the abort would stay. */
   async discard(reason: unknown): Promise<void> {
     this.#stop.abort(reason)
@@ -116,6 +123,7 @@ class PartsUpload {
     if (this.#filled < part.length) return part
     const larger = Buffer.allocUnsafeSlow(Math.min(this.#options.partSize, part.length * GROWTH))
     part.copy(larger)
+    freeMemory(part)
     this.#part = larger
     return larger
   }
