@@ -1,4 +1,4 @@
-import { AppError, ERRORS } from '../kernel/index.ts'
+import { AppError, counted, ERRORS } from '../kernel/index.ts'
 import type { Ledger } from '../ledger/index.ts'
 import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.ts'
 import type { Quotas } from '../tenancy/index.ts'
@@ -70,12 +70,15 @@ export class ExportFiles {
     const { result } = await this.#queries.find(taskId)
     const { link } = JSON.parse(result ?? '{}') as Partial<ExportResult>
     if (link?.uses === undefined || (await this.#queries.takeUse(taskId, link.uses))) return
-    const times = link.uses === 1 ? 'once' : `${link.uses} times`
+    const times = link.uses === 1 ? 'once' : counted(link.uses, 'time')
     throw new AppError(ERRORS.LINK_USED_UP, `the file could be fetched by link ${times}, and has been`)
   }
 
-  /** Deletes the file and the kept rows for all tasks that share them; the tasks stay. Safe to repeat after a failure. */
-  async delete(taskId: string): Promise<void> {
+  /**
+   * Deletes the file and the kept rows for all tasks that share them; the tasks stay. Safe to repeat after a failure.
+   * Throws `EXPORT_EXPIRED` if the file had gone before and `onlyOnce` is set.
+   */
+  async delete(taskId: string, { onlyOnce = false } = {}): Promise<void> {
     const { job_id, project_id, artifact_key, result, ...row } = await this.#queries.find(taskId)
     const status = statusOf(row)
     if (status !== 'succeeded' || artifact_key === null)
@@ -83,12 +86,14 @@ export class ExportFiles {
     const { size } = JSON.parse(result ?? '{}') as ExportResult
     const { ledger, quotas, store } = this.#deps
     // Marked first, so that no reader starts on a file that is about to be deleted.
-    await ledger.transaction(async (tx) => {
-      if ((await this.#queries.markRemoved(tx, job_id)) && project_id !== null)
-        quotas.add(tx, project_id, { disk: -size })
+    const isFirst = await ledger.transaction(async (tx) => {
+      const marked = await this.#queries.markRemoved(tx, job_id)
+      if (marked && project_id !== null) quotas.add(tx, project_id, { disk: -size })
+      return marked
     })
     await store.delete(artifact_key)
     await new KeptRowsStore(this.#deps).remove(job_id)
+    if (onlyOnce && !isFirst) throw fileGone(taskId, await this.#queries.find(taskId))
   }
 
   downloads(taskId: string): Promise<Download[]> {
@@ -115,9 +120,12 @@ async function requireFile(ledger: Ledger, taskId: string): Promise<ExportRow & 
   const status = statusOf(row)
   if (status !== 'succeeded' || row.artifact_key === null)
     throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so there is no file`)
-  if (row.removed_at !== null || (await ledger.now()) >= (row.expires_at ?? 0))
-    throw new AppError(ERRORS.EXPORT_EXPIRED, `the file of export ${taskId} ${wasKept(row)}`)
+  if (row.removed_at !== null || (await ledger.now()) >= (row.expires_at ?? 0)) throw fileGone(taskId, row)
   return { ...row, artifact_key: row.artifact_key }
+}
+
+function fileGone(taskId: string, row: ExportRow): AppError {
+  return new AppError(ERRORS.EXPORT_EXPIRED, `the file of export ${taskId} ${wasKept(row)}`)
 }
 
 function wasKept({ removed_at, expires_at }: ExportRow): string {

@@ -268,8 +268,8 @@ async function storeRows(
       signal,
       move: true,
     }
-    await store.put(key, { path }, options)
-    tables.push({ ...table, kept: { jobId: job.id, key, ...rows } })
+    const { sha256 } = await store.put(key, { path }, options)
+    tables.push({ ...table, kept: { jobId: job.id, key, sha256, ...rows } })
   }
   return tables
 }

@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { AppError, ERRORS } from '../kernel/index.ts'
-import type { Ledger, Schema } from '../ledger/index.ts'
+import { badCursor, type Ledger, packCursor, type Schema, unpackCursor } from '../ledger/index.ts'
 import type { ExportStatus } from './export-view.ts'
 import type { ExportType } from './request/index.ts'
 
@@ -27,7 +27,9 @@ export interface ExportFilter {
   /** Asked for at or after this time, and before that one. */
   from?: number
   to?: number
-  /** Part of the file's name, the operator or the id. */
+  /** Ended at or after this time. */
+  endedFrom?: number
+  /** Part of the file's name, the title, the saved export, the operator or the id. */
   search?: string
 }
 
@@ -59,11 +61,10 @@ export class ExportList {
 
   /** The cursor names the last row of the page before, so that rows which come meanwhile shift nothing. */
   async page(options: ListOptions): Promise<{ taskIds: string[]; nextCursor: string | null }> {
-    const { sort = '-created', limit } = options
+    const { sort = options.endedFrom === undefined ? '-created' : '-finished', limit } = options
     const down = sort.startsWith('-')
     const order = (down ? sort.slice(1) : sort) as Order
-    if (options.projectId === undefined && order !== 'created')
-      throw new AppError(ERRORS.REQUEST_INVALID, `sort=${sort} takes one project: say project_id`)
+    requireIndex(options, order)
     const column = sql.ref<string | number>(`export_list.${COLUMNS[order]}`)
     let query = this.#matching(options)
       .select(['export_list.task_id', column.as('value')])
@@ -80,11 +81,12 @@ export class ExportList {
     const page = rows.slice(0, limit)
     const last = page.at(-1)
     const more = rows.length > limit && last !== undefined
-    const nextCursor = more ? writePlace(sort, last.value, last.task_id) : null
+    const nextCursor = more ? packCursor([sort, last.value, last.task_id]) : null
     return { taskIds: page.map(({ task_id }) => task_id), nextCursor }
   }
 
   async total(filter: ExportFilter): Promise<Total> {
+    requireIndex(filter, filter.endedFrom === undefined ? 'created' : 'finished')
     const some = this.#matching(filter)
       .select('export_list.task_id')
       .limit(MOST_COUNTED + 1)
@@ -107,7 +109,8 @@ export class ExportList {
     return rows.map(({ operator }) => operator)
   }
 
-  #matching({ projectId, status, outcomes, operatorId, type, from, to, search }: ExportFilter) {
+  #matching(filter: ExportFilter) {
+    const { projectId, status, outcomes, operatorId, type, from, to, endedFrom, search } = filter
     const open = status === 'pending' || status === 'processing'
     let query = (open ? this.#open(status) : this.#ledger.db.selectFrom('export_list')) as Listed<object>
     if (projectId !== undefined) query = query.where('export_list.project_id', '=', projectId)
@@ -117,6 +120,10 @@ export class ExportList {
     if (type !== undefined) query = query.where('export_list.type', '=', type)
     if (from !== undefined) query = query.where('export_list.created_at', '>=', from)
     if (to !== undefined) query = query.where('export_list.created_at', '<', to)
+    if (endedFrom !== undefined)
+      query = query
+        .where('export_list.ended_at', '>=', endedFrom)
+        .where('export_list.ended_at', '<', Number.MAX_SAFE_INTEGER)
     return search === undefined ? query : query.where(holds(search))
   }
 
@@ -132,25 +139,36 @@ export class ExportList {
   }
 }
 
+/** What no index has in this order is refused: a list never reads all of history. */
+function requireIndex({ projectId, status, endedFrom }: ExportFilter, order: Order): void {
+  if (endedFrom !== undefined && order !== 'finished')
+    throw new AppError(ERRORS.REQUEST_INVALID, 'ended_from takes sort=finished or sort=-finished')
+  if (projectId !== undefined || order === 'created') return
+  if (endedFrom === undefined)
+    throw new AppError(ERRORS.REQUEST_INVALID, `sort=${order} takes one project: say project_id`)
+  if (status === undefined || status === 'pending' || status === 'processing')
+    throw new AppError(
+      ERRORS.REQUEST_INVALID,
+      'ended_from over all projects takes status=succeeded, failed or cancelled',
+    )
+}
+
 function holds(search: string) {
   const pattern = `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
   const like = (text: unknown) => sql`${text} like ${pattern} escape '\\'`
-  return sql<boolean>`(${like(sql.ref('export_list.name'))} or ${like(sql`lower(export_list.operator)`)} or ${like(sql.ref('export_list.task_id'))})`
-}
-
-function writePlace(sort: ExportSort, value: string | number, id: string): string {
-  return Buffer.from(JSON.stringify([sort, value, id])).toString('base64url')
+  const texts = [
+    sql.ref('export_list.name'),
+    sql.ref('export_list.title'),
+    sql`lower(export_list.operator)`,
+    sql.ref('export_list.task_id'),
+  ]
+  return sql<boolean>`(${sql.join(texts.map(like), sql` or `)} or export_list.task_id in
+    (select task_id from saved_exports join saved_export_runs on saved_id = saved_exports.id where ${like(sql`lower(saved_exports.name)`)}))`
 }
 
 function readPlace(cursor: string, sort: ExportSort): { value: string | number; id: string } {
-  try {
-    const [of, value, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
-    const fits = sort.endsWith('name') ? isText(value) : Number.isSafeInteger(value)
-    if (of === sort && fits && isText(id)) return { value: value as string | number, id }
-  } catch {}
-  throw new AppError(ERRORS.REQUEST_INVALID, 'cursor is not one that a list in this order has answered with')
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && !value.includes('\0')
+  const [of, value, id] = unpackCursor(cursor)
+  const fits = typeof value === (sort.endsWith('name') ? 'string' : 'number')
+  if (of !== sort || value === undefined || !fits || typeof id !== 'string') throw badCursor()
+  return { value, id }
 }

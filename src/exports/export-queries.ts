@@ -31,8 +31,8 @@ export class ExportQueries {
     return row
   }
 
-  async payload(tx: Tx, jobId: string): Promise<ExportPayload> {
-    const query = tx.db.selectFrom('jobs').select('payload').where('id', '=', jobId)
+  async payload({ db }: Pick<Ledger, 'db'>, jobId: string): Promise<ExportPayload> {
+    const query = db.selectFrom('jobs').select('payload').where('id', '=', jobId)
     return JSON.parse((await query.executeTakeFirstOrThrow()).payload) as ExportPayload
   }
 
@@ -138,10 +138,10 @@ export class ExportQueries {
   }
 
   /** A member of the request as it was asked for; read in place, because a payload can be large. */
-  #asked<T = string>(member: 'fileName' | 'type' | 'templates') {
+  #asked<T = string>(member: 'fileName' | 'type' | 'templates' | 'tables[0].title') {
     return this.#ledger.dialect === 'sqlite'
       ? sql<T>`jobs.payload ->> ${sql.lit(`$.request.${member}`)}`
-      : sql<T>`jobs.payload::json #>> ${sql.lit(`{request,${member}}`)}`
+      : sql<T>`jobs.payload::json #>> ${sql.lit(`{request,${member.split(/[[\].]+/).join(',')}}`)}`
   }
 
   #rows(db: Kysely<Schema> = this.#ledger.db) {
@@ -169,6 +169,11 @@ export class ExportQueries {
         'export_files.removed_at',
         'export_files.artifact_key',
         this.#asked('fileName').as('file_name'),
+        this.#asked<string | null>('tables[0].title').as('title'),
+        sql<
+          string | null
+        >`(select saved_exports.name from saved_export_runs join saved_exports on saved_exports.id = saved_export_runs.saved_id
+          where saved_export_runs.task_id = tasks.id limit 1)`.as('saved_export'),
         this.#asked<ExportType>('type').as('type'),
         this.#asked<string | null>('templates').as('templates'),
         sql<

@@ -21,6 +21,8 @@ export const ExportTask = Type.Object(
     project_id: Type.String(),
     operator_id: nullable(Type.String()),
     file_name: Type.String({ description: 'as it was asked for, without its ending' }),
+    title: nullable(Type.String({ description: 'above the table, or above that of the first sheet' })),
+    saved_export: nullable(Type.String({ description: 'the name of the saved export whose run it is' })),
     type: Type.Enum([...EXPORT_TYPES]),
     templates: Type.Array(UsedTemplate, {
       description: 'the ones that were asked for by name, with the versions that they had',
@@ -55,6 +57,8 @@ export const ExportTask = Type.Object(
         project_id: 'erp',
         operator_id: null,
         file_name: 'orders-2026-01',
+        title: 'Orders of January',
+        saved_export: null,
         type: 'excel',
         templates: [],
         status: 'succeeded',
@@ -99,6 +103,8 @@ export type ExportRow = Selectable<{
   removed_at: number | null
   artifact_key: string | null
   file_name: string
+  title: string | null
+  saved_export: string | null
   type: ExportType
   /** JSON. */
   templates: string | null
@@ -126,6 +132,8 @@ export function toExportView(
     project_id: row.project_id ?? '',
     operator_id: row.label,
     file_name: row.file_name,
+    title: row.title,
+    saved_export: row.saved_export,
     type: row.type,
     templates: row.templates === null ? [] : (JSON.parse(row.templates) as UsedTemplate[]),
     status,

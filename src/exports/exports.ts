@@ -30,7 +30,7 @@ import { type RenderWish, renderRequest } from './render-request.ts'
 import type { ExportReport, ManifestSigner } from './report/index.ts'
 import type { ExportBody, ExportRequest } from './request/index.ts'
 import { RequestReader, type RequestReaderDeps } from './request-reader.ts'
-import { type AskedFor, useTemplates } from './saved/index.ts'
+import { type AskedFor, useTemplates, type Written } from './saved/index.ts'
 
 export interface ExportsDeps extends ImmediateExportsDeps, Omit<RequestReaderDeps, 'checkNotify'> {
   engine: Engine
@@ -68,6 +68,15 @@ const QUOTA_OF: Record<string, Quota> = {
   [ERRORS.QUOTA_BYTES.code]: 'bytes_per_day',
 }
 
+export type RunAgainDates = 'same' | 'today'
+
+interface SubmitOptions {
+  /** As it was written, if what is given was filled in before. */
+  written?: Written
+  /** Whose days the dates are, if not those of the request's own zone. */
+  timezone?: string
+}
+
 const DOWNLOAD_URL_MS = 15 * 60_000
 const HOUR_MS = 60 * 60_000
 const TICKET_MS = 60 * 60_000
@@ -103,10 +112,17 @@ export class Exports {
   }
 
   /** Accepts a request, in the caller's transaction. Equal requests of a project share a job that is not done yet. */
-  async submit(tx: Tx, projectId: string, given: ExportBody, issuer: LinkIssuer = {}): Promise<ExportView> {
-    const body = await this.#reader.complete(tx, projectId, given)
+  async submit(
+    tx: Tx,
+    projectId: string,
+    given: ExportBody,
+    { written, timezone, ...issuer }: LinkIssuer & SubmitOptions = {},
+  ): Promise<ExportView> {
+    const completed = await this.#reader.complete(tx, projectId, given, timezone)
+    const { body } = completed
     const accepted = await this.#reader.accept(tx, projectId, body, issuer)
-    return this.#enqueue(tx, { ...accepted, kept: this.#deps.earlier.keep(body) }, body, issuer)
+    const kept = this.#deps.earlier.keep(body, written ?? completed.written)
+    return this.#enqueue(tx, { ...accepted, kept }, body, issuer)
   }
 
   /** The request of an export without its secrets, which `sealed` names. */
@@ -114,14 +130,25 @@ export class Exports {
     return this.#deps.earlier.shown(this.#deps.ledger, taskId)
   }
 
-  /** Asks for the same once more, secrets included. It is checked anew: what it uses may be gone by now. */
+  /**
+   * Asks for the same once more, secrets included: for the same days, or with the words for dates filled in anew. It is
+   * checked again: what it uses may be gone by now.
+   */
   async runAgain(
     tx: Tx,
     { task_id, project_id }: ExportView,
-    { operator, ...issuer }: LinkIssuer & { operator: string | null },
+    { operator, dates, ...issuer }: LinkIssuer & { operator: string | null; dates: RunAgainDates },
   ): Promise<ExportView> {
-    const body = await this.#deps.earlier.ofTask(tx, task_id)
-    return this.submit(tx, project_id, operator === null ? body : { ...body, operator_id: operator }, issuer)
+    const { request, written } = await this.#deps.earlier.ofTask(tx, task_id)
+    const by = operator === null ? {} : { operator_id: operator }
+    if (dates === 'today' && written)
+      return this.submit(
+        tx,
+        project_id,
+        { ...written.body, ...by },
+        { ...issuer, timezone: written.timezone },
+      )
+    return this.submit(tx, project_id, { ...request, ...by }, { ...issuer, ...(written && { written }) })
   }
 
   /** Asks for another file of the rows that an export has kept. */
@@ -148,7 +175,11 @@ export class Exports {
 
   async #enqueue(
     tx: Tx,
-    { project, request: accepted, kept }: { project: Project; request: ExportRequest; kept?: string },
+    {
+      project,
+      request: accepted,
+      kept = {},
+    }: { project: Project; request: ExportRequest; kept?: { request?: string; written?: string } },
     body: ExportBody,
     issuer: LinkIssuer,
   ): Promise<ExportView> {
@@ -188,7 +219,7 @@ export class Exports {
           projectId,
           ...(body.operator_id !== undefined && { label: body.operator_id }),
           details: {
-            ...(kept !== undefined && { request: kept }),
+            ...kept,
             ...(body.notify && { notify: sealer.seal(JSON.stringify(body.notify)) }),
           },
           ...(body.callback !== undefined && { callback: sealUrl(sealer, body.callback) }),
@@ -284,14 +315,18 @@ export class Exports {
       return Math.max(0, until - at)
     })
     const link = kept > at ? view.download_url : null
+    const { request } = await this.#queries.payload(this.#deps.ledger, row.job_id)
     return {
       status: view.status,
       succeeded: view.status === 'succeeded',
       name: view.file?.name ?? view.file_name,
+      title: request.tables[0]?.title ?? null,
       rows: view.file?.rows ?? null,
       bytes: view.file?.size ?? null,
       link,
-      linkUntil: link && new Date(until).toISOString(),
+      linkUntil: link === null ? null : until,
+      timezone: request.timezone,
+      warnings: view.warnings,
       error: view.error && `${view.error.message} (${view.error.code})`,
       taskId,
     }

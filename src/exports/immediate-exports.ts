@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, ERRORS, isAppError, makeFolder, newId } from '../kernel/index.ts'
+import { AppError, clearAway, ERRORS, isAppError, makeFolder, newId } from '../kernel/index.ts'
 import type { Ledger } from '../ledger/index.ts'
 import type { LinkIssuer, ProjectStore, Quotas } from '../tenancy/index.ts'
 import { countRead } from './export-meter.ts'
@@ -50,7 +49,7 @@ export class ImmediateExports {
     signal: AbortSignal,
     issuer: LinkIssuer = {},
   ): Promise<Preview> {
-    const body = await this.#reader.complete(this.#deps.ledger, projectId, given)
+    const { body } = await this.#reader.complete(this.#deps.ledger, projectId, given)
     const { keepRowsHours: _, ...request } = await this.#reader.read(
       this.#deps.ledger,
       projectId,
@@ -82,7 +81,7 @@ export class ImmediateExports {
     use: (file: Produced) => Promise<T>,
     issuer: LinkIssuer = {},
   ): Promise<T> {
-    const body = await this.#reader.complete(this.#deps.ledger, projectId, given)
+    const { body } = await this.#reader.complete(this.#deps.ledger, projectId, given)
     refuseTaskFields(body)
     const asked = await this.#reader.read(this.#deps.ledger, projectId, body, issuer)
     const request = { ...asked, ...(await this.#watermark(projectId, body, { id: newId(), ...issuer })) }
@@ -131,12 +130,12 @@ export class ImmediateExports {
 
   /** Deleted after `work`. */
   async #inFolder<T>(work: (directory: string) => Promise<T>): Promise<T> {
-    const directory = join(this.#options.dataDir, 'sync', randomUUID())
+    const directory = join(requestFolders(this.#options.dataDir), randomUUID())
     await makeFolder(directory)
     try {
       return await work(directory)
     } finally {
-      await rm(directory, { recursive: true, force: true })
+      await clearAway(directory)
     }
   }
 
@@ -198,4 +197,9 @@ function adviseTask(error: unknown): unknown {
       cause: error,
     },
   )
+}
+
+/** Where each request that is answered at once has a folder while it lasts. */
+export function requestFolders(dataDir: string): string {
+  return join(dataDir, 'sync')
 }

@@ -5,7 +5,8 @@ import { ExpirySweeper } from './expiry.ts'
 import { EXPORT_KIND, type ExportJobOptions, exportKind } from './export-job.ts'
 import { exportsToNotice } from './export-subjects.ts'
 import { Exports, type ExportsOptions } from './exports.ts'
-import { ExportArtifacts, SpoolFolders, SpoolSweeper } from './pipeline/index.ts'
+import { requestFolders } from './immediate-exports.ts'
+import { ExportArtifacts, RequestFolderSweeper, SpoolFolders, SpoolSweeper } from './pipeline/index.ts'
 import { openSigner } from './report/index.ts'
 import { EarlierRequests, SavedExports, Scheduler, TemplateStore } from './saved/index.ts'
 import type { Mask } from './sheet/index.ts'
@@ -63,6 +64,11 @@ export async function openExports(
       },
       { duty: new ExpirySweeper({ ledger, store, quotas }), everyMs: 5 * MINUTE, runs: 'leader' },
       { duty: new SpoolSweeper({ ledger, folders }), everyMs: HOUR, runs: 'local' },
+      {
+        duty: new RequestFolderSweeper(engine, { root: requestFolders(options.dataDir) }),
+        everyMs: HOUR,
+        runs: 'local',
+      },
     ],
     views: {
       [EXPORT_KIND]: {

@@ -3,7 +3,14 @@ import type { Ledger, Tx } from '../ledger/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { LinkIssuer, Project, ProjectStore } from '../tenancy/index.ts'
 import { type ExportBody, type ExportRequest, readRequest, type Watermark } from './request/index.ts'
-import { type EarlierRequests, fillNow, type TemplateStore, useTemplates } from './saved/index.ts'
+import {
+  type EarlierRequests,
+  fillNow,
+  type TemplateStore,
+  useTemplates,
+  type Written,
+  zoneOf,
+} from './saved/index.ts'
 import { requireAdminForAudit, type SqlConnections } from './sources/index.ts'
 
 export interface RequestReaderDeps {
@@ -25,10 +32,16 @@ export class RequestReader {
     this.#deps = deps
   }
 
-  /** With the secrets of an earlier request, and with its parameters filled in. */
-  async complete(db: Pick<Ledger, 'db'>, projectId: string, given: ExportBody): Promise<ExportBody> {
+  /** With the secrets of an earlier request, and with its parameters filled in; beside it, as it was written. */
+  async complete(
+    db: Pick<Ledger, 'db'>,
+    projectId: string,
+    given: ExportBody,
+    timezone = zoneOf(given),
+  ): Promise<{ body: ExportBody; written: Written }> {
     const { earlier, clock } = this.#deps
-    return fillNow(await earlier.complete(db, projectId, given), clock.now())
+    const body = await earlier.complete(db, projectId, given)
+    return { body: fillNow(body, { at: clock.now(), timezone }), written: { body, timezone } }
   }
 
   /** A request for a task. */

@@ -26,6 +26,7 @@ interface ExportListTable {
   type: string
   operator: string | null
   name: string
+  title: string
   size: number
 }
 

@@ -1,9 +1,11 @@
+import { readNumber as exactNumber, type LongNumber } from './long-number.ts'
+
 export type Comparison = '>' | '>=' | '<' | '<=' | '=' | '!='
 
 export type Token =
   | { kind: 'operator'; at: number; text: string; operator: Comparison }
   | { kind: 'keyword'; at: number; text: string; keyword: Keyword }
-  | { kind: 'number'; at: number; text: string; value: number }
+  | { kind: 'number'; at: number; text: string; value: number | LongNumber }
   | { kind: 'string'; at: number; text: string; value: string }
   /** Anything without quotes that is neither a number nor a keyword, `paid` or `2024-01-01`. */
   | { kind: 'word'; at: number; text: string }
@@ -63,9 +65,8 @@ function readToken(text: string, at: number, refuse: Refuse): Token {
 }
 
 function readNumber(word: string, at: number, refuse: Refuse): Token {
-  const value = Number(word)
-  if (!Number.isFinite(value)) return refuse(at, `the number ${word} is too large`)
-  return { kind: 'number', at, text: word, value }
+  if (!Number.isFinite(Number(word))) return refuse(at, `the number ${word} is too large`)
+  return { kind: 'number', at, text: word, value: exactNumber(word) ?? Number(word) }
 }
 
 /** A quote inside a text is written twice, as in SQL. */

@@ -1,8 +1,6 @@
-import type { Condition } from './condition.ts'
+import type { Condition, Literal } from './condition.ts'
 import { type Comparison, type Token, tokenize } from './condition-lexer.ts'
 import { templateError } from './template-error.ts'
-
-type Scalar = string | number | boolean | null
 
 /** A condition is a line that a person wrote; whatever is larger is a mistake or an attack. */
 const CONDITION_LIMITS = { length: 2_000, depth: 32, pattern: 256 } as const
@@ -84,7 +82,7 @@ class ConditionParser {
     return this.#expected('a comparison such as >= 0')
   }
 
-  #operand(operator: Comparison): Scalar {
+  #operand(operator: Comparison): Literal {
     if (operator === '=' || operator === '!=') return this.#value('a value')
     const token = this.#peek()
     if (token.kind !== 'number' && token.kind !== 'string') {
@@ -93,7 +91,7 @@ class ConditionParser {
     return this.#value('a number or a text')
   }
 
-  #value(expected: string): Scalar {
+  #value(expected: string): Literal {
     const token = this.#peek()
     this.#next += 1
     if (token.kind === 'number' || token.kind === 'string') return token.value
@@ -107,7 +105,7 @@ class ConditionParser {
     return this.#expected(expected)
   }
 
-  #list(): Scalar[] {
+  #list(): Literal[] {
     if (!this.#take('(')) this.#expected('"(" after "in"')
     const values = [this.#value('a value')]
     while (this.#take(',')) values.push(this.#value('a value'))

@@ -1,5 +1,6 @@
-export { compileCondition } from './compile-condition.ts'
-export type { Condition } from './condition.ts'
+export { compileCondition, type ReadDate } from './compile-condition.ts'
+export { boundsOf, type Condition } from './condition.ts'
 export { ConditionBudget, tooCostly } from './condition-budget.ts'
 export { parseCondition } from './condition-parser.ts'
+export type { LongNumber } from './long-number.ts'
 export { templateError } from './template-error.ts'

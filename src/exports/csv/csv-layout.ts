@@ -16,6 +16,8 @@ export interface CsvLayout {
   head: string
   /** Fields of its first line. */
   titles: number
+  /** By column, without labels of row headers: 1 where its title looks like a formula and got an apostrophe. */
+  escapedTitles: number[]
   /** How typed records become the file's; null: they are spooled as the file has them. */
   recipe: CsvRecipe | null
   /** Labels before each record, by the name of its row header. */
@@ -28,10 +30,17 @@ export function layOutCsv(
   { dialect, timezone }: { dialect: CsvDialect; timezone: string },
 ): CsvLayout {
   const writer = new FieldWriter(dialect)
-  const titles = csvHeader(template).map((title) => writer.text(title))
+  const escapes: number[] = []
+  const titles = csvHeader(template).map((title) => {
+    const before = writer.escaped
+    const text = writer.text(title)
+    escapes.push(writer.escaped - before)
+    return text
+  })
   // Without any columns (an empty source, no template) there is no header.
   const head = `${dialect.bom ? BOM : ''}${titles.length === 0 ? '' : writer.record(titles)}`
   const leaves = template.leaves.filter((leaf) => !leaf.rowHead)
+  const escapedTitles = escapes.slice(escapes.length - leaves.length)
   const columns = leaves.map(({ type, style }) => columnOf(type, style.format))
   const fields = leaves.map((leaf) => leaf.name)
   const labels = labelsOf(template)
@@ -41,6 +50,7 @@ export function layOutCsv(
       spool: { fields, ...rowNames },
       head,
       titles: titles.length,
+      escapedTitles,
       recipe: { dialect, timezone, columns },
       labels,
     }
@@ -53,7 +63,7 @@ export function layOutCsv(
     : ['']
   const types = leaves.map(({ type }) => type)
   const spool = { fields, ...rowNames, csv: { head, leads, formulas, types } }
-  return { spool, head, titles: titles.length, recipe: null, labels }
+  return { spool, head, titles: titles.length, escapedTitles, recipe: null, labels }
 }
 
 function labelsOf(template: Template): Map<string, string[]> {

@@ -1,3 +1,5 @@
+import { excelSerialMillis, shownMillis, shownText } from '../sheet/index.ts'
+
 const DAY = 86_400_000
 const MONTHS = [
   'January',
@@ -22,11 +24,33 @@ type Piece = (date: Date) => string
 
 const TOKENS = /"([^"]*)"|\\(.)|_.|\*.|\[[^\]]*\]|AM\/PM|A\/P|y+|m+|d+|h+|s+(?:\.0+)?|./gisu
 
+/** Elapsed times, locales, and letters of other calendars. */
+const UNCOMMON = /\[(?:h+|m+|s+|\$-[^\]]*)\]|[gebra]/i
+
+/** What a format shows of a date. Common formats are taken apart once, which is quicker by far; others are shown by numfmt, as in a preview. */
+export function dateText(format: string): DateText {
+  const common = commonText(format)
+  const letters = format.replace(
+    /"[^"]*"|\\.|_.|\*.|\[(?:black|white|red|green|blue|yellow|cyan|magenta|color ?\d+)\]|general|am\/pm|a\/p/gi,
+    '',
+  )
+  if (!UNCOMMON.test(letters)) return common
+  const unit = shownMillis(format)
+  return (wallClock) => {
+    const serial = excelSerialMillis(Math.floor(wallClock / unit) * unit) / DAY
+    try {
+      return Number.isNaN(serial) ? common(wallClock) : shownText(format, serial)
+    } catch {
+      return common(wallClock)
+    }
+  }
+}
+
 /**
  * What a spreadsheet shows of a date by a number format. Of several sections the first counts; colours and locales in brackets
  * show nothing, and names are English.
  */
-export function dateText(format: string): DateText {
+function commonText(format: string): DateText {
   const tokens = [...firstSection(format).matchAll(TOKENS)]
   const twelve = tokens.some(([token]) => /^a(?:m\/pm|\/p)$/i.test(token))
   const pieces = tokens.map((found, index) => pieceOf(found, { tokens, index, twelve }))

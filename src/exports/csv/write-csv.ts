@@ -1,4 +1,4 @@
-import { awaitedLater, openFile, orAborted } from '../../kernel/index.ts'
+import { awaitedLater, counted, freeMemory, openFile, orAborted } from '../../kernel/index.ts'
 import { addFacts, type ColumnCounts, countsOf, noFacts } from '../sheet/index.ts'
 import type { SpoolSegment } from '../sources/index.ts'
 import { type ThreadPool, taskFunction } from '../threads/index.ts'
@@ -42,6 +42,7 @@ export async function writeCsv(
       const rendered = await orAborted(result, signal)
       addFacts(facts, rendered.facts)
       await put(rendered)
+      freeMemory(rendered.bytes)
     }
     const send = (task: CsvSlice) => {
       sent.push(awaitedLater(pool.run(SLICES, task, { signal })))
@@ -75,7 +76,7 @@ class Losses {
   get warnings(): string[] {
     if (this.#first === null) return []
     const point = this.#first.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
-    const what = this.#count === 1 ? 'one character is' : `${this.#count} characters are`
+    const what = counted(this.#count, 'character is', 'characters are')
     return [
       `${what} not in ${this.#encoding} and shown as "?", the first being "${this.#first}" (U+${point})`,
     ]

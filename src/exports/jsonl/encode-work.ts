@@ -1,4 +1,12 @@
-import { EMPTY, JSON_TEXT, NULL, RecordReader, type RecordSlice, readSlice, TEXT } from '../records/index.ts'
+import {
+  EMPTY,
+  JSON_TEXT,
+  NULL,
+  RecordReader,
+  type RecordSlice,
+  SliceMemory,
+  TEXT,
+} from '../records/index.ts'
 import {
   type CellType,
   checkOf,
@@ -36,9 +44,11 @@ const HEX = Buffer.from('0123456789abcdef')
 /** A control character takes six bytes (`\u001f`). */
 const GROWTH = 6
 
+const memory = new SliceMemory()
+
 /** One slice as lines of JSON objects. A key that a row lacks is left out. */
 export function encode({ slice, fields, headKey, types }: JsonLinesTask): Made<EncodedLines> {
-  const reader = new RecordReader(readSlice(slice))
+  const reader = new RecordReader(memory.read([slice]))
   const head = slice.group === undefined ? '' : `${JSON.stringify(headKey)}:${JSON.stringify(slice.group)}`
   const opening = Buffer.from(`{${head}`)
   const keys = fields.map((field) => Buffer.from(`${JSON.stringify(field)}:`))

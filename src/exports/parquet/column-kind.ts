@@ -3,7 +3,9 @@ import { type ColumnScan, NUMERIC } from './column-scan.ts'
 
 /** What a column of the file is. Plain data: it travels to other threads. */
 export type ColumnKind =
-  | { is: 'text' | 'json' | 'boolean' | 'int64' | 'double' | 'date' }
+  | { is: 'text' | 'json' | 'boolean' | 'int64' | 'date' }
+  /** `signed`: it holds -0, which a dictionary of values takes for 0. */
+  | { is: 'double'; signed?: true }
   | { is: 'decimal'; precision: number; scale: number }
   | { is: 'timestamp'; utc: boolean }
 
@@ -19,11 +21,13 @@ const TEXTS: ReadonlySet<CellType> = new Set(['auto', 'string', 'link'])
 
 /** Values that are not of the column's type. */
 export function misfitsIn(type: CellType, scan: ColumnScan): number {
-  const { booleans, numbers, uneven, texts, nested } = scan
+  const { booleans, numbers, uneven, wide, texts, strays, nested } = scan
   if (type === 'date' || type === 'datetime') return booleans + numbers + texts + nested
   if (type === 'boolean') return numbers + texts + nested
+  if (type === 'link') return booleans + numbers + strays + nested
   if (!NUMERIC.has(type)) return 0
-  return booleans + texts + nested + (type === 'integer' ? uneven : 0)
+  // Whole numbers beyond 64 bits are decimals in the file, with every digit.
+  return booleans + texts + nested + (type === 'integer' ? uneven - wide : 0)
 }
 
 /**
@@ -36,11 +40,11 @@ export function decideKind(type: CellType, scan: ColumnScan): ColumnDecision {
   const found = booleans + numbers + texts + nested + times
   if (found === 0) return { kind: emptyKind(type) }
   if (type === 'date' || type === 'datetime') return timeKind(type, scan, found)
-  if (type === 'string' || found === texts) return text(type, TEXTS.has(type))
+  // A link is a text in any case; which values are no addresses is said apart.
+  if (type === 'string' || type === 'link' || found === texts) return text(type, TEXTS.has(type))
   if (found === booleans) return booleansOnly(type)
-  if (found === nested) return type === 'auto' ? { kind: { is: 'json' } } : text(type, type === 'link')
-  if (found === numbers)
-    return type === 'boolean' || type === 'link' ? text(type, type === 'link') : numberKind(type, scan)
+  if (found === nested) return type === 'auto' ? { kind: { is: 'json' } } : text(type, false)
+  if (found === numbers) return type === 'boolean' ? text(type, false) : numberKind(type, scan)
   if (type === 'auto') return { kind: { is: 'text' }, reason: 'holds values of different types' }
   return text(type, false)
 }
@@ -65,9 +69,9 @@ function booleansOnly(type: CellType): ColumnDecision {
 }
 
 function numberKind(type: CellType, scan: ColumnScan): ColumnDecision {
-  const { fractions, uneven, exact, intDigits, scale } = scan
+  const { fractions, uneven, exact, signedZeros, intDigits, scale } = scan
   if (type === 'integer' ? uneven === 0 : type === 'auto' && fractions === 0) return { kind: { is: 'int64' } }
-  if (exact) return { kind: { is: 'double' } }
+  if (exact) return { kind: { is: 'double', ...(signedZeros > 0 && { signed: true }) } }
   const precision = intDigits + scale
   if (precision <= MAX_DECIMAL_DIGITS) return { kind: { is: 'decimal', precision, scale } }
   return { kind: { is: 'text' }, reason: 'holds numbers with more digits than a Parquet number has' }

@@ -1,19 +1,27 @@
 import { EMPTY, FALSE, JSON_TEXT, NULL, NUMBER, type RecordReader, TEXT, TRUE } from '../records/index.ts'
-import type { CellType } from '../sheet/index.ts'
+import { type CellType, checkOf, textFits } from '../sheet/index.ts'
 import { readTime } from './read-time.ts'
 
 /** What a column holds, as far as its type in a Parquet file depends on it. */
 export interface ColumnScan {
   booleans: number
-  /** Numbers; of these such as are written as fractions or are beyond 64 bits, and such as are no 64-bit integers by their value. */
+  /**
+   * Numbers; of these such as are written as fractions or are beyond 64 bits, such as are no 64-bit integers by their value, and of
+   * the latter such as are whole.
+   */
   numbers: number
   fractions: number
   uneven: number
+  wide: number
   /** Digits before and after the point, at most, without an exponent; whether a double keeps every number. */
   intDigits: number
   scale: number
   exact: boolean
+  /** Zeros with a sign. */
+  signedZeros: number
   texts: number
+  /** Of the texts in a column of links, those that are no addresses. */
+  strays: number
   nested: number
   /** Of texts in a column of dates or times. */
   zoned: number
@@ -31,10 +39,13 @@ export function emptyScan(): ColumnScan {
     numbers: 0,
     fractions: 0,
     uneven: 0,
+    wide: 0,
     intDigits: 0,
     scale: 0,
     exact: true,
+    signedZeros: 0,
     texts: 0,
+    strays: 0,
     nested: 0,
     zoned: 0,
     local: 0,
@@ -61,6 +72,8 @@ const BOOLEAN_TEXT = /^(?:true|false)$/i
 /** Of a double. */
 const SAFE_DIGITS = 15
 const MAX_INT64 = '9223372036854775807'
+/** Without its sign. */
+const MIN_INT64 = '9223372036854775808'
 
 /** Takes note of the reader's field. */
 export function scanField(scan: ColumnScan, type: CellType, reader: RecordReader): void {
@@ -93,8 +106,14 @@ function scanText(scan: ColumnScan, type: CellType, reader: RecordReader): void 
     if (PLAIN_NUMBER.test(text.toString('latin1'))) scanNumber(scan, text, 0, text.length)
     else scan.texts++
   } else if (type === 'boolean' && BOOLEAN_TEXT.test(reader.value().toString('latin1'))) scan.booleans++
-  else scan.texts++
+  else {
+    scan.texts++
+    const { bytes, start, end } = reader
+    if (type === 'link' && !textFits(LINK, bytes, start, end)) scan.strays++
+  }
 }
+
+const LINK = checkOf('link')
 
 /** False: the field is no time. */
 function scanTime(scan: ColumnScan, reader: RecordReader): boolean {
@@ -108,6 +127,12 @@ function scanTime(scan: ColumnScan, reader: RecordReader): boolean {
 
 function scanNumber(scan: ColumnScan, bytes: Buffer, start: number, end: number): void {
   scan.numbers++
+  if (
+    bytes[start] === 0x2d &&
+    bytes[start + 1] === 0x30 &&
+    Number(bytes.toString('latin1', start, end)) === 0
+  )
+    scan.signedZeros++
   let before = 0
   let after = 0
   let point = false
@@ -125,15 +150,17 @@ function scanNumber(scan: ColumnScan, bytes: Buffer, start: number, end: number)
   }
   addDigits(scan, before, after)
   if (before + after > SAFE_DIGITS && !isKept(bytes.toString('latin1', start, end))) scan.exact = false
-  const fits = fitsInt64(bytes, point ? end - after - 1 : end, before)
+  const fits = fitsInt64(bytes, point ? end - after - 1 : end, before, bytes[start] === 0x2d)
   if (point || !fits) scan.fractions++
   if (!even || !fits) scan.uneven++
+  if (even && !fits) scan.wide++
 }
 
 function scanExponent(scan: ColumnScan, text: string): void {
   const { digits, scale } = unscaledOf(text)
   scan.fractions++
   if (scale > 0 || digits.length - scale > MAX_INT64.length - 1) scan.uneven++
+  if (scale <= 0 && digits.length - scale > MAX_INT64.length - 1) scan.wide++
   addDigits(scan, Math.max(1, digits.length - scale), Math.max(0, scale))
   if (!isKept(text)) scan.exact = false
 }
@@ -159,8 +186,8 @@ export function unscaledOf(text: string): { digits: string; scale: number } {
   return { digits, scale: fraction.length - Number(exponent) - (all.length - digits.length) }
 }
 
-function fitsInt64(bytes: Buffer, end: number, digits: number): boolean {
+function fitsInt64(bytes: Buffer, end: number, digits: number, negative: boolean): boolean {
   if (digits < MAX_INT64.length) return true
   if (digits > MAX_INT64.length) return false
-  return bytes.toString('latin1', end - digits, end) <= MAX_INT64
+  return bytes.toString('latin1', end - digits, end) <= (negative ? MIN_INT64 : MAX_INT64)
 }

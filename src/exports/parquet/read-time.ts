@@ -1,7 +1,10 @@
 import { dateOfDigits, Timezone } from '../sheet/index.ts'
 
 const ISO =
-  /^(\d{4})([-/])(\d\d)\2(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
+  /^(\d{4})([-/])(\d\d)\2(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
+
+/** The basic form of ISO 8601. */
+const BASIC = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)?/i
 
 export interface ReadTime {
   /** Microseconds since 1970, of the instant or, without an offset, of the wall clock counted like UTC. */
@@ -16,24 +19,31 @@ const DIGITS = /^[1-9]\d{7,12}$/
 const UTC = new Timezone('UTC')
 
 /**
- * The forms that `readIsoDate` takes, as precise as they are written: ISO 8601, also with slashes, or digits. Digits beyond microseconds
- * make it none: they would be lost.
+ * The forms that `readIsoDate` takes: ISO 8601, also with slashes, or digits. Digits beyond microseconds, which the type does not have, are
+ * cut off, as in every other format.
  */
 export function readTime(padded: string): ReadTime | undefined {
   const text = padded.trim()
   if (DIGITS.test(text)) return ofDigits(text)
-  const found = ISO.exec(text)
+  const found = ISO.exec(BASIC.test(text) ? extended(text) : text)
   if (!found) return undefined
   const [, year, , month, day, hour, minute, second = '0', fraction = '', zone] = found
   const numbers = [year, month, day, hour ?? '0', minute ?? '0', second].map(Number)
   const [y, mo, d, h, mi, s] = numbers as [number, number, number, number, number, number]
-  if (/[1-9]/.test(fraction.slice(6)) || h > 23 || mi > 59 || s > 59) return undefined
+  if (h > 23 || mi > 59 || s > 59) return undefined
   const date = new Date(0)
   date.setUTCFullYear(y, mo - 1, d)
   if (date.getUTCMonth() !== mo - 1 || date.getUTCDate() !== d) return undefined
   const millis = date.getTime() + ((h * 60 + mi) * 60 + s) * 1_000 - offsetOf(zone)
   const micros = BigInt(millis) * 1_000n + BigInt(fraction.slice(0, 6).padEnd(6, '0') || '0')
   return { micros, zoned: zone !== undefined, timed: hour !== undefined }
+}
+
+function extended(text: string): string {
+  return text.replace(BASIC, (_, year, month, day, hour, minute, second: string | undefined) => {
+    const seconds = second === undefined ? '' : `:${second}`
+    return `${year}-${month}-${day}T${hour}:${minute}${seconds}`
+  })
 }
 
 function ofDigits(text: string): ReadTime | undefined {

@@ -1,6 +1,5 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
-import { openFile } from '../../kernel/index.ts'
-import { templateError } from '../condition/index.ts'
+import { AppError, ERRORS, freeMemory, openFile } from '../../kernel/index.ts'
 import { inOrder, type RecordSlice, slicesOf } from '../records/index.ts'
 import { type CellType, type ColumnCounts, misfitWarnings } from '../sheet/index.ts'
 import { ROW_HEAD, type SpoolSegment } from '../sources/index.ts'
@@ -16,7 +15,7 @@ const ENCODE = taskFunction<GroupTask, EncodedGroups>(...WORK, 'encode')
 
 /** Spool bytes that a thread gets at once, where slices are smaller. */
 const BATCH_BYTES = 4 * 1024 * 1024
-/** However many threads there are: each takes some hundred megabytes. */
+/** However many threads there are: each takes some tens of megabytes. */
 const MOST_AT_ONCE = 2
 
 export interface ParquetInput {
@@ -49,9 +48,10 @@ export async function writeParquet(
 ): Promise<WrittenParquet> {
   const { segments, fields, grouped, path, timezone, metadata = {}, signal } = input
   if (fields.length === 0 && !grouped)
-    throw templateError(
-      'template',
-      'a Parquet file needs a column, and the source has no rows to take columns from',
+    throw new AppError(
+      ERRORS.PARQUET_NO_COLUMNS,
+      'the source has no rows, and without a template nothing says which columns the Parquet file has; give a template',
+      { retryable: false },
     )
   const batches = batchesOf(slicesOf(segments))
   const types = fields.map(({ type }) => type)
@@ -68,7 +68,8 @@ export async function writeParquet(
   await writeFile(path, { columns: head ? [head, ...columns] : columns, metadata }, groups)
   const counts = fields.map(({ type }, column): ColumnCounts => {
     const { nulls, longest } = scans[column]!
-    return { nulls, misfits: misfitsIn(type, scans[column]!), escaped: 0, cuts: 0, longest }
+    const misfits = misfitsIn(type, scans[column]!)
+    return { nulls, misfits, long: 0, rounded: 0, escaped: 0, cuts: 0, longest }
   })
   const warnings = decisions.flatMap(({ name, reason }, column) => {
     if (reason !== undefined) return [`column "${name}" ${reason}, so it is text in the Parquet file`]
@@ -99,6 +100,7 @@ async function writeFile(
     for await (const { bytes, groups: more } of groups) {
       placed.push(...more.map((group) => moved(group, BigInt(end))))
       await append(bytes)
+      freeMemory(bytes)
     }
     parquet.row_groups.push(...(placed.length === 0 ? [emptyGroup(parquet.schema, end)] : placed))
     parquet.num_rows = placed.reduce((sum, { num_rows }) => sum + num_rows, 0n)

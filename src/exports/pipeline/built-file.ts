@@ -5,7 +5,7 @@ import type { PartReport, TableFacts } from '../report/index.ts'
 import type { ExportRequest, Watermark } from '../request/index.ts'
 import type { ColumnCounts, SheetPlan } from '../sheet/index.ts'
 import { alignSegments, type Spool, type SpoolSegment } from '../sources/index.ts'
-import type { KeptFile } from './fetched-table.ts'
+import type { KeptFile } from './fetch/fetched-table.ts'
 import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
 
 export interface Produced {

@@ -1,6 +1,6 @@
 export type { Produced } from './built-file.ts'
 export { ExportArtifacts, exportKey, keptKey } from './export-artifacts.ts'
-export type { KeptFile } from './fetched-table.ts'
+export type { KeptFile } from './fetch/fetched-table.ts'
 export { KeptRowsStore, type KeptTable } from './kept-rows.ts'
 export { maskingSecrets } from './masking-secrets.ts'
 export { produce } from './produce.ts'
@@ -8,4 +8,4 @@ export type { ProduceDeps, ProduceOptions, Sample, Stage } from './produce-optio
 export { openTable, type SealedTable, sealTable } from './sealed-table.ts'
 export { sourceError } from './source-error.ts'
 export { SpoolFolders } from './spool-folders.ts'
-export { SpoolSweeper } from './spool-sweeper.ts'
+export { RequestFolderSweeper, SpoolSweeper } from './spool-sweeper.ts'

@@ -3,7 +3,7 @@ import { createZstdDecompress } from 'node:zlib'
 import type { Selectable } from 'kysely'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 import { type Ledger, now, type Schema, type Tx } from '../../ledger/index.ts'
-import { type ArtifactStore, damaged } from '../../storage/index.ts'
+import { type ArtifactStore, checkedStream, damaged } from '../../storage/index.ts'
 import type { Quotas } from '../../tenancy/index.ts'
 import type { KeptRows, Table } from '../request/index.ts'
 import type { FeedPage, OpenRows } from '../sources/index.ts'
@@ -47,7 +47,7 @@ export function readKeptRows(
       size = bytes.length - end
     }
     if (size > 0) yield counted(pageOf(Buffer.concat(held, size)))
-    if (found !== rows) throw damaged(`of ${rows} rows that were kept, ${found} are there`)
+    if (found !== rows) throw damaged(`${found} of the rows are there, and ${rows} were kept`)
   }
   const close = async () => {
     stream?.destroy()
@@ -110,7 +110,11 @@ export class KeptRowsStore {
   async open(kept: KeptRows, signal: AbortSignal): Promise<OpenRows> {
     await this.require(kept.jobId)
     signal.throwIfAborted()
-    return readKeptRows(async () => (await this.#deps.store.open(kept.key)).stream, kept)
+    const open = async () => {
+      const opened = await this.#deps.store.open(kept.key)
+      return kept.sha256 === undefined ? opened.stream : checkedStream(opened, kept.sha256)
+    }
+    return readKeptRows(open, kept)
   }
 
   async remove(jobId: string): Promise<void> {

@@ -1,23 +1,22 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { makeFolder } from '../../kernel/index.ts'
+import { clearAway, counted, makeFolder, removeTree } from '../../kernel/index.ts'
 import { DEFAULT_DIALECT } from '../csv/index.ts'
 import type { ColumnFacts, TableFacts } from '../report/index.ts'
 import type { ExportRequest, ExportType, Table } from '../request/index.ts'
 import { type ColumnCounts, misfitWarnings } from '../sheet/index.ts'
 import type { FetchLimits, Spool } from '../sources/index.ts'
 import { type MaskRules, rowDepth, templateOverruled } from '../template/index.ts'
-import { buildCsv } from './build-csv.ts'
-import { buildExcel } from './build-excel.ts'
-import { buildJsonLines } from './build-json-lines.ts'
-import { buildParquet } from './build-parquet.ts'
+import { buildCsv } from './build/build-csv.ts'
+import { buildExcel } from './build/build-excel.ts'
+import { buildJsonLines } from './build/build-json-lines.ts'
+import { buildParquet } from './build/build-parquet.ts'
 import type { Built, Produced } from './built-file.ts'
-import { fetchAndKeep } from './fetch-and-keep.ts'
-import { fetchTable } from './fetch-table.ts'
-import type { FetchedTable } from './fetched-table.ts'
+import { fetchAndKeep } from './fetch/fetch-and-keep.ts'
+import { fetchTable } from './fetch/fetch-table.ts'
+import type { FetchedTable } from './fetch/fetched-table.ts'
+import { missingColumns } from './fetch/missing-columns.ts'
 import { maskingSecrets } from './masking-secrets.ts'
-import { missingColumns } from './missing-columns.ts'
 import { sheetName } from './plan-table.ts'
 import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
 import { sourceError } from './source-error.ts'
@@ -60,13 +59,16 @@ async function produceFile(deps: ProduceDeps, options: ProduceOptions): Promise<
   }
   options.onProgress({ stage: 'building', ...totals, total: totals.total ?? totals.fetched })
   const out = join(options.directory, 'out')
-  await rm(out, { recursive: true, force: true })
+  await removeTree(out)
   await makeFolder(out)
   const built = await BUILDERS[options.request.type](deps, options, tables, out)
-  const warnings = tables.flatMap(({ spool, table }) =>
-    [...overruled(table, spool, options.request), ...spool.warnings].map((text) =>
-      prefixed(text, table, tables.length),
-    ),
+  const warnings = tables.flatMap(({ spool, table, template }) =>
+    [
+      ...overruled(table, spool, options.request),
+      ...columnless(template, spool),
+      ...spool.warnings,
+      ...halved(spool),
+    ].map((text) => prefixed(text, table, tables.length)),
   )
   const { counts, ...file } = built
   const facts = tables.map((table, index) => factsOf(table, options.request, counts[index] ?? []))
@@ -105,9 +107,27 @@ async function withWarnings(
     const warnings = [...spool.warnings, ...missingColumns(spool, { template, counted }, masks)]
     return { ...fetched, spool: { ...spool, warnings } }
   } catch (error) {
-    await rm(directory, { recursive: true, force: true })
+    await clearAway(directory)
     throw error
   }
+}
+
+/** Only rows or a template say which columns there are. */
+function columnless({ leaves }: FetchedTable['template'], { rows }: Spool): string[] {
+  if (leaves.length > 0) return []
+  const lacks = rows === 0 ? 'the source has no rows' : 'the rows of the source have no keys'
+  return [`${lacks}, and without a template the file has no columns`]
+}
+
+/** What a source writes as half a surrogate pair has no form in UTF-8, which all files are made from. */
+function halved({ fields, counts }: Spool): string[] {
+  return counts.replaced.flatMap((count, field) =>
+    count === 0
+      ? []
+      : [
+          `column "${fields[field]}": ${counted(count, 'text has', 'texts have')} half a character (a lone surrogate), shown as \ufffd`,
+        ],
+  )
 }
 
 function overruled(table: Table, { probe }: Spool, { templateFrom }: ExportRequest): string[] {

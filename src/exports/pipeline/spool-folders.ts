@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rename, rm } from 'node:fs/promises'
+import { readdir, readFile, rename } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { makeFolder, writeFile } from '../../kernel/index.ts'
+import { clearAway, makeFolder, writeFile } from '../../kernel/index.ts'
 
 /**
  * One folder for each claim of a job: `ROOT/JOB/FENCE`. Fencing does not guard files, so a successor never writes into
@@ -28,8 +28,9 @@ export class SpoolFolders {
     }
   }
 
+  /** Never rejects, because a job that has ended has ended: what stays behind is swept later. */
   async remove(jobId: string): Promise<void> {
-    await rm(join(this.#root, jobId), { recursive: true, force: true })
+    await clearAway(join(this.#root, jobId))
   }
 
   /** Jobs that have left a folder here. */
@@ -63,9 +64,9 @@ export class SpoolFolders {
       await writeFile(`${file}.new`, text)
       await rename(`${file}.new`, file)
     } catch (error) {
-      await rm(`${file}.new`, { force: true })
+      await clearAway(`${file}.new`)
       // Without an owner it is unknown whether it is still in use. One that holds a spool stays.
-      if (!existsSync(file)) await rm(directory, { recursive: true, force: true })
+      if (!existsSync(file)) await clearAway(directory)
       throw error
     }
   }

@@ -8,7 +8,7 @@ export function typedFields({ fields, leaves }: Template): { name: string; type:
 
 /** Counts by field as those of the template's columns, without that of the row headers. */
 export function byLeaf({ fields, leaves }: Template, counts: readonly ColumnCounts[]): ColumnCounts[] {
-  const none = { nulls: 0, misfits: 0, escaped: 0, cuts: 0, longest: 0 }
+  const none = { nulls: 0, misfits: 0, long: 0, rounded: 0, escaped: 0, cuts: 0, longest: 0 }
   return leaves
     .filter(({ rowHead }) => !rowHead)
     .map(({ name }) => (name === null ? none : (counts[fields.indexOf(name)] ?? none)))

@@ -30,12 +30,15 @@ export const TablePreview = Type.Object({
     description: 'Values of the source in the order of `columns`; masked ones as they are shown',
   }),
   report: Type.Unsafe<TableReport>({ type: 'object', description: 'As in the report, of the rows shown' }),
-  top: area('The cells above the data: place, span, value and style'),
-  bottom: area('The cells below the data'),
+  top: area(
+    'The cells above the data: place, span, value and style. `row` counts from 0 within the block, `column` from 0',
+  ),
+  bottom: area('The cells below the data; `row` counts from 0 within the block, `column` from 0'),
   data: Type.Array(
     Type.Unsafe<FileTable['data'][number]>({
       type: 'object',
-      description: 'A row: what each cell holds, and the text that is shown',
+      description:
+        'A row: what each cell holds, and the text that is shown. `row` counts from 1, as the sheet numbers its rows; `column` of a cell from 0',
     }),
   ),
   styles: Type.Array(Type.Unsafe<CellStyle>({ type: 'object' }), {

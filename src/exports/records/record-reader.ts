@@ -32,6 +32,11 @@ export class RecordReader {
     this.bytes = bytes
   }
 
+  /** Where the next field begins. */
+  get at(): number {
+    return this.#at
+  }
+
   /** Begins the next record: what the last one has left is skipped. False: there is none. */
   begin(): boolean {
     while (!this.#ended) this.next()

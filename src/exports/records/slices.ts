@@ -20,8 +20,24 @@ export function slicesOf(segments: readonly SpoolSegment[]): RecordSlice[] {
   )
 }
 
-export function readSlice(slice: RecordSlice): Buffer {
-  const buffer = Buffer.allocUnsafeSlow(slice.bytes)
-  if (!readSliceSync(slice, buffer)) throw new AppError(ERRORS.SPOOL_DAMAGED, 'the spool ends inside a slice')
-  return buffer
+/** Memory beyond this is not kept for later slices: only records that are unusually long need it. */
+const KEPT_BYTES = 8 * 1024 * 1024
+
+/** Reads slices into memory that is used again: each slice in its own would be megabytes that wait for the garbage collector. */
+export class SliceMemory {
+  #bytes = Buffer.alloc(0)
+
+  /** The records of all slices in one. Valid until the next call. */
+  read(slices: readonly Pick<RecordSlice, 'path' | 'offset' | 'bytes'>[]): Buffer {
+    const size = slices.reduce((sum, { bytes }) => sum + bytes, 0)
+    if (this.#bytes.length < size || this.#bytes.length > KEPT_BYTES)
+      this.#bytes = Buffer.allocUnsafeSlow(size)
+    let at = 0
+    for (const slice of slices) {
+      if (!readSliceSync(slice, this.#bytes.subarray(at)))
+        throw new AppError(ERRORS.SPOOL_DAMAGED, 'the spool ends inside a slice')
+      at += slice.bytes
+    }
+    return this.#bytes.subarray(0, size)
+  }
 }

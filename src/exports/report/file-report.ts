@@ -20,6 +20,18 @@ const ReportedColumn = Type.Object(
     type: Type.String(),
     nulls: Type.Integer({ description: 'empty cells: null, a missing key, an empty text' }),
     misfits: Type.Integer({ description: 'values that did not fit the type' }),
+    long: Type.Optional(
+      Type.Integer({
+        description:
+          'of these, numbers with more than 15 digits before the point, which a workbook keeps as text; reports of earlier versions lack it',
+      }),
+    ),
+    rounded: Type.Optional(
+      Type.Integer({
+        description:
+          'numbers of a workbook that lost cents, having more than 15 digits; reports of earlier versions lack it',
+      }),
+    ),
     escaped: Type.Optional(
       Type.Integer({
         description: 'texts of a CSV file that got an apostrophe; reports of earlier versions lack it',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
+import { AppError, counted, ERRORS, messageOf } from '../../kernel/index.ts'
 import { countLines, lookAtFile } from './file-check.ts'
 import type { FileReport, PartReport } from './file-report.ts'
 import { isAmong, isGenuine, MANIFEST_FORMAT, type PublicKeys, type Signed } from './manifest.ts'
@@ -70,17 +70,19 @@ async function fileOf(path: string, manifest: Manifest): Promise<Finding> {
     : await linesOf(path, manifest)
   if (same) {
     if (rows !== undefined && rows !== same.rows)
-      return bad(`has ${rows} rows, the manifest says ${same.rows}`)
+      return bad(`has ${counted(rows, 'row')}, the manifest says ${same.rows}`)
     const renamed = same.name === name ? '' : `, there named ${same.name}`
     return {
       good: true,
       what: name,
-      message: `${same.rows} rows, ${same.size} bytes, SHA-256 matches${renamed}`,
+      message: `${counted(same.rows, 'row')}, ${counted(same.size, 'byte')}, SHA-256 matches${renamed}`,
     }
   }
   const differences = [
-    ...(seen.size === meant.size ? [] : [`${seen.size} bytes in place of ${meant.size}`]),
-    ...(rows === undefined || rows === meant.rows ? [] : [`${rows} rows in place of ${meant.rows}`]),
+    ...(seen.size === meant.size ? [] : [`${counted(seen.size, 'byte')} in place of ${meant.size}`]),
+    ...(rows === undefined || rows === meant.rows
+      ? []
+      : [`${counted(rows, 'row')} in place of ${meant.rows}`]),
     `SHA-256 ${seen.sha256} in place of ${meant.sha256}`,
   ]
   return bad(`was changed: ${differences.join(', ')}`)

@@ -25,6 +25,8 @@ export interface KeptRows {
   jobId: string
   /** In the store. */
   key: string
+  /** Of what is stored; missing where an older version has kept them. */
+  sha256?: string
   rows: number
   columns: { name: string; type: string | null }[]
   /** Columns that must not be masked a second time. */

@@ -67,3 +67,8 @@ function madeUpStem({ now, random = randomInt }: FileNameOptions): string {
   const chance = Array.from({ length: 6 }, () => RANDOM_CHARACTERS[random(RANDOM_CHARACTERS.length)])
   return `${date}-${time}-${chance.join('')}`
 }
+
+/** False: nobody chose it, so it tells people nothing. */
+export function isGivenName(stem: string): boolean {
+  return !/^\d{8}-\d{6}-[a-z\d]{6}$/.test(stem)
+}

@@ -7,7 +7,7 @@ export {
   UsedTemplate,
 } from './export-request.ts'
 export { EXPORT_TYPES, type ExportType } from './export-type.ts'
-export { fileNameFor } from './file-name.ts'
+export { fileNameFor, isGivenName } from './file-name.ts'
 export { orShortage } from './or-shortage.ts'
 export { queryTemplate } from './query-template.ts'
 export { type Watermark, watermarkLines, watermarkText } from './watermark.ts'

@@ -49,15 +49,21 @@ export function fillRequest<B extends Fillable>(body: B, values: Parameters): B 
   }
 }
 
-/** For a request that brings its parameters along, on the day of its own time zone. Without any it stays as it is. */
-export function fillNow({ parameters, ...body }: ExportBody, at: number): ExportBody {
+/** For a request that brings its parameters along, on the day of that zone. Without any it stays as it is. */
+export function fillNow(
+  { parameters, ...body }: ExportBody,
+  when: { at: number; timezone: string },
+): ExportBody {
   if (!parameters) return body
   checkParameters(parameters)
-  const when = { at, timezone: isZone(body.timezone) ? body.timezone : 'UTC' }
   return fillRequest(body, wordsAt(valuesAt(parameters, {}, when), when))
 }
 
-/** One that is none is refused when the request is read. */
+/** Whose days its dates are, if nothing else says so. One that is no zone is refused when the request is read. */
+export function zoneOf({ timezone }: ExportBody): string {
+  return isZone(timezone) ? timezone : 'UTC'
+}
+
 function isZone(timezone: string | undefined): timezone is string {
   try {
     return timezone !== undefined && new Intl.DateTimeFormat('en', { timeZone: timezone }) !== null

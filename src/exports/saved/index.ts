@@ -1,5 +1,5 @@
-export { AskedFor, EarlierRequests } from './earlier-requests.ts'
-export { fillNow } from './fill-request.ts'
+export { AskedFor, EarlierRequests, type Written } from './earlier-requests.ts'
+export { fillNow, zoneOf } from './fill-request.ts'
 export { Parameters } from './parameters.ts'
 export { SavedRun } from './run-view.ts'
 export { SavedExport, SavedExports } from './saved-exports.ts'

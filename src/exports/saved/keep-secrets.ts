@@ -8,12 +8,12 @@ const SEALED = 'sealed:'
 /**
  * A request with secrets of an earlier one, which its sender need not know: `sealed:NAME` stands for the one that is there
  * under that name, and `***` for the password of an address. A secret goes only to where it went before, so that nobody can
- * have it sent to a place of their own: to the same addresses, and in the same part of the request, because a token server and
+ * have it sent to a place of their own: to the same addresses (of one of its forms, filled in or as written), and in the same part of the request, because a token server and
  * a source each have their own.
  */
-export function keepSecrets<B extends object>(body: B, before: Json): B {
+export function keepSecrets<B extends object>(body: B, before: Json, written: Json = before): B {
   const secrets = secretsOf(before)
-  const places = new Set(addressesOf(before).map(placeOf))
+  const places = new Set([before, written].flatMap(addressesOf).map(placeOf))
   const stray = addressesOf(body as Json).find((url) => !places.has(placeOf(url)))
   const open = (value: unknown, path: string): unknown => {
     if (typeof value !== 'string' || !value.startsWith(SEALED)) return value

@@ -1,5 +1,5 @@
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { readCursor, writeCursor } from '../../ledger/index.ts'
+import { readIdCursor, writeIdCursor } from '../../ledger/index.ts'
 
 /** Templates, and saved exports, that one project may have. */
 const MOST_NAMES = 1_000
@@ -9,10 +9,10 @@ export async function namedPage<T extends { name: string }>(
   { limit, cursor }: { limit: number; cursor?: string },
   read: (after: string, limit: number) => Promise<T[]>,
 ): Promise<{ items: T[]; next_cursor: string | null }> {
-  const rows = await read(cursor === undefined ? '' : readCursor(cursor).id, limit + 1)
+  const rows = await read(readIdCursor(cursor) ?? '', limit + 1)
   const items = rows.slice(0, limit)
   const last = items.at(-1)
-  return { items, next_cursor: rows.length > limit && last ? writeCursor({ at: 0, id: last.name }) : null }
+  return { items, next_cursor: rows.length > limit && last ? writeIdCursor(last.name) : null }
 }
 
 /** `names` are those that the project has; no more of them are read than there may be. */

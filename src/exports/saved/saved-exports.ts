@@ -6,7 +6,7 @@ import { type Ledger, now, readCursor, type Schema, type Tx, writeCursor } from 
 import type { LinkIssuer, Sealer } from '../../tenancy/index.ts'
 import type { ExportView } from '../export-view.ts'
 import type { ExportBody } from '../request/index.ts'
-import { type EarlierRequests, noSavedExport as notFound } from './earlier-requests.ts'
+import { type EarlierRequests, noSavedExport as notFound, type Written } from './earlier-requests.ts'
 import { fillRequest } from './fill-request.ts'
 import { hideSecrets } from './hide-secrets.ts'
 import { namedPage, requireRoom } from './named-rows.ts'
@@ -38,13 +38,22 @@ export const SavedExport = Type.Object(
 )
 
 export type SavedRow = Selectable<Schema['saved_exports']>
+type ViewRow = Omit<SavedRow, 'wake_at' | 'last_run_id'> & RunRow
+
+/** So many runs are looked through for the first failure: what fails longer fails since then at least. */
+const MOST_LOOKED_BACK = 200
 
 export interface SavedDeps {
   ledger: Ledger
   sealer: Sealer
   earlier: EarlierRequests
   exports: {
-    submit(tx: Tx, projectId: string, body: ExportBody, issuer?: LinkIssuer): Promise<ExportView>
+    submit(
+      tx: Tx,
+      projectId: string,
+      body: ExportBody,
+      issuer?: LinkIssuer & { written?: Written },
+    ): Promise<ExportView>
     check(tx: Tx, projectId: string, body: ExportBody): Promise<void>
   }
 }
@@ -118,13 +127,13 @@ export class SavedExports {
   async get(projectId: string, name: string): Promise<SavedView> {
     const row = await this.#views(projectId).where('name', '=', name).executeTakeFirst()
     if (!row) throw notFound(name)
-    return this.#view(row)
+    return this.#complete(row)
   }
 
   async list(projectId: string, page: { limit: number; cursor?: string }) {
     return namedPage(page, async (after, limit) => {
       const query = this.#views(projectId).where('name', '>', after).orderBy('name').limit(limit)
-      return (await query.execute()).map((row) => this.#view(row))
+      return Promise.all((await query.execute()).map((row) => this.#complete(row)))
     })
   }
 
@@ -154,7 +163,8 @@ export class SavedExports {
     const request = JSON.parse(this.#opened(saved)) as ExportBody
     // A run that comes late is about the days of when it was due.
     const when = { at: dueAt ?? (await tx.now()), timezone: zoneOf(scheduleOf(saved), request) }
-    const values = valuesAt(JSON.parse(saved.parameters) as Parameters, given, when)
+    const parameters = JSON.parse(saved.parameters) as Parameters
+    const values = valuesAt(parameters, given, when)
     const runId = newId()
     const { numInsertedOrUpdatedRows } = await tx.db
       .insertInto('saved_export_runs')
@@ -172,15 +182,20 @@ export class SavedExports {
       .executeTakeFirstOrThrow()
     if (numInsertedOrUpdatedRows === 0n) return undefined
     const filled = fillRequest(request, wordsAt(values, when))
+    const hasWords = JSON.stringify(filled) !== JSON.stringify(request)
     if (dueAt !== undefined) filled.priority ??= 'scheduled'
-    const view = await this.#deps.exports.submit(tx, saved.project_id, filled, issuer)
+    const body = { ...request, parameters: { ...parameters, ...given } }
+    const view = await this.#deps.exports.submit(tx, saved.project_id, filled, {
+      ...issuer,
+      ...(hasWords && { written: { body, timezone: when.timezone } }),
+    })
     await tx.db
       .updateTable('saved_export_runs')
       .set({ task_id: view.task_id })
       .where('id', '=', runId)
       .execute()
     await tx.db.updateTable('saved_exports').set({ last_run_id: runId }).where('id', '=', saved.id).execute()
-    return view
+    return { ...view, saved_export: saved.name }
   }
 
   /** Newest first. */
@@ -191,15 +206,7 @@ export class SavedExports {
   ): Promise<{ items: RunView[]; next_cursor: string | null }> {
     const saved = await this.#find(this.#deps.ledger, projectId, name)
     if (!saved) throw notFound(name)
-    let query = this.#deps.ledger.db
-      .selectFrom('saved_export_runs')
-      .leftJoin('tasks', 'tasks.id', 'saved_export_runs.task_id')
-      .leftJoin('jobs', 'jobs.id', 'tasks.job_id')
-      .select(RUN_COLUMNS)
-      .where('saved_export_runs.saved_id', '=', saved.id)
-      .orderBy('saved_export_runs.created_at', 'desc')
-      .orderBy('saved_export_runs.id', 'desc')
-      .limit(limit + 1)
+    let query = this.#newestRuns(saved.id).limit(limit + 1)
     if (cursor !== undefined) {
       const { at, id } = readCursor(cursor)
       query = query.where(({ eb, refTuple, tuple }) =>
@@ -213,6 +220,29 @@ export class SavedExports {
       next_cursor:
         rows.length > limit && last ? writeCursor({ at: last.run_created_at, id: last.run_id }) : null,
     }
+  }
+
+  #newestRuns(savedId: string) {
+    return this.#deps.ledger.db
+      .selectFrom('saved_export_runs')
+      .leftJoin('tasks', 'tasks.id', 'saved_export_runs.task_id')
+      .leftJoin('jobs', 'jobs.id', 'tasks.job_id')
+      .select(RUN_COLUMNS)
+      .where('saved_export_runs.saved_id', '=', savedId)
+      .orderBy('saved_export_runs.created_at', 'desc')
+      .orderBy('saved_export_runs.id', 'desc')
+  }
+
+  /** One that fails does so since the first failure after its last success. */
+  async #complete(row: ViewRow): Promise<SavedView> {
+    const view = this.#view(row)
+    if (view.failing === null || row.trouble_code !== null) return view
+    const runs = (await this.#newestRuns(row.id).limit(MOST_LOOKED_BACK).execute()).flatMap(
+      (run) => toRunView(run) ?? [],
+    )
+    const good = runs.findIndex(({ status }) => status === 'succeeded')
+    const first = runs.slice(0, good < 0 ? runs.length : good).findLast(({ status }) => status === 'failed')
+    return first ? { ...view, failing: { ...view.failing, since: endOf(first) } } : view
   }
 
   #names(tx: Tx, projectId: string) {
@@ -235,6 +265,7 @@ export class SavedExports {
       .leftJoin('tasks', 'tasks.id', 'saved_export_runs.task_id')
       .leftJoin('jobs', 'jobs.id', 'tasks.job_id')
       .select([
+        'saved_exports.id',
         'saved_exports.project_id',
         'saved_exports.name',
         'saved_exports.request',
@@ -252,7 +283,7 @@ export class SavedExports {
       .where('saved_exports.project_id', '=', projectId)
   }
 
-  #view(row: Omit<SavedRow, 'id' | 'wake_at' | 'last_run_id'> & RunRow): SavedView {
+  #view(row: ViewRow): SavedView {
     const { shown, sealed } = hideSecrets(JSON.parse(this.#opened(row)) as Record<string, unknown>)
     const last = toRunView(row)
     const schedule = scheduleOf(row)
@@ -297,5 +328,9 @@ function failing(
   if (code !== null)
     return { code, message: trouble_message ?? '', since: new Date(trouble_since ?? 0).toISOString() }
   if (last?.status !== 'failed') return null
-  return { code: '', message: '', ...last.error, since: last.finished_at ?? last.created_at }
+  return { code: '', message: '', ...last.error, since: endOf(last) }
+}
+
+function endOf({ finished_at, created_at }: RunView): string {
+  return finished_at ?? created_at
 }

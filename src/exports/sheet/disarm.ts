@@ -13,12 +13,16 @@ for (const byte of [0x0b, 0x0c, 0x20, 0xc2, 0xcd, 0xd8, 0xe1, 0xe2, 0xe3, 0xef])
 for (const char of `=@${CONTROLS}`) FORMULA_START[char.charCodeAt(0)] = 1
 for (const sign of '+-') FORMULA_START[sign.charCodeAt(0)] = 3
 
-/** A time (`-12:30:00`; `-12:30` would be a range of rows), a sum of money (`-$3.00`, `+3,50 €`), digits hidden by asterisks. */
+/**
+ * A time (`-12:30:00`; `-12:30` would be a range of rows), a sum of money (`-$3.00`, `+3,50 €`), digits hidden by asterisks, and
+ * the `-Infinity` of databases.
+ */
 const HARMLESS = [
   /^[+-]\d+:\d\d:\d\d(?:[.,]\d+)?$/,
   /^[+-] ?\p{Sc} ?\d[\d .,']*$/u,
   /^[+-] ?\d[\d .,']*\p{Sc}$/u,
   /^[+-](?=.*\*\*)[\d .,()*-]+$/,
+  /^[+-]infinity$/i,
 ]
 /**
  * A signed text with nothing but digits and what numbers and phone numbers are written with (`-12.50`, `+86 138-0013`, a lone
@@ -28,9 +32,9 @@ const HARMLESS = [
 const PLAIN_SIGNED = /^[+-](?:[\d .,()%]*|[ .,()%-]*|(?=.*\d \d)[\d .,()%-]*|\d+(?:\.\d*)?e[+-]?\d+)$/i
 const PLAIN = new Uint8Array(256)
 for (const char of '0123456789 .,()%') PLAIN[char.charCodeAt(0)] = 1
-/** What may follow plain bytes in a text that is no formula: `-`, an exponent, `:`, `*`, `'` or a currency sign. */
+/** What may follow plain bytes in a text that is no formula: `-`, an exponent, `:`, `*`, `'`, a currency sign, or `Infinity`. */
 const UNDECIDED = new Uint8Array(256).fill(1, 0x80)
-for (const char of "-eE:*'$") UNDECIDED[char.charCodeAt(0)] = 1
+for (const char of "-eE:*'$iI") UNDECIDED[char.charCodeAt(0)] = 1
 
 /** Whether a spreadsheet would take the text for a formula. */
 export function isFormula(text: string): boolean {

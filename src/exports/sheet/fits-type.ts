@@ -1,4 +1,5 @@
 import { readIsoDate } from './iso-date.ts'
+import { linkTarget } from './link-target.ts'
 import type { CellType } from './sheet-plan.ts'
 import { Timezone } from './timezone.ts'
 
@@ -8,11 +9,12 @@ const A_NUMBER = 1
 const AN_INTEGER = 2
 const A_BOOLEAN = 3
 const A_DATE = 4
+const AN_ADDRESS = 5
 
 const CHECKS: Record<CellType, number> = {
   auto: UNCHECKED,
   string: UNCHECKED,
-  link: UNCHECKED,
+  link: AN_ADDRESS,
   number: A_NUMBER,
   money: A_NUMBER,
   percent: A_NUMBER,
@@ -54,6 +56,7 @@ export function fitsType(check: number, bytes: Buffer, start: number, end: numbe
 export function textFits(check: number, bytes: Buffer, start: number, end: number): boolean {
   if (end === start) return true
   if (check === A_DATE) return isDate(bytes, start, end)
+  if (check === AN_ADDRESS) return linkTarget(bytes.toString('utf8', start, end).trim()) !== null
   if (check === A_BOOLEAN) return end - start <= 5 && BOOLEAN.test(bytes.toString('latin1', start, end))
   if (isPlainInteger(bytes, start, end)) return true
   if (end - start > MAX_NUMBER || !NUMERIC.test(bytes.toString('latin1', start, end))) return false

@@ -7,8 +7,8 @@ const LAST_DAY = 2_958_465
 const BLANK = 0x20
 
 /**
- * Reads ISO 8601 (`2024-02-29`, `2024-02-29T08:30[:15[.123]]` or a blank for the T, then nothing, `Z` or an offset; also with
- * slashes, `2024/02/29`) or digits (see `dateOfDigits`) from UTF-8 bytes and gives milliseconds on the wall clock of the
+ * Reads ISO 8601 (`2024-02-29`, `2024-02-29T08:30[:15[.123]]` or a blank for the T, then nothing, `Z` or an offset, also after a blank;
+ * `20240229T083015`; also with slashes, `2024/02/29`) or digits (see `dateOfDigits`) from UTF-8 bytes and gives milliseconds on the wall clock of the
  * zone, counted like UTC. A text without an offset is taken as that wall clock already. Outer blanks count for nothing, as in
  * numbers. NaN: not a date.
  */
@@ -19,7 +19,11 @@ export function readIsoDate(bytes: Uint8Array, from: number, to: number, zone: T
   const length = end - start
   if (length < 8 || length > 40) return Number.NaN
   const dash = bytes[start + 4]
-  if (dash !== 0x2d && dash !== 0x2f) return readDigits(bytes, start, end, zone)
+  if (dash !== 0x2d && dash !== 0x2f) {
+    return (bytes[start + 8]! | 0x20) === 0x74
+      ? readBasic(bytes, start, end, zone)
+      : readDigits(bytes, start, end, zone)
+  }
   if (length < 10 || bytes[start + 7] !== dash) return Number.NaN
   const year = two(bytes, start) * 100 + two(bytes, start + 2)
   const month = two(bytes, start + 5)
@@ -28,7 +32,7 @@ export function readIsoDate(bytes: Uint8Array, from: number, to: number, zone: T
   if (length === 10 || Number.isNaN(midnight)) return midnight
   const separator = bytes[start + 10]
   if (length < 16 || (separator !== 0x54 && separator !== 0x74 && separator !== 0x20)) return Number.NaN
-  return readTime(bytes, start + 11, end, midnight, zone)
+  return readTime(bytes, start + 11, end, { midnight, colon: 1, zone })
 }
 
 /** A part that is no number is NaN, and so is the whole. */
@@ -58,17 +62,31 @@ function readDigits(bytes: Uint8Array, start: number, end: number, zone: Timezon
   return dateOfDigits(value, end - start, zone)
 }
 
-function readTime(bytes: Uint8Array, start: number, end: number, midnight: number, zone: Timezone): number {
+/** `20240229T0830[15]`, the basic form of ISO 8601. */
+function readBasic(bytes: Uint8Array, start: number, end: number, zone: Timezone): number {
+  if (end - start < 13) return Number.NaN
+  const year = two(bytes, start) * 100 + two(bytes, start + 2)
+  const midnight = midnightOf(year, two(bytes, start + 4), two(bytes, start + 6))
+  return readTime(bytes, start + 9, end, { midnight, colon: 0, zone })
+}
+
+/** `colon`: characters between hours, minutes and seconds. */
+function readTime(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  { midnight, colon, zone }: { midnight: number; colon: 0 | 1; zone: Timezone },
+): number {
   const hour = two(bytes, start)
-  const minute = two(bytes, start + 3)
-  if (bytes[start + 2] !== 0x3a || !(hour <= 23 && minute <= 59)) return Number.NaN
-  let at = start + 5
+  const minute = two(bytes, start + 2 + colon)
+  if ((colon === 1 && bytes[start + 2] !== 0x3a) || !(hour <= 23 && minute <= 59)) return Number.NaN
+  let at = start + 4 + colon
   let millis = 0
-  if (at < end && bytes[at] === 0x3a) {
-    if (at + 3 > end) return Number.NaN
-    const second = two(bytes, at + 1)
+  if (at < end && (colon === 1 ? bytes[at] === 0x3a : isDigit(bytes[at]!))) {
+    if (at + colon + 2 > end) return Number.NaN
+    const second = two(bytes, at + colon)
     if (!(second <= 59)) return Number.NaN
-    at += 3
+    at += colon + 2
     millis = second * 1000
     if (at < end && (bytes[at] === 0x2e || bytes[at] === 0x2c)) {
       const digits = at + 1
@@ -81,6 +99,7 @@ function readTime(bytes: Uint8Array, start: number, end: number, midnight: numbe
   }
   const wall = midnight + (hour * 60 + minute) * 60_000 + millis
   if (at === end) return wall
+  if (bytes[at] === BLANK) at += 1
   const offset = readOffset(bytes, at, end)
   return Number.isNaN(offset) ? Number.NaN : zone.wallClock(wall - offset)
 }

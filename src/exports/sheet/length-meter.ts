@@ -1,3 +1,5 @@
+import { type FieldDigits, NO_DIGITS } from './field-digits.ts'
+
 const BLOCK = 4 * 255
 
 /** The longest text of each slot, in UTF-16 units, for the file's report. Used where no widths are needed. */
@@ -23,6 +25,22 @@ export class LengthMeter {
   /** Numbers and the like are no texts. */
   widen(_slot: number, _width: number): void {
     // Nothing to measure.
+  }
+
+  number(_slot: number, _whole: number, _rest: number): void {
+    // Nothing to measure.
+  }
+
+  exponential(_slot: number, _bytes: Uint8Array, _at: number, _end: number): void {
+    // Nor here.
+  }
+
+  digitsOf(_slot: number): FieldDigits {
+    return NO_DIGITS
+  }
+
+  restoreDigits(_slot: number, _digits: FieldDigits): void {
+    // There are none.
   }
 
   /** The text of a spooled string, between its quotes. */

@@ -57,3 +57,16 @@ export function isUsableFormat(format: string): boolean {
 export function showsTime(format: string): boolean {
   return /[hs]/i.test(format.replace(/"[^"]*"|\\.|\[\$?[^\]]*\]/g, ''))
 }
+
+const SECOND = 1_000
+
+/**
+ * Milliseconds of the smallest part of a second that a date format shows, a second where it shows none: spreadsheets round to the
+ * second, and would show the next day for 23:59:59.999. 1 where the format shows no date at all.
+ */
+export function shownMillis(format: string): number {
+  const parts = format.replace(/"[^"]*"|\\.|_.|\*.|\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi, '')
+  if (!/[ymdhs]/i.test(parts)) return 1
+  const fractions = Array.from(parts.matchAll(/s\]?\.(0+)/gi), ([, zeros]) => zeros!.length)
+  return SECOND / 10 ** Math.min(3, Math.max(0, ...fractions))
+}

@@ -41,6 +41,8 @@ export interface TotalsPlan {
   style: CellStyle
   /** With row headers: a row below each of them, with its title followed by this. */
   subtotalEnding?: string
+  /** Of a row header that goes on in the next file, or began in one before; `{n}` is the number of the part. */
+  subtotalPartEnding?: string
   subtotalStyle?: CellStyle
 }
 
@@ -92,6 +94,8 @@ export interface DataColumn {
   /** Evaluated on each cell's value; the first that holds wins and overrides `style`. */
   conditions: { when: Condition; style: CellStyle }[]
   total?: Total
+  /** Of the total, where the column has no format. */
+  totalFormat?: string
 }
 
 export interface RichRun {

@@ -54,6 +54,7 @@ export function planSheet(request: SheetRequest): SheetPlan {
   if (request.title) top.title(request.title)
   if (request.summary) top.text(request.summary)
   top.header(request.header, 'header')
+  if (headers.columns.length === 0) top.text(NO_ROWS[languageOf(`${request.title} ${request.name}`)])
   top.place(headers.cells, Array(headers.rows).fill(undefined))
   const bottom = new AreaBuilder(width, theme)
   bottom.header(request.footer, 'footer')
@@ -204,18 +205,24 @@ function layoutRowHeads(rows: readonly RowNode[], columns: number[], theme: Them
 
 /** In the language of the template's titles: what is written in kana, in Han characters, in anything else. */
 const TITLES = {
-  japanese: { title: '合計', partTitle: '合計（第{n}部）', subtotalEnding: ' 小計' },
-  chinese: { title: '合计', partTitle: '合计（第{n}部分）', subtotalEnding: ' 小计' },
-  other: { title: 'Total', partTitle: 'Total (part {n})', subtotalEnding: ' subtotal' },
+  japanese: { title: '合計', subtotal: ' 小計', part: '（第{n}部）' },
+  chinese: { title: '合计', subtotal: ' 小计', part: '（第{n}部分）' },
+  other: { title: 'Total', subtotal: ' subtotal', part: ' (part {n})' },
 }
+
+/** Of a sheet that has not even columns. */
+const NO_ROWS = { japanese: 'データなし', chinese: '无数据', other: 'No data' }
 
 /** The row of totals, where a column of the template has one. */
 function totalsOf({ columns, rows, leaves, subtotals }: Template, theme: Theme): { totals?: TotalsPlan } {
   if (leaves.every(({ total }) => total === undefined)) return {}
-  const { subtotalEnding, ...titles } =
-    TITLES[languageOf([...titlesOf(columns), ...titlesOf(rows)].join(' '))]
-  const below = subtotals && { subtotalEnding, subtotalStyle: theme.subtotal }
-  return { totals: { ...titles, style: theme.total, ...below } }
+  const { title, subtotal, part } = TITLES[languageOf([...titlesOf(columns), ...titlesOf(rows)].join(' '))]
+  const below = subtotals && {
+    subtotalEnding: subtotal,
+    subtotalPartEnding: `${subtotal}${part}`,
+    subtotalStyle: theme.subtotal,
+  }
+  return { totals: { title, partTitle: `${title}${part}`, style: theme.total, ...below } }
 }
 
 function languageOf(text: string): keyof typeof TITLES {

@@ -1,3 +1,4 @@
+import { counted } from '../../kernel/index.ts'
 import { ConditionBudget, templateError, tooCostly } from '../condition/index.ts'
 import type { CellStyle } from '../sheet/index.ts'
 import { entriesOf, isJsonObject, isNothing, memberOf } from './json-shape.ts'
@@ -156,7 +157,7 @@ function assemble(
   const leaves = leavesOf(columns)
   const width = leaves.length + (rows.length > 0 ? rowDepth(rows) - 1 : 0)
   if (width > COLUMN_LIMITS.leaves) {
-    throw templateError(path, `${width} columns, and a sheet has ${COLUMN_LIMITS.leaves}`)
+    throw templateError(path, `${counted(width, 'column')}, and a sheet has ${COLUMN_LIMITS.leaves}`)
   }
   refuseVastReserve(rows, width, path)
   refuseRepeats(leaves, path)

@@ -21,8 +21,10 @@ export interface PinnedThread {
 
 interface Member {
   thread: Thread
-  /** Its tasks, or what is pinned to it. */
-  load: number
+  /** Its tasks, while nothing is pinned to it. */
+  tasks: number
+  /** How much is pinned to it. While there is something, it takes no tasks. */
+  pins: number
 }
 
 interface Waiting {
@@ -39,12 +41,12 @@ const TASKS_A_THREAD = 2
  * use and kept, warm, for all exports; exports take turns task by task.
  *
  * A thread whose task was given up (a cancelled export, one that took too long) is ended; what waited for it goes to another.
- * Work that keeps its state in a thread would be lost with it, so that has threads of its own, which are not ended.
+ * Work that keeps its state in a thread would be lost with it, so a thread takes either tasks or what is pinned to it. An export
+ * first pins and then has tasks: one that is alone needs `size` threads, and however many there are, twice as many will do.
  */
 export class ThreadPool {
   readonly size: number
   readonly #members: Member[] = []
-  readonly #pinned: Member[] = []
   readonly #waiting: Waiting[] = []
   #closed = false
 
@@ -54,9 +56,9 @@ export class ThreadPool {
 
   /** Starts the threads ahead of the first task, and lets them load what it needs. */
   warmUp(taskFunction: Pick<TaskFunction<unknown, unknown>, 'module' | 'name'>): void {
-    this.#start(this.#members)
     const ignore = () => undefined
-    for (const { thread } of this.#members)
+    while (!this.#closed && this.#forTasks().length < this.size) this.#start()
+    for (const { thread } of this.#forTasks())
       thread.give({ taskFunction, transfer: [], resolve: ignore, reject: ignore })
   }
 
@@ -67,9 +69,9 @@ export class ThreadPool {
   ): Promise<Result> {
     return new Promise((resolve, reject) => {
       const start = (member: Member) => {
-        member.load++
+        member.tasks++
         const end = (settle: () => void) => {
-          member.load--
+          member.tasks--
           settle()
           this.#pump()
         }
@@ -91,9 +93,10 @@ export class ThreadPool {
 
   pin(): PinnedThread {
     if (this.#closed) throw stopped()
-    this.#start(this.#pinned)
-    const member = least(this.#pinned)
-    member.load++
+    const pinned = this.#members.filter(({ pins }) => pins > 0)
+    const free = this.#members.find(({ pins, tasks }) => pins === 0 && tasks === 0)
+    const member = pinned.length < this.size ? (free ?? this.#start()) : least(pinned, 'pins')
+    member.pins++
     return {
       run: <Task, Result>(
         taskFunction: TaskFunction<Task, Result>,
@@ -110,7 +113,8 @@ export class ThreadPool {
           })
         }),
       release: () => {
-        member.load--
+        member.pins--
+        this.#pump()
       },
     }
   }
@@ -118,31 +122,39 @@ export class ThreadPool {
   async close(): Promise<void> {
     this.#closed = true
     this.#pump()
-    const members = [...this.#members.splice(0), ...this.#pinned.splice(0)]
-    await Promise.all(members.map(({ thread }) => thread.stop()))
+    await Promise.all(this.#members.splice(0).map(({ thread }) => thread.stop()))
   }
 
-  #start(members: Member[]): void {
-    while (!this.#closed && members.length < this.size) {
-      const member = { thread: new Thread(() => members.splice(members.indexOf(member), 1)), load: 0 }
-      members.push(member)
-    }
+  #start(): Member {
+    const gone = () => this.#members.splice(this.#members.indexOf(member), 1)
+    const member: Member = { thread: new Thread(gone), tasks: 0, pins: 0 }
+    this.#members.push(member)
+    return member
+  }
+
+  #forTasks(): Member[] {
+    return this.#members.filter(({ pins }) => pins === 0).slice(0, this.size)
   }
 
   #pump(): void {
     while (this.#waiting.length > 0) {
-      this.#start(this.#members)
       const next = this.#waiting[0]!
       const refused = this.#closed ? stopped() : next.signal.aborted ? next.signal.reason : undefined
-      const member = refused === undefined ? least(this.#members) : undefined
-      if (member && member.load >= TASKS_A_THREAD) return
+      const member = refused === undefined ? this.#idlest() : undefined
+      if (member && member.tasks >= TASKS_A_THREAD) return
       this.#waiting.shift()
       if (member) next.start(member)
       else next.reject(refused)
     }
   }
+
+  #idlest(): Member {
+    const members = this.#forTasks()
+    const member = members.length > 0 ? least(members, 'tasks') : undefined
+    return member && (member.tasks === 0 || members.length === this.size) ? member : this.#start()
+  }
 }
 
-function least(members: readonly Member[]): Member {
-  return members.reduce((best, member) => (member.load < best.load ? member : best))
+function least(members: readonly Member[], by: 'tasks' | 'pins'): Member {
+  return members.reduce((best, member) => (member[by] < best[by] ? member : best))
 }

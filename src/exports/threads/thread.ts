@@ -1,4 +1,5 @@
 import { getCompileCacheDir } from 'node:module'
+import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { AppError, bestEffort, ERRORS } from '../../kernel/index.ts'
 import { errorOf } from './failure.ts'
@@ -20,6 +21,12 @@ export interface Job {
 /** How long a cancelled job may still take: most end sooner than a new thread starts. */
 const GRACE_MS = 500
 
+/**
+ * Far more than a thread needs. V8 lets a heap whose limit is 2 GB or more grow to four times what is in use before it collects
+ * garbage, and one with this limit to 1.6 times.
+ */
+const OLD_GENERATION_MB = Math.min(1_024, getHeapStatistics().heap_size_limit / 2 ** 20)
+
 /** One thread of a pool, and the jobs it has been given. It does them in that order, so the first one is under way. */
 export class Thread {
   readonly #worker: Worker
@@ -35,8 +42,11 @@ export class Thread {
     const cache = getCompileCacheDir()
     this.#worker = new Worker(neighbour(import.meta.url, 'worker'), {
       env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
-      // Kept small: a thread makes next to no garbage, and four of them would hold on to it.
-      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+      resourceLimits: {
+        // Kept small: a thread makes next to no garbage, and four of them would hold on to it.
+        maxYoungGenerationSizeMb: 8,
+        maxOldGenerationSizeMb: OLD_GENERATION_MB,
+      },
     })
     this.#worker.unref()
     this.#worker.on('message', (answer: WorkerAnswer) => this.#settle(answer))

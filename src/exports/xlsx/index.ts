@@ -1,4 +1,4 @@
-export type { SheetInput } from './layout/prepare-sheet.ts'
+export type { SheetInput } from './layout/index.ts'
 export type { SpoolSegment } from './pieces.ts'
 export { readWorkbook, type SeenRow } from './read/read-workbook.ts'
 export { writeWorkbook } from './write-workbook.ts'

@@ -1,9 +1,9 @@
-import { awaitedLater, orAborted } from '../../kernel/index.ts'
+import { awaitedLater, freeMemory, orAborted } from '../../kernel/index.ts'
 import { addFacts, noFacts } from '../sheet/index.ts'
 import { type ThreadPool, taskFunction } from '../threads/index.ts'
 import { MAX_ROWS } from './cell-reference.ts'
 import type { EncodedPiece, PieceTask } from './encode/index.ts'
-import type { PreparedSheet } from './layout/prepare-sheet.ts'
+import type { PreparedSheet } from './layout/index.ts'
 import { deflate, type PartFile } from './part-file.ts'
 import { type CellLink, linkBytes, MAX_LINKS } from './parts/index.ts'
 import { type Piece, splitPiece } from './pieces.ts'
@@ -79,6 +79,8 @@ export class SheetWriter {
   endRow = 0
   pictured = 0
   firstPictured: string | null = null
+  replaced = 0
+  firstReplaced: string | null = null
 
   constructor(
     deps: { pool: ThreadPool; volumes: Volumes },
@@ -169,8 +171,9 @@ export class SheetWriter {
     }
     if (!this.#part) await this.#beginSheet(part)
     await part.append(encoded)
+    freeMemory(...encoded.chunks)
     this.#account(next, encoded, part)
-    for (const head of next.piece.ends) await this.#endHead(head, part)
+    for (const head of next.piece.ends) await this.#endHead(head, part, false)
     return true
   }
 
@@ -190,6 +193,8 @@ export class SheetWriter {
     this.#linkBytes = linkBytes(this.#links)
     this.pictured += encoded.pictured
     this.firstPictured ??= encoded.firstPictured
+    this.replaced += encoded.replaced
+    this.firstReplaced ??= encoded.firstReplaced
   }
 
   /** A file that is at least half full is ended before the piece; otherwise the piece is halved. */
@@ -218,7 +223,7 @@ export class SheetWriter {
     const part = this.#part!
     const { tail, names, totals } = this.#sheet
     // A row header that goes on in the next file has a subtotal in each.
-    for (const head of totals?.openHeads() ?? []) await this.#endHead(head, part)
+    for (const head of totals?.openHeads() ?? []) await this.#endHead(head, part, !bottom)
     const dataEnd = this.#nextRow
     if (totals) {
       const isWhole = bottom && this.#files === 1
@@ -235,8 +240,9 @@ export class SheetWriter {
     this.#nextRow = this.#firstRow
   }
 
-  async #endHead(head: EndedHead, part: PartFile): Promise<void> {
-    await part.append(deflate(this.#sheet.totals!.endHead(head, this.#nextRow)))
+  async #endHead(head: EndedHead, part: PartFile, goesOn: boolean): Promise<void> {
+    const place = { part: this.#files, goesOn }
+    await part.append(deflate(this.#sheet.totals!.endHead(head, this.#nextRow, place)))
     this.#nextRow += 1
   }
 

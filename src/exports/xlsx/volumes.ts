@@ -1,5 +1,6 @@
-import { rename, rm } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { clearAway } from '../../kernel/index.ts'
 import { PartFile } from './part-file.ts'
 import type { BookProperties } from './parts/index.ts'
 
@@ -58,7 +59,7 @@ export class Volumes {
         files.push({ path, rows, bytes })
       }
     } catch (error) {
-      await Promise.all(files.map(({ path }) => rm(path, { force: true })))
+      await clearAway(...files.map(({ path }) => path))
       throw error
     }
     return files
@@ -68,6 +69,6 @@ export class Volumes {
     await this.#current?.part.close()
     const names = this.#finished.map(({ temporary }) => temporary)
     if (this.#current) names.push(this.#current.temporary)
-    await Promise.all(names.map((path) => rm(path, { force: true })))
+    await clearAway(...names)
   }
 }

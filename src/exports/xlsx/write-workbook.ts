@@ -1,8 +1,8 @@
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, counted, ERRORS } from '../../kernel/index.ts'
 import { type ColumnCounts, countsOf, Timezone } from '../sheet/index.ts'
 import type { ThreadPool } from '../threads/index.ts'
 import { columnLetters, MAX_COLUMNS } from './cell-reference.ts'
-import { type PreparedSheet, prepareSheet, type SheetInput } from './layout/prepare-sheet.ts'
+import { type PreparedSheet, prepareSheet, type SheetInput } from './layout/index.ts'
 import { type BookProperties, StyleBook } from './parts/index.ts'
 import { SheetWriter, SLICES } from './sheet-writer.ts'
 import { Volumes, type WrittenFile } from './volumes.ts'
@@ -70,13 +70,15 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
       const cuts = columns.reduce((sum, column) => sum + column.cuts, 0)
       if (cuts > 0) warnings.push(cutWarning(sheet.name, cuts, writer.firstCut!))
       if (writer.linksLeft > 0) {
-        const left = `${writer.linksLeft} addresses are plain texts, because a sheet may have 65,530 links`
+        const left = `${counted(writer.linksLeft, 'address is a plain text', 'addresses are plain texts')}, because a sheet may have 65,530 links`
         warnings.push(`sheet "${sheet.name}": ${left}`)
       }
       for (const { column, cells } of sheet.totals?.leftOut ?? [])
         warnings.push(leftOutWarning(sheet, column, cells))
       if (writer.pictured > 0)
         warnings.push(pictureWarning(sheet.name, writer.pictured, writer.firstPictured!))
+      if (writer.replaced > 0)
+        warnings.push(replacedWarning(sheet.name, writer.replaced, writer.firstReplaced!))
     }
     book.signal.throwIfAborted()
     return { files: await volumes.publish(), warnings, counts, endRows }
@@ -102,18 +104,23 @@ function checkBook({ sheets, timezone }: Book): void {
 }
 
 function cutWarning(sheet: string, cuts: number, first: string): string {
-  const texts = cuts === 1 ? 'one text was' : `${cuts} texts were`
+  const texts = counted(cuts, 'text was', 'texts were')
   return `sheet "${sheet}": ${texts} longer than 32,767 characters and cut there, the first in ${first}`
 }
 
 function leftOutWarning({ name, plan }: PreparedSheet, column: number, cells: number): string {
-  const what = cells === 1 ? 'one value is no number' : `${cells} values are no numbers`
+  const what = counted(cells, 'value is no number', 'values are no numbers')
   return `sheet "${name}": in column ${columnLetters(column)} ${what}, and the ${plan.columns[column]!.total} below it leaves them out`
 }
 
 function pictureWarning(sheet: string, count: number, first: string): string {
-  const texts = count === 1 ? 'one text has' : `${count} texts have`
+  const texts = counted(count, 'text has', 'texts have')
   return `sheet "${sheet}": ${texts} control characters, which a workbook cannot hold; they are shown as \u2400 to \u241f, the first in ${first}`
+}
+
+function replacedWarning(sheet: string, count: number, first: string): string {
+  const texts = counted(count, 'text has', 'texts have')
+  return `sheet "${sheet}": ${texts} U+FFFE or U+FFFF, which are no characters; they are shown as \ufffd, the first in ${first}`
 }
 
 const MAX_LENGTH = 31

@@ -3,6 +3,8 @@ export const MAX_TEXT = 32_767
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what XML cannot carry
 const ILLEGAL = /[\u0000-\u0008\u000b-\u001f\ufffe\uffff]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what XML cannot carry
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f]/
 const LINE_ENDS = /\r\n?|[\v\f]/g
 /** Inside of what a reader may take for an escape of Excel's, such as `_x000D_`. */
 const INSIDE_ESCAPE = /(?<=_x[0-9A-Fa-f]{2})(?=[0-9A-Fa-f]{2}_)/
@@ -21,9 +23,12 @@ function picture(char: string): string {
   return char < ' ' ? String.fromCharCode(0x2400 + char.charCodeAt(0)) : '\ufffd'
 }
 
-/** Whether a text holds what a workbook has no place for, see `readableText`. Line ends do not count. */
-export function hasIllegal(text: string): boolean {
-  return text.replace(LINE_ENDS, '').search(ILLEGAL) >= 0
+/** What is no character, and has no picture. */
+export const NO_CHARACTER = /[\ufffe\uffff]/
+
+/** Whether a text holds control characters that a workbook has no place for, see `readableText`. Line ends do not count. */
+export function hasControls(text: string): boolean {
+  return CONTROLS.test(text.replace(LINE_ENDS, ''))
 }
 
 /** For texts that are readable already. */

@@ -3,6 +3,11 @@ import { AppError, ERRORS, excerpt } from '../../../kernel/index.ts'
 import type { PageAnswer } from '../pages/index.ts'
 
 const UTF_8 = new Set(['utf-8', 'utf8', 'unicode-1-1-utf-8'])
+/** By the bytes of the mark. */
+const UTF_16 = new Map([
+  ['fffe', 'utf-16le'],
+  ['feff', 'utf-16be'],
+])
 const NEWLINE = 0x0a
 
 /** Makes the error of a body that cannot be decoded. */
@@ -15,6 +20,31 @@ export function inUtf8({ headers, body }: PageAnswer, failure: Undecodable): Pag
   return decoded(body, decoderFor(charset, failure), failure)
 }
 
+/** The same of one answer that has all rows: without a charset, the mark that UTF-16 begins with says it too. */
+export function streamInUtf8(answer: PageAnswer): AsyncIterable<Uint8Array> {
+  const isNamed = charsetOf(answer.headers['content-type']) !== undefined
+  return isNamed ? inUtf8(answer, streamNotText) : byMark(answer.body)
+}
+
+async function* byMark(body: PageAnswer['body']): AsyncGenerator<Uint8Array> {
+  let start: Buffer = Buffer.alloc(0)
+  let decoder: InstanceType<typeof TextDecoder> | null | undefined
+  const text = (chunk: Uint8Array) => (decoder ? decodeChunk(decoder, streamNotText, chunk) : chunk)
+  for await (const chunk of body) {
+    if (decoder !== undefined) {
+      yield text(chunk)
+      continue
+    }
+    start = Buffer.concat([start, chunk])
+    if (start.length < 2) continue
+    const charset = UTF_16.get(start.toString('hex', 0, 2))
+    decoder = charset === undefined ? null : decoderFor(charset, streamNotText)
+    yield text(start)
+  }
+  if (decoder === undefined && start.length > 0) yield start
+  if (decoder) yield decodeChunk(decoder, streamNotText)
+}
+
 /** Of one page. */
 export function pageNotJson(page: number): Undecodable {
   return (reason, retryable) =>
@@ -22,7 +52,7 @@ export function pageNotJson(page: number): Undecodable {
 }
 
 /** Of one answer that has all rows. */
-export function streamNotText(reason: string): AppError {
+function streamNotText(reason: string): AppError {
   return new AppError(ERRORS.SOURCE_CHARSET, `the answer is not readable as text: ${reason}`, {
     retryable: false,
   })
@@ -31,7 +61,7 @@ export function streamNotText(reason: string): AppError {
 export function lineNotUtf8(line: number): AppError {
   return new AppError(
     ERRORS.SOURCE_CHARSET,
-    `line ${line} is not valid UTF-8; answer in UTF-8, or name the charset in the Content-Type (text/csv; charset=gbk)`,
+    `line ${line} is not valid UTF-8; answer in UTF-8, or name the charset in the Content-Type (charset=gbk)`,
     { retryable: false, details: { line } },
   )
 }
@@ -74,7 +104,7 @@ function linesBeforeFault(bytes: Buffer): number {
   }
 }
 
-function newlines(bytes: Buffer): number {
+export function newlines(bytes: Uint8Array): number {
   let lines = 0
   for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines++
   return lines
@@ -99,13 +129,19 @@ async function* decoded(
   decoder: InstanceType<typeof TextDecoder>,
   failure: Undecodable,
 ): AsyncGenerator<Uint8Array> {
-  const decode = (chunk?: Uint8Array): Uint8Array => {
-    try {
-      return Buffer.from(chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode())
-    } catch {
-      throw failure(`it is not valid ${decoder.encoding}, as its Content-Type says`, true)
-    }
+  for await (const chunk of body) yield decodeChunk(decoder, failure, chunk)
+  yield decodeChunk(decoder, failure)
+}
+
+/** Without a chunk: what is left at the end. */
+function decodeChunk(
+  decoder: InstanceType<typeof TextDecoder>,
+  failure: Undecodable,
+  chunk?: Uint8Array,
+): Uint8Array {
+  try {
+    return Buffer.from(chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode())
+  } catch {
+    throw failure(`it is not valid ${decoder.encoding}, as its Content-Type or byte order mark says`, true)
   }
-  for await (const chunk of body) yield decode(chunk)
-  yield decode()
 }

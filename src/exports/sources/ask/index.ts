@@ -1,4 +1,4 @@
-export { inUtf8, lineNotUtf8, onlyUtf8, streamNotText } from './decode-charset.ts'
+export { lineNotUtf8, newlines, onlyUtf8, streamInUtf8 } from './decode-charset.ts'
 export { type PageRange, planFetch, rowsOfPage } from './fetch-plan.ts'
 export { MIN_BYTES_PER_SECOND, PageGetter } from './page-getter.ts'
 export { PAGE_RETRY, type RetryOptions, retryPage, type Trouble } from './page-retry.ts'

@@ -1,4 +1,4 @@
-import { AppError, type Clock, ERRORS, traced, withDeadline } from '../../../kernel/index.ts'
+import { AppError, type Clock, counted, ERRORS, traced, withDeadline } from '../../../kernel/index.ts'
 import { parseRetryAfter } from '../../../net/index.ts'
 import { discard, isWorthRetrying, type PageAnswer, type PageBody, type PageSource } from '../pages/index.ts'
 import { inUtf8, pageNotJson } from './decode-charset.ts'
@@ -51,7 +51,10 @@ export class PageGetter {
     for (let wait = this.#notBefore - clock.now(); wait > 0; wait = this.#notBefore - clock.now())
       await clock.sleep(wait, signal)
     const late = () =>
-      new AppError(ERRORS.SOURCE_UNREACHABLE, `page ${page} took longer than ${pageTimeoutMs / 1000} seconds`)
+      new AppError(
+        ERRORS.SOURCE_UNREACHABLE,
+        `page ${page} took longer than ${counted(pageTimeoutMs / 1000, 'second')}`,
+      )
     const pace = new Pace(page, this.#options.minBytesPerSecond ?? MIN_BYTES_PER_SECOND)
     await withDeadline(clock, { ms: pageTimeoutMs, signal, late }, async (inner) => {
       const answer = await source.get(page, pageSize, inner)
@@ -117,7 +120,7 @@ class Pace {
     if (this.#bytes < (this.#minBytesPerSecond * ms) / 1_000)
       throw new AppError(
         ERRORS.SOURCE_TOO_SLOW,
-        `page ${this.#page} came with fewer than ${this.#minBytesPerSecond} bytes per second`,
+        `page ${this.#page} came with fewer than ${counted(this.#minBytesPerSecond, 'byte')} per second`,
       )
     this.#since = now
     this.#bytes = 0

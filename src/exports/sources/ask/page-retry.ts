@@ -2,6 +2,7 @@ import {
   AppError,
   type Backoff,
   type Clock,
+  counted,
   DEFAULT_BACKOFF,
   ERRORS,
   type ErrorKind,
@@ -77,7 +78,7 @@ export async function retryPage<T>(
 function exhausted(failure: AppError, tried: number): AppError {
   if (tried === 1) return failure
   const { kind, details, retryAfter } = failure
-  return new AppError(kind, `${failure.message} (asked ${tried} times in this attempt)`, {
+  return new AppError(kind, `${failure.message} (asked ${counted(tried, 'time')} in this attempt)`, {
     cause: failure,
     details,
     retryable: !CONTENT.includes(kind),

@@ -1,4 +1,4 @@
-import { AppError, ERRORS, messageOf } from '../../../kernel/index.ts'
+import { AppError, counted, ERRORS, messageOf } from '../../../kernel/index.ts'
 import { askSource, type HttpAccess, type HttpSource, openHttpRows, readHttpSource } from '../http/index.ts'
 import { discard } from '../pages/index.ts'
 import type { Diagnosis, Finding } from './doctor.ts'
@@ -47,13 +47,8 @@ async function diagnosisOf(
       failures.push(error)
     }
   }
-  const [{ reason, source }] = guesses
-  const message = `${reason}, but: ${messageOf(failures[0])}`
-  return {
-    findings: [{ level: 'fail', check: 'answer', message }],
-    recommendation: null,
-    source: { kind: 'http', ...source },
-  }
+  const message = `${guesses[0].reason}, but: ${messageOf(failures[0])}`
+  return { findings: [{ level: 'fail', check: 'answer', message }], recommendation: null }
 }
 
 async function look(access: HttpAccess, { url, headers, signal }: GuessOptions): Promise<SeenAnswer> {
@@ -87,7 +82,11 @@ async function tryOut(
     const seen = new Set<string>()
     let count = 0
     let pages = 0
+    const isFromZero = source.paging?.style === 'page' && source.paging.first === 0
     for await (const page of rows.pages()) {
+      // For page 0 some give nothing, and some everything at once.
+      if (isFromZero && pages === 0 && (page.rows === 0 || page.rows > SIZE))
+        throw new AppError(ERRORS.SOURCE_PAGE_REPEATED, 'page 0 is no page')
       const text =
         typeof page.text === 'string' ? page.text : page.text.bytes.toString('latin1', 0, page.text.length)
       if (page.rows > 1 && seen.has(text))
@@ -103,12 +102,12 @@ async function tryOut(
       {
         level: count === 0 ? 'warn' : 'ok',
         check: 'total',
-        message: `${count} rows in ${pages} pages, ${of}`,
+        message: `${counted(count, 'row')} in ${counted(pages, 'page')}, ${of}`,
       },
       {
         level: 'ok',
         check: 'shape',
-        message: `${rows.columns.length} keys: ${rows.columns
+        message: `${counted(rows.columns.length, 'key')}: ${rows.columns
           .slice(0, 8)
           .map(({ name }) => name)
           .join(', ')}`,

@@ -1,4 +1,4 @@
-import { type Clock, DEFAULT_BACKOFF, messageOf } from '../../../kernel/index.ts'
+import { type Clock, counted, DEFAULT_BACKOFF, messageOf } from '../../../kernel/index.ts'
 import { PageGetter, planFetch, rowsOfPage } from '../ask/index.ts'
 import { askProbe } from '../fetch/index.ts'
 import type { HttpSource } from '../http/index.ts'
@@ -61,7 +61,9 @@ class SourceDoctor {
       this.#say(
         probe.total === 0 ? 'warn' : 'ok',
         'total',
-        probe.total === 0 ? 'has no rows at all' : `has ${probe.total} rows with ${probe.keys.length} keys`,
+        probe.total === 0
+          ? 'has no rows at all'
+          : `has ${counted(probe.total, 'row')} with ${counted(probe.keys.length, 'key')}`,
       )
       const speeds = probe.total === 0 ? new Map<number, number>() : await this.#tryPages(probe)
       return { findings: this.#findings, recommendation: this.#recommend(probe, speeds) }
@@ -85,12 +87,16 @@ class SourceDoctor {
         const wanted = rowsOfPage(0, pageSize, probe.total)
         this.#checkTotal(probe, first)
         if (first.rows.length !== wanted) {
-          const reason = `page_size=${pageSize} gave ${first.rows.length} rows, it must give ${wanted}`
+          const reason = `page_size=${pageSize} gave ${counted(first.rows.length, 'row')}, it must give ${wanted}`
           this.#say('fail', 'shape', reason)
           continue
         }
         speeds.set(pageSize, took)
-        this.#say(took > SLOW_PAGE_MS ? 'warn' : 'ok', 'latency', `${pageSize} rows per page take ${took} ms`)
+        this.#say(
+          took > SLOW_PAGE_MS ? 'warn' : 'ok',
+          'latency',
+          `${counted(pageSize, 'row')} per page take ${took} ms`,
+        )
         if (!looked) await this.#compare(probe, pageSize, first)
         looked = true
         if (pageSize >= probe.total) break
@@ -161,7 +167,7 @@ class SourceDoctor {
     return {
       pageSize,
       fetchers,
-      reason: `about ${seconds} s for ${total} rows at ${Math.round(rate * 1_000)} rows/s a fetcher`,
+      reason: `about ${seconds} s for ${counted(total, 'row')} at ${Math.round(rate * 1_000)} rows/s a fetcher`,
     }
   }
 

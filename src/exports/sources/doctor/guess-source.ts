@@ -93,6 +93,10 @@ const RULES: Rule[] = [
     isRows(content) && (totalElements !== undefined || (isObject(page) && page.totalElements !== undefined))
       ? [{ reason: 'content and totalElements of Spring Data', source: { preset: 'spring', url } }]
       : NONE,
+  ({ data, next_page_url }, { url }) =>
+    isRows(data) && next_page_url !== undefined
+      ? [{ reason: 'data and next_page_url of Laravel', source: { preset: 'laravel', url } }]
+      : NONE,
   ({ data, meta, current_page, next_cursor, per_page }, { url }) => {
     const more = isObject(meta) ? meta : { current_page, next_cursor, per_page }
     if (!isRows(data) || more.per_page === undefined) return NONE
@@ -139,24 +143,33 @@ function byNames(members: Members, { url }: SeenAnswer): Guess[] {
     const paging = isAddress
       ? ({ style: 'link', cursor: next.place } as const)
       : ({ style: 'cursor', cursor: next.place, cursor_param: parameterFor(next.key) } as const)
-    return [{ reason: `${reason}, and more by '${next.place}'`, source: { ...shape, paging } }]
+    const stated = { reason: `${reason}, and more by '${next.place}'`, source: { ...shape, paging } }
+    // It may be of no use: the same on every page, or without what the first address had.
+    return length > 1 ? [stated, ...triedOut(reason, shape)] : [stated]
   }
   if (!counted) return perhapsMore(reason, shape, length)
   if (counted.value !== length) return triedOut(reason, shape)
   return [{ reason: `${reason}, which are all`, source: { ...shape, paging: { style: 'none' } } }]
 }
 
-/** Ways of asking for a page that many sources have. */
+/**
+ * Ways of asking for a page that many sources have. From 0 is tried before from 1: a source that counts from 1 refuses page 0, or
+ * gives the first page for it, and then again, which shows; one that counts from 0 would lose its first page without a word.
+ */
 const USUAL: NonNullable<HttpSource['paging']>[] = [
-  { style: 'page', page_param: 'page', size_param: 'page_size', first: 1 },
-  { style: 'page', page_param: 'page', size_param: 'per_page', first: 1 },
-  { style: 'page', page_param: 'page', size_param: 'limit', first: 1 },
+  ...fromEither('page', 'page_size'),
+  ...fromEither('page', 'per_page'),
+  ...fromEither('page', 'limit'),
   { style: 'offset', page_param: 'offset', size_param: 'limit' },
   { style: 'offset', page_param: 'skip', size_param: 'limit' },
   { style: 'offset', page_param: 'start', size_param: 'limit' },
-  { style: 'page', page_param: '_page', size_param: '_limit', first: 1 },
-  { style: 'page', page_param: '_page', size_param: '_per_page', first: 1 },
+  ...fromEither('_page', '_limit'),
+  ...fromEither('_page', '_per_page'),
 ]
+
+function fromEither(page_param: string, size_param: string): NonNullable<HttpSource['paging']>[] {
+  return [0, 1].map((first) => ({ style: 'page', page_param, size_param, first }))
+}
 
 function parameterFor(key: string): string {
   if (/^(?:end_?)?cursor$/i.test(key)) return 'cursor'

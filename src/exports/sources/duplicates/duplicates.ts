@@ -1,4 +1,4 @@
-import { AppError, ERRORS } from '../../../kernel/index.ts'
+import { AppError, counted, ERRORS } from '../../../kernel/index.ts'
 import type { KeyCheck } from './key-check-work.ts'
 
 /** What a fetch does about rows that come twice. Null: the same page again fails it, rows with the same key are reported. */
@@ -51,21 +51,20 @@ export function warningsOf(
       `the source's total changed from ${total} to ${drift.total} while it was read (page ${drift.page}), the first one counts`,
     )
   if (samePages > 0)
-    warnings.push(
-      `${samePages === 1 ? 'one page has' : `${samePages} pages have`} the same rows as an earlier page`,
-    )
+    warnings.push(`${counted(samePages, 'page has', 'pages have')} the same rows as an earlier page`)
   if (!key || !keys) return warnings
   const repeats = repeatsOf(key, keys)
   if (repeats) warnings.push(repeats)
   if (keys.keyless === rows && rows > 0) warnings.push(noKeys(key))
-  else if (keys.keyless > 0) warnings.push(`${keys.keyless} rows have no ${key.join(', ')}`)
+  else if (keys.keyless > 0)
+    warnings.push(`${counted(keys.keyless, 'row has', 'rows have')} no ${key.join(', ')}`)
   return warnings
 }
 
 function repeatsOf(key: readonly string[], { repeats, acrossPages, examples }: KeyCheck): string | undefined {
   const [example] = examples
   if (!example) return undefined
-  const what = repeats === 1 ? 'one row repeats' : `${repeats} rows repeat`
+  const what = counted(repeats, 'row repeats', 'rows repeat')
   const moved =
     acrossPages > 0
       ? ` (${acrossPages} from another page, as when rows are added or removed while they are read)`

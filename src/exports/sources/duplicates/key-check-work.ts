@@ -57,21 +57,23 @@ function* repeatsOf({
   const rows = logs.reduce((sum, log) => sum + log.rows, 0)
   const passes = Math.max(1, Math.ceil(rows / rowsPerPass))
   const table = new PrintTable(Math.ceil(rows / passes))
+  // One for all passes: what is read makes no other garbage, so the collector would be in no hurry with one for each log.
+  const chunk = new Uint32Array(CHUNK / 4)
   const found: KeyCheck = { repeats: 0, acrossPages: 0, keyless: 0, examples: [] }
   for (let pass = 0; pass < passes; pass++) {
     table.clear()
     const examples: KeyCheck['examples'] = []
     for (const log of logs)
-      for (const { words, count, firstRow: chunkRow } of chunksOf(log)) {
+      for (const { count, firstRow: chunkRow } of chunksOf(log, chunk)) {
         for (let n = 0; n < count; n++) {
-          const a = words[n * 4]!
+          const a = chunk[n * 4]!
           if (passes > 1 && (a >>> 1) % passes !== pass) continue
           if (a === 0) {
             found.keyless++
             continue
           }
           const row = chunkRow + n
-          const first = table.add(words, n * 4, row)
+          const first = table.add(chunk, n * 4, row)
           if (first < 0) continue
           found.repeats++
           if (Math.floor(first / pageSize) !== Math.floor(row / pageSize)) found.acrossPages++
@@ -144,13 +146,12 @@ class PrintTable {
   }
 }
 
-function* chunksOf({
-  path,
-  rows,
-  firstRow,
-}: KeyCheckTask['logs'][number]): Generator<{ words: Uint32Array; count: number; firstRow: number }> {
+/** The prints of a log, chunk by chunk in the same `words`. */
+function* chunksOf(
+  { path, rows, firstRow }: KeyCheckTask['logs'][number],
+  words: Uint32Array,
+): Generator<{ count: number; firstRow: number }> {
   if (rows === 0) return
-  const words = new Uint32Array(CHUNK / 4)
   const bytes = new Uint8Array(words.buffer)
   const file = openFileSync(path)
   try {
@@ -162,7 +163,7 @@ function* chunksOf({
         if (count === 0) throw new AppError(ERRORS.SPOOL_DAMAGED, 'a log of the spool is cut off')
         done += count
       }
-      yield { words, count: wanted / PRINT_BYTES, firstRow: firstRow + row }
+      yield { count: wanted / PRINT_BYTES, firstRow: firstRow + row }
       row += wanted / PRINT_BYTES
     }
   } finally {

@@ -47,6 +47,11 @@ export class Checkpointer {
     if (this.#failure) throw this.#failure.error
   }
 
+  /** Returns when nothing is being written any more. To be awaited before the folder is left: the next one may remove it. */
+  async idle(): Promise<void> {
+    await this.#running
+  }
+
   #save(): Promise<void> {
     return this.#deps.folder.checkpoint(this.#deps.snapshot())
   }

@@ -143,7 +143,7 @@ async function readInto(
         .catch((lost: unknown) => log?.warn({ err: lost }, 'could not keep the fetched pages'))
     throw error
   } finally {
-    writer.close()
+    await writer.close()
     await pages.return?.()
   }
 }
@@ -170,6 +170,7 @@ function freshMeta(expected: ExpectedSpool, { columns }: RowFeed, clock: Clock):
     next: 0,
     segments: (rowNames ?? ['']).map(() => ({ bytes: 0, rows: 0, crc: 0, slices: [] })),
     widths: fields.map(() => 0),
+    digits: [],
     ...noCounts(fields.length),
     added: [],
     unwanted: [],
@@ -212,7 +213,7 @@ async function finished(
   range: RangeMeta,
   { fields, rowNames, feed, checks, resumed }: Finished,
 ): Promise<Spool> {
-  const { segments, widths, nulls, misfits, escaped, unwanted, added } = range
+  const { segments, widths, digits, nulls, misfits, escaped, replaced, unwanted, added } = range
   for (const [number, state] of segments.entries()) await folder.finish(number, state)
   const rows = segments.reduce((sum, segment) => sum + segment.rows, 0)
   const keys = feed.columns.map(({ name }) => name)
@@ -227,7 +228,8 @@ async function finished(
     fields: [...fields, ...added],
     unwanted,
     widths,
-    counts: { nulls, misfits, escaped },
+    digits,
+    counts: { nulls, misfits, escaped, replaced },
     rows,
     bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
     probe: { total, keys, wrapped: false, rows },

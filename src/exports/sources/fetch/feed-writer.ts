@@ -1,4 +1,5 @@
 import type { Clock } from '../../../kernel/index.ts'
+import { counted } from '../../../kernel/index.ts'
 import { type Drift, type OnDuplicates, type RowChecks, samePage } from '../duplicates/duplicates.ts'
 import { PagePrints } from '../duplicates/page-prints.ts'
 import { type FeedPage, PageBody, type RowFeed } from '../pages/index.ts'
@@ -80,7 +81,7 @@ export class FeedWriter {
   async write({ text, rows, total, next }: FeedPage): Promise<void> {
     const { maxRows, maxBytes } = this.#options.limits ?? {}
     if (maxRows !== undefined && this.#rows + rows > maxRows)
-      throw tooLarge(`the source has more than ${maxRows} rows, the most an export may have`, {
+      throw tooLarge(`the source has more than ${counted(maxRows, 'row')}, the most an export may have`, {
         rows: this.#rows + rows,
       })
     const expected = { page: this.#pages, rows, pageSize: rows, total: Number.MAX_SAFE_INTEGER }
@@ -92,9 +93,12 @@ export class FeedWriter {
     const first = this.#deps.feed.total
     if (total !== undefined && typeof first === 'number' && total !== first) this.#drift ??= { page, total }
     if (maxBytes !== undefined && taken.bytes > maxBytes)
-      throw tooLarge(`the source's rows take more than ${maxBytes} bytes, the most an export may have`, {
-        bytes: taken.bytes,
-      })
+      throw tooLarge(
+        `the source's rows take more than ${counted(maxBytes, 'byte')}, the most an export may have`,
+        {
+          bytes: taken.bytes,
+        },
+      )
     if (taken.waiting >= FLUSH_BYTES || this.#flushDue) await this.#flush()
     if (this.#deps.feed.resumable && this.#checkpointer.due) this.#checkpointer.begin()
     this.#report(taken.bytes)
@@ -115,8 +119,9 @@ export class FeedWriter {
     await this.#checkpointer.save()
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#sink.close()
+    await this.#checkpointer.idle()
   }
 
   get #flushDue(): boolean {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { AppError, type Backoff, type Clock, ERRORS, type Log } from '../../../kernel/index.ts'
+import { AppError, type Backoff, type Clock, counted, ERRORS, type Log } from '../../../kernel/index.ts'
 import type { Masking } from '../../sheet/index.ts'
 import type { ThreadPool } from '../../threads/index.ts'
 import {
@@ -124,7 +124,7 @@ async function fetchWith(
     masks = null,
   } = settings.columnsOf(probe)
   if (limits.maxRows !== undefined && probe.total > limits.maxRows)
-    throw tooLarge(`the source has ${probe.total} rows, an export may have ${limits.maxRows}`, {
+    throw tooLarge(`the source has ${counted(probe.total, 'row')}, an export may have ${limits.maxRows}`, {
       rows: probe.total,
     })
 
@@ -190,6 +190,7 @@ async function openFolder(
       next: first,
       segments: (expected.rowNames ?? ['']).map(() => ({ bytes: 0, rows: 0, crc: 0, slices: [] })),
       widths: expected.fields.map(() => 0),
+      digits: [],
       added: [],
       unwanted: [],
       pages: { bytes: 0, crc: 0 },

@@ -39,7 +39,7 @@ export interface Taken {
 /** How far a range has come, without its pages. */
 export type RangeState = Pick<
   RangeMeta,
-  'segments' | 'widths' | keyof RecordCounts | 'added' | 'unwanted' | 'pages' | 'keys'
+  'segments' | 'widths' | 'digits' | keyof RecordCounts | 'added' | 'unwanted' | 'pages' | 'keys'
 >
 
 /** What the files hold, after a flush. */
@@ -152,6 +152,7 @@ export class RangeSpooler implements PageSink {
       written,
       segments: this.#sinks.map((sink) => sink.state()),
       widths: this.#transcoder.widths,
+      digits: this.#transcoder.digits,
       added: this.#transcoder.fields.slice(this.#fields) as string[],
       unwanted: [...this.#transcoder.unwanted],
       pages: this.#pages.state(),

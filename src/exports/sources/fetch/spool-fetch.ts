@@ -1,13 +1,14 @@
 import {
   AppError,
   type Clock,
+  counted,
   ERRORS,
   follow,
   isAppError,
   type Log,
   orAborted,
 } from '../../../kernel/index.ts'
-import type { Masking } from '../../sheet/index.ts'
+import { type Masking, mostDigits, NO_DIGITS } from '../../sheet/index.ts'
 import type { ThreadPool } from '../../threads/index.ts'
 import type { PageGetter, RetryOptions } from '../ask/index.ts'
 import { CHECK_KEYS } from '../duplicates/check-keys.ts'
@@ -123,6 +124,7 @@ export class SpoolFetch implements RangeWatcher {
       unfollow()
       stop.abort()
       for (const sink of this.#sinks) sink.close()
+      await this.#checkpointer.idle()
     }
   }
 
@@ -167,6 +169,13 @@ export class SpoolFetch implements RangeWatcher {
         ...ranges.map(({ widths }, index) => widths[placesOf[index] ? placesOf[index][field]! : field] ?? 0),
       ),
     )
+    const digits = fields.map((_, field) =>
+      mostDigits(
+        ranges.map(
+          ({ digits }, index) => digits[placesOf[index] ? placesOf[index][field]! : field] ?? NO_DIGITS,
+        ),
+      ),
+    )
     const checks = { samePages: this.#samePages, key: meta.key, keys, drift: this.#drift }
     const counted = (fact: keyof RecordCounts, missing: (range: RangeMeta) => number) =>
       fields.map((_, field) =>
@@ -180,6 +189,7 @@ export class SpoolFetch implements RangeWatcher {
       nulls: counted('nulls', ({ segments }) => segments.reduce((rows, segment) => rows + segment.rows, 0)),
       misfits: counted('misfits', () => 0),
       escaped: counted('escaped', () => 0),
+      replaced: counted('replaced', () => 0),
     }
     return {
       directory: folder.directory,
@@ -187,6 +197,7 @@ export class SpoolFetch implements RangeWatcher {
       fields,
       unwanted: [...new Set(ranges.flatMap(({ unwanted }) => unwanted))],
       widths,
+      digits,
       counts,
       rows: this.#rows,
       bytes: this.#bytes,
@@ -207,7 +218,7 @@ export class SpoolFetch implements RangeWatcher {
     }
     if (limits?.maxBytes !== undefined && this.#bytes > limits.maxBytes)
       throw tooLarge(
-        `the source's rows take more than ${limits.maxBytes} bytes, the most an export may have`,
+        `the source's rows take more than ${counted(limits.maxBytes, 'byte')}, the most an export may have`,
         { bytes: this.#bytes },
       )
     this.#report()

@@ -51,6 +51,6 @@ export class ThreadedSpooler implements PageSink {
 
 /** Without the rest of a range's meta, which would be copied for nothing. */
 function pickState(state: RangeState): RangeState {
-  const { segments, widths, nulls, misfits, escaped, added, unwanted, pages, keys } = state
-  return { segments, widths, nulls, misfits, escaped, added, unwanted, pages, keys }
+  const { segments, widths, digits, nulls, misfits, escaped, replaced, added, unwanted, pages, keys } = state
+  return { segments, widths, digits, nulls, misfits, escaped, replaced, added, unwanted, pages, keys }
 }

@@ -98,6 +98,12 @@ export const HttpSource = Type.Object(
       }),
     ),
     paging: Type.Optional(Paging),
+    short_lines: Type.Optional(
+      Type.Enum(['fail', 'fill'], {
+        description:
+          'With the preset csv, a line with fewer fields than the first one: it ends the export (fail, the default), or what it lacks is null (fill), with a warning',
+      }),
+    ),
   },
   {
     title: 'HttpSource',

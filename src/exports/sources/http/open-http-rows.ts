@@ -44,9 +44,9 @@ export async function openHttpRows(
     signal,
   }
   if (plan.format === 'json') return PageWalk.open(asker, plan, settings, from)
-  const stream = await openStream(asker, plan, settings)
+  const { bytes, bounded } = await openStream(asker, plan, settings)
   if (plan.format === 'ndjson')
-    return StreamRows.open(linePages(stream), (first) => ({ keys: first ? keysOf(first) : [], grows: true }))
-  const { keys, pages } = await openCsv(stream)
-  return StreamRows.open(pages, () => ({ keys, grows: false }))
+    return StreamRows.open(linePages(bytes), (first) => ({ keys: first ? keysOf(first) : [], grows: true }))
+  const { keys, pages, warnings } = await openCsv(bytes, { bounded, fills: plan.fillsLines === true })
+  return StreamRows.open(pages, () => ({ keys, grows: false, warnings }))
 }

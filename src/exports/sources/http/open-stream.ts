@@ -1,5 +1,5 @@
-import { AppError, ERRORS, type Log } from '../../../kernel/index.ts'
-import { inUtf8, type RetryOptions, retryPage, streamNotText } from '../ask/index.ts'
+import { AppError, counted, ERRORS, isAppError, type Log, prefixed } from '../../../kernel/index.ts'
+import { newlines, type RetryOptions, retryPage, streamInUtf8 } from '../ask/index.ts'
 import { discard, isWorthRetrying } from '../pages/index.ts'
 import { askSource, type SourceAsker } from './ask-source.ts'
 import { pageRequest } from './paging/page-request.ts'
@@ -10,15 +10,23 @@ export interface StreamOptions extends RetryOptions {
   onBytes(bytes: number): void
 }
 
+const BOUNDS = ['content-length', 'transfer-encoding', 'content-encoding']
 /** As long as the export itself may take; a stream that stops altogether ends after five minutes. */
 const TIMEOUTS = { headersMs: 300_000, bodyMs: 300_000, totalMs: 24 * 3_600_000 }
+
+/** An answer with all rows. */
+export interface StreamBody {
+  bytes: AsyncIterable<Uint8Array>
+  /** It says how long it is, or where it ends: one that is cut is no whole answer. */
+  bounded: boolean
+}
 
 /** The body of one answer that holds all rows, in UTF-8. Asked for again until it begins; what breaks off later is lost. */
 export async function openStream(
   asker: SourceAsker & { log?: Log | undefined },
   plan: HttpPlan,
   options: StreamOptions,
-): Promise<AsyncIterable<Uint8Array>> {
+): Promise<StreamBody> {
   const { signal, onBytes } = options
   const start = { page: 0, offset: 0, cursor: null, link: null }
   return retryPage(asker, options, { page: 0, signal }, async () => {
@@ -32,7 +40,8 @@ export async function openStream(
       })
     }
     try {
-      return counted(inUtf8({ status, headers: Object.fromEntries(headers), body }, streamNotText), onBytes)
+      const text = streamInUtf8({ status, headers: Object.fromEntries(headers), body })
+      return { bytes: metered(text, onBytes), bounded: BOUNDS.some((name) => headers.has(name)) }
     } catch (error) {
       await discard(body)
       throw error
@@ -40,12 +49,21 @@ export async function openStream(
   })
 }
 
-async function* counted(
+/** Where it breaks off, the error says how far it came: the rows before that are lost with it. */
+async function* metered(
   body: AsyncIterable<Uint8Array>,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body) {
-    onBytes(chunk.length)
-    yield chunk
+  let lines = 0
+  try {
+    for await (const chunk of body) {
+      onBytes(chunk.length)
+      lines += newlines(chunk)
+      yield chunk
+    }
+  } catch (error) {
+    throw isAppError(error) && error.retryable
+      ? prefixed(error, `the answer broke off after ${counted(lines, 'line')}`)
+      : error
   }
 }

@@ -14,6 +14,8 @@ export interface HttpPlan extends SourceShape {
   totalNamed: boolean
   /** Null: as the request's `page_size` says. */
   size: number | null
+  /** Lines of a CSV with too few fields are filled with nulls. */
+  fillsLines?: boolean
 }
 
 const INLINE_COUNT = /[?&](?:\$|%24)inlinecount=/i
@@ -24,6 +26,7 @@ export function readHttpSource(source: HttpSource): HttpPlan {
   const base = SHAPES[preset]
   const style = paging.style ?? base.style
   const isStream = base.format !== 'json'
+  if (source.short_lines && base.format !== 'csv') throw invalid('short_lines', 'needs the preset csv')
   if (isStream && style !== 'none') throw invalid('paging.style', `the preset ${preset} comes in one piece`)
   const named = style === base.style ? base : { ...base, ...STYLES[style] }
   const plan: HttpPlan = {
@@ -45,6 +48,7 @@ export function readHttpSource(source: HttpSource): HttpPlan {
     // OData 2 and 3 count by another parameter, and may refuse this one.
     ...(preset === 'odata' && INLINE_COUNT.test(source.url) && { query: {} }),
     size: paging.size ?? null,
+    ...(source.short_lines === 'fill' && { fillsLines: true }),
   }
   if (preset === 'elasticsearch') plan.body = searchBody(source.body)
   check(plan, source)

@@ -1,5 +1,12 @@
 import type { FeedPage, OpenRows, PageBody } from '../pages/index.ts'
 
+interface StreamColumns {
+  keys: readonly string[]
+  grows: boolean
+  /** What is to be said of the whole, at its end. */
+  warnings?(): string[]
+}
+
 /** Rows of a stream: they come once, and the first of them are read when it is opened. */
 export class StreamRows implements OpenRows {
   readonly columns: OpenRows['columns']
@@ -7,10 +14,12 @@ export class StreamRows implements OpenRows {
   readonly #pages: AsyncGenerator<FeedPage>
   readonly #first: FeedPage | undefined
 
+  readonly warnings: () => string[]
+
   /** `columnsOf` gets the first page, which is missing for an empty stream. */
   static async open(
     pages: AsyncGenerator<FeedPage & { text: PageBody }>,
-    columnsOf: (first: PageBody | undefined) => { keys: readonly string[]; grows: boolean },
+    columnsOf: (first: PageBody | undefined) => StreamColumns,
   ): Promise<StreamRows> {
     try {
       const { value, done } = await pages.next()
@@ -25,12 +34,13 @@ export class StreamRows implements OpenRows {
   private constructor(
     pages: AsyncGenerator<FeedPage>,
     first: FeedPage | undefined,
-    { keys, grows }: { keys: readonly string[]; grows: boolean },
+    { keys, grows, warnings = () => [] }: StreamColumns,
   ) {
     this.#pages = pages
     this.#first = first
     this.columns = keys.map((name) => ({ name, type: null }))
     this.grows = grows
+    this.warnings = warnings
   }
 
   async *pages(): AsyncGenerator<FeedPage> {

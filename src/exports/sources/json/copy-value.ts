@@ -31,6 +31,10 @@ export function copyPlain(input: DataView, at: number, out: DataView, to: number
   }
 }
 
+/** Where the digits before the point of the last number ended, and whether it has an exponent. Module variables, so that copying allocates nothing. */
+export let wholeEnd = 0
+export let hasExponent = false
+
 export function copyNumber(input: Uint8Array, at: number, out: Uint8Array, to: number): number {
   const shift = to - at
   let p = at
@@ -43,6 +47,7 @@ export function copyNumber(input: Uint8Array, at: number, out: Uint8Array, to: n
     out[p + shift] = byte
     p++
   } else p = copyDigits(input, p, out, p + shift)
+  wholeEnd = p
   byte = input[p]!
   if (byte === 0x2e) {
     out[p + shift] = byte
@@ -50,7 +55,8 @@ export function copyNumber(input: Uint8Array, at: number, out: Uint8Array, to: n
     p = copyDigits(input, p, out, p + shift)
     byte = input[p]!
   }
-  if ((byte | 0x20) === 0x65) {
+  hasExponent = (byte | 0x20) === 0x65
+  if (hasExponent) {
     out[p + shift] = byte
     byte = input[++p]!
     if (byte === 0x2b || byte === 0x2d) {
@@ -96,6 +102,8 @@ function copyCompact(input: Uint8Array, at: number, end: number, out: Uint8Array
 export class ValueCopier {
   read = 0
   written = 0
+  /** Half a surrogate pair was replaced; the caller that counts it sets it back. */
+  halved = false
 
   /** The rest of a string, from a backslash on, with the closing quote. Quotes come out doubled. */
   escaped(page: Memory, at: number, target: Memory, to: number): void {
@@ -192,6 +200,7 @@ export class ValueCopier {
   #unicode(input: Uint8Array, at: number, out: Uint8Array, to: number): void {
     const found = this.#codePoint(input, at)
     const code = found < 0 ? 0xfffd : found // half a pair has no UTF-8 form
+    if (found < 0) this.halved = true
     this.written = writeCodePoint(code, out, to)
     if (code === QUOTE) out[this.written++] = QUOTE
   }

@@ -1,4 +1,4 @@
-export { copyLiteral, copyNumber, copyPlain, ValueCopier } from './copy-value.ts'
+export { copyLiteral, copyNumber, copyPlain, hasExponent, ValueCopier, wholeEnd } from './copy-value.ts'
 export { eachElement, eachMember } from './json-members.ts'
 export {
   CLOSE_BRACE,

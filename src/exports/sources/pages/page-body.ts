@@ -1,4 +1,4 @@
-import { AppError, ERRORS } from '../../../kernel/index.ts'
+import { AppError, counted, ERRORS } from '../../../kernel/index.ts'
 import type { PageAnswer } from './page-source.ts'
 
 const FIRST_SIZE = 64 * 1024
@@ -39,7 +39,7 @@ export class PageBody {
       if (this.length + chunk.length > limit)
         throw new AppError(
           ERRORS.SOURCE_PAGE_TOO_LARGE,
-          `page ${page} is larger than ${limit} bytes, a smaller page_size may help`,
+          `page ${page} is larger than ${counted(limit, 'byte')}, a smaller page_size may help`,
           { retryable: false, details: { page, limit } },
         )
       this.#reserve(this.length + chunk.length + PAGE_MARGIN)

@@ -1,9 +1,11 @@
-import { AppError, ERRORS, messageOf } from '../../../kernel/index.ts'
+import { AppError, ERRORS, messageOf, prefixed } from '../../../kernel/index.ts'
 import { JsonFault, ShapeFault, UnknownRowHead } from '../json/index.ts'
 
 /** Whatever went wrong with a page, as an error that names the page and the reason. */
 export function pageError(error: unknown, page: number): AppError {
-  if (error instanceof AppError) return named(error, page)
+  // What the network reports knows nothing of pages.
+  if (error instanceof AppError)
+    return /^page \d/.test(error.message) ? error : prefixed(error, `page ${page}`)
   if (error instanceof JsonFault)
     return new AppError(ERRORS.SOURCE_NOT_JSON, `page ${page} is not JSON: ${error.message}`, {
       cause: error,
@@ -20,17 +22,5 @@ export function pageError(error: unknown, page: number): AppError {
   return new AppError(ERRORS.SOURCE_UNREACHABLE, `page ${page} could not be fetched: ${messageOf(error)}`, {
     cause: error,
     retryable: !(error instanceof Error && 'retryable' in error && error.retryable === false),
-  })
-}
-
-/** What the network reports knows nothing of pages. */
-function named(error: AppError, page: number): AppError {
-  if (/^page \d/.test(error.message)) return error
-  const { kind, details, retryable, retryAfter } = error
-  return new AppError(kind, `page ${page}: ${error.message}`, {
-    cause: error,
-    details,
-    retryable,
-    ...(retryAfter !== undefined && { retryAfter }),
   })
 }

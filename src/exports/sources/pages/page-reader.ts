@@ -1,4 +1,4 @@
-import { AppError, ERRORS } from '../../../kernel/index.ts'
+import { AppError, counted, ERRORS } from '../../../kernel/index.ts'
 import { NO_PRINT, type Print, printOf } from '../duplicates/page-prints.ts'
 import {
   CLOSE_BRACKET,
@@ -133,16 +133,20 @@ export class PageReader {
       const advice = capped ? `; if the source gives no more per page, ${smaller}` : ''
       throw new AppError(
         ERRORS.SOURCE_SHORT_PAGE,
-        `page ${page} has ${read} rows, it must have ${rows}${advice}`,
+        `page ${page} has ${counted(read, 'row')}, it must have ${rows}${advice}`,
         { details },
       )
     }
     // Rows that were added while we read lengthen the last page. The probe's total rules: they are left out.
     const grown = ownTotal !== undefined && ownTotal > total && read <= pageSize && !this.#grouped
     if (read > rows && !grown)
-      throw new AppError(ERRORS.SOURCE_LONG_PAGE, `page ${page} has ${read} rows, it must have ${rows}`, {
-        details,
-      })
+      throw new AppError(
+        ERRORS.SOURCE_LONG_PAGE,
+        `page ${page} has ${counted(read, 'row')}, it must have ${rows}`,
+        {
+          details,
+        },
+      )
   }
 }
 

@@ -3,17 +3,20 @@ export interface RecordCounts {
   nulls: number[]
   misfits: number[]
   escaped: number[]
+  /** Texts with half a surrogate pair, which has no UTF-8 form and became U+FFFD. Counted for every kind of file. */
+  replaced: number[]
 }
 
 export function noCounts(columns: number): RecordCounts {
   const none = () => Array<number>(columns).fill(0)
-  return { nulls: none(), misfits: none(), escaped: none() }
+  return { nulls: none(), misfits: none(), escaped: none(), replaced: none() }
 }
 
-const FACTS = 3
+const FACTS = 4
 export const NO_VALUE = 0
 export const MISFIT = 1
 export const GUARDED = 2
+export const REPLACED = 3
 
 /** Counts by slot. What is noted of a row counts when the row is kept. */
 export class RowCounts {
@@ -61,14 +64,18 @@ export class RowCounts {
 
   byColumn(slots: readonly number[]): RecordCounts {
     const of = (fact: number) => slots.map((slot) => this.#bySlot[slot * FACTS + fact]!)
-    return { nulls: of(NO_VALUE), misfits: of(MISFIT), escaped: of(GUARDED) }
+    return { nulls: of(NO_VALUE), misfits: of(MISFIT), escaped: of(GUARDED), replaced: of(REPLACED) }
   }
 
-  restore({ nulls = [], misfits = [], escaped = [] }: Partial<RecordCounts>, slots: readonly number[]): void {
+  restore(
+    { nulls = [], misfits = [], escaped = [], replaced = [] }: Partial<RecordCounts>,
+    slots: readonly number[],
+  ): void {
     for (const [column, slot] of slots.entries()) {
       this.#bySlot[slot * FACTS + NO_VALUE] = nulls[column] ?? 0
       this.#bySlot[slot * FACTS + MISFIT] = misfits[column] ?? 0
       this.#bySlot[slot * FACTS + GUARDED] = escaped[column] ?? 0
+      this.#bySlot[slot * FACTS + REPLACED] = replaced[column] ?? 0
     }
   }
 }

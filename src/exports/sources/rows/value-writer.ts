@@ -13,15 +13,17 @@ import {
   copyNumber,
   copyPlain,
   fault,
+  hasExponent,
   Memory,
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
   skipValue,
   ValueCopier,
+  wholeEnd,
 } from '../json/index.ts'
 import type { RowColumns } from './row-columns.ts'
-import { GUARDED, RowCounts } from './row-counts.ts'
+import { GUARDED, REPLACED, RowCounts } from './row-counts.ts'
 import { WidthMeter } from './width-meter.ts'
 
 const SMALL_N = 0x6e
@@ -96,6 +98,7 @@ export class ValueWriter {
       out[o] = QUOTE
       const stop = copyPlain(this.page.view, at + 1, view, o + 1)
       copier.escaped(this.page, stop, target, o + stop - at)
+      if (copier.halved) this.noteHalf(slot)
       if (this.#disarms && FORMULA_START[out[o + 1]!] !== 0)
         copier.written = this.disarmed(slot, out, o, copier.written)
       this.meter.text(slot, out, o + 1, copier.written - 1)
@@ -104,7 +107,8 @@ export class ValueWriter {
     if (byte <= 0x39 && byte >= 0x2d) {
       const stop = copyNumber(input, at, out, o)
       copier.written = o + stop - at
-      this.meter.widen(slot, stop - at)
+      if (hasExponent) this.meter.exponential(slot, input, at, stop)
+      else this.meter.number(slot, wholeEnd - at, stop - wholeEnd)
       return stop
     }
     return this.rare(input, at, out, o, slot)
@@ -143,6 +147,11 @@ export class ValueWriter {
     copier.written = isNull && this.#csv ? o : o + stop - at
     if (!isNull) this.meter.widen(slot, stop - at)
     return stop
+  }
+
+  noteHalf(slot: number): void {
+    this.copier.halved = false
+    this.counts.note(slot, REPLACED)
   }
 
   /** Guards a text that a spreadsheet would take for a formula; not the name of a row header, which is looked up as it is. */

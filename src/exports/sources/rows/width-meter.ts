@@ -1,4 +1,4 @@
-import { ASCII_WIDTHS, glyphWidth } from '../../sheet/index.ts'
+import { ASCII_WIDTHS, type FieldDigits, glyphWidth } from '../../sheet/index.ts'
 import { withOneMore } from '../json/index.ts'
 
 /** The widest value of each slot, in digits. */
@@ -8,11 +8,14 @@ export class WidthMeter {
   #characters: Int32Array
   /** How many texts were measured that are no longer than one before. */
   #tries: Int32Array
+  /** Four by slot, see `FieldDigits`. */
+  #digits: Int32Array
 
   constructor(slots: number) {
     this.bySlot = new Int32Array(slots)
     this.#characters = new Int32Array(slots)
     this.#tries = new Int32Array(slots)
+    this.#digits = new Int32Array(slots * 4)
   }
 
   /** A new slot, with that number. */
@@ -20,14 +23,58 @@ export class WidthMeter {
     this.bySlot = withOneMore(this.bySlot, slot, 0)
     this.#characters = withOneMore(this.#characters, slot, 0)
     this.#tries = withOneMore(this.#tries, slot, 0)
+    for (let n = 0; n < 4; n += 1) this.#digits = withOneMore(this.#digits, slot * 4 + n, 0)
   }
 
   widen(slot: number, width: number): void {
     if (width > this.bySlot[slot]!) this.bySlot[slot] = Math.min(WIDTH_CAP, width)
   }
 
+  /** A number, by its characters before the point and from there on. */
+  number(slot: number, whole: number, rest: number): void {
+    this.widen(slot, whole + rest)
+    this.#more(slot * 4, whole, rest)
+  }
+
+  /** One with an exponent, by the digits that it has without. One that no format shows whole is as long as it is written. */
+  exponential(slot: number, bytes: Uint8Array, at: number, end: number): void {
+    const value = Number(Buffer.from(bytes.buffer, bytes.byteOffset + at, end - at).toString('latin1'))
+    const [mantissa = '', power = ''] = value.toExponential().split('e')
+    const exponent = Number(power)
+    const isShown = Number.isFinite(value) && exponent < KEPT_DIGITS
+    const sign = value < 0 ? 1 : 0
+    const decimals = Math.max(0, mantissa.length - sign - 2 - exponent)
+    if (isShown) this.number(slot, Math.max(1, exponent + 1) + sign, decimals > 0 ? decimals + 1 : 0)
+    else this.number(slot, end - at, 0)
+  }
+
+  digitsOf(slot: number): FieldDigits {
+    const [whole = 0, rest = 0, textWhole = 0, textRest = 0] = this.#digits.subarray(slot * 4, slot * 4 + 4)
+    return [whole, rest, textWhole, textRest]
+  }
+
+  restoreDigits(slot: number, digits: FieldDigits): void {
+    this.#digits.set(digits, slot * 4)
+  }
+
+  #more(at: number, whole: number, rest: number): void {
+    if (whole > this.#digits[at]!) this.#digits[at] = Math.min(WIDTH_CAP, whole)
+    if (rest > this.#digits[at + 1]!) this.#digits[at + 1] = Math.min(WIDTH_CAP, rest)
+  }
+
+  /** Of a text that begins like a number. */
+  #numericText(slot: number, bytes: Uint8Array, at: number, end: number): void {
+    let p = bytes[at] === 0x2d ? at + 1 : at
+    while (p < end && bytes[p]! >= 0x30 && bytes[p]! <= 0x39) p += 1
+    const whole = p - at
+    if (p < end && bytes[p] === 0x2e) for (p += 1; p < end && bytes[p]! >= 0x30 && bytes[p]! <= 0x39; ) p += 1
+    if (p === end) this.#more(slot * 4 + 2, whole, end - at - whole)
+  }
+
   /** The text of a spooled string, between its quotes. */
   text(slot: number, bytes: Uint8Array, at: number, end: number): void {
+    const first = bytes[at]!
+    if (first >= 0x2d && first <= 0x39) this.#numericText(slot, bytes, at, end)
     const characters = this.#characters[slot]!
     // A character never takes more columns than bytes, so most values need no measuring. Of nearly the same length the first ones show how
     // wide such texts are.
@@ -38,6 +85,9 @@ export class WidthMeter {
     this.widen(slot, Math.round(measured.digits))
   }
 }
+
+/** Digits that a spreadsheet keeps. */
+const KEPT_DIGITS = 15
 
 /** No column is fitted wider than this, so nothing beyond it is measured. */
 const WIDTH_CAP = 60

@@ -1,4 +1,4 @@
-import { awaitedLater, openFile, orAborted } from '../../../kernel/index.ts'
+import { awaitedLater, freeMemory, openFile, orAborted } from '../../../kernel/index.ts'
 import { type ThreadPool, taskFunction } from '../../threads/index.ts'
 import type { Slice } from '../rows/index.ts'
 import type { AlignTask } from './align-work.ts'
@@ -53,6 +53,7 @@ export async function alignSegments(
       await file.writeFile(bytes)
       slices.push({ offset: end, bytes: bytes.length, rows })
       end += bytes.length
+      freeMemory(bytes)
     }
     for (const task of tasks) {
       sent.push({ rows: task.rows, result: awaitedLater(pool.run(ALIGN, task, { signal })) })

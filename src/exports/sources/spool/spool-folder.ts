@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, type FileHandle, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { isErrno, makeFolder, openFile } from '../../../kernel/index.ts'
+import { isErrno, makeFolder, openFile, removeTree } from '../../../kernel/index.ts'
 import type { LogState } from '../duplicates/print-log.ts'
 import type { SegmentState } from '../rows/index.ts'
 import { decodeMeta, encodeMeta, type SpoolMeta } from './spool-meta.ts'
@@ -171,5 +171,5 @@ async function checksum(file: FileHandle, at: number, bytes: number): Promise<nu
 /** Removes a spool with its folder, if nothing but the spool is in it. */
 export async function removeSpool(directory: string): Promise<void> {
   await new SpoolFolder(directory).clear()
-  if ((await readdir(directory)).length === 0) await rm(directory, { recursive: true, force: true })
+  if ((await readdir(directory)).length === 0) await removeTree(directory)
 }

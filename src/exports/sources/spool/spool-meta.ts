@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import type { FieldDigits } from '../../sheet/index.ts'
 import type { PageRange } from '../ask/index.ts'
 import type { Drift } from '../duplicates/duplicates.ts'
 import type { LogState } from '../duplicates/print-log.ts'
@@ -19,6 +20,7 @@ export interface RangeMeta extends PageRange, RecordCounts {
   keys: LogState
   /** Widest value by field, those that were added included; of CSV records, the longest text. */
   widths: number[]
+  digits: FieldDigits[]
 }
 
 /** What is needed to go on after a crash. Everything it counts is on disk before it is. */
@@ -56,7 +58,11 @@ export function decodeMeta(text: string): SpoolMeta | undefined {
   if (!found?.[1] || !found[2] || crc32(found[2]) !== Number(found[1])) return undefined
   const meta = JSON.parse(found[2]) as SpoolMeta
   if (meta.version !== 3) return undefined
-  // Version 0.2.0 counted only empty values.
-  const ranges = meta.ranges.map((range) => ({ ...noCounts(range.widths.length), ...range }))
+  // Version 0.2.0 counted only empty values, and no digits.
+  const ranges = meta.ranges.map((range) => ({
+    ...noCounts(range.widths.length),
+    ...range,
+    digits: range.digits ?? [],
+  }))
   return { ...meta, ranges }
 }

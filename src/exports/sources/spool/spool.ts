@@ -1,3 +1,4 @@
+import type { FieldDigits } from '../../sheet/index.ts'
 import type { RowChecks } from '../duplicates/duplicates.ts'
 import type { Probe } from '../pages/index.ts'
 import type { RecordCounts, Slice } from '../rows/index.ts'
@@ -29,6 +30,8 @@ export interface Spool {
   unwanted: string[]
   /** Widest value by field, in characters, up to 60; of CSV records, the longest text. */
   widths: number[]
+  /** By field; nothing of CSV records. */
+  digits: FieldDigits[]
   /** Of CSV records. */
   counts: RecordCounts
   rows: number

@@ -1,4 +1,4 @@
-import { AppError, ERRORS, messageOf } from '../../../kernel/index.ts'
+import { AppError, counted, ERRORS, messageOf } from '../../../kernel/index.ts'
 
 export function unreachable(cause: unknown): AppError {
   return new AppError(ERRORS.SOURCE_UNREACHABLE, `the database cannot be reached: ${messageOf(cause)}`, {
@@ -11,30 +11,67 @@ export function refused(message: string): AppError {
 }
 
 export function silent(ms: number): AppError {
-  return new AppError(ERRORS.QUERY_FAILED, `the query sent no row for ${ms / 1000} seconds`, {
+  return new AppError(ERRORS.QUERY_FAILED, `the query sent no row for ${counted(ms / 1000, 'second')}`, {
     retryable: false,
   })
 }
 
 export function rowTooLarge(limit: number): AppError {
-  return new AppError(ERRORS.SOURCE_PAGE_TOO_LARGE, `a row of the query is larger than ${limit} bytes`, {
+  return new AppError(
+    ERRORS.SOURCE_PAGE_TOO_LARGE,
+    `a row of the query is larger than ${counted(limit, 'byte')}`,
+    {
+      retryable: false,
+      details: { limit },
+    },
+  )
+}
+
+/** Of what keeps a session from being opened, in the same words for every database. */
+const CLOSED = {
+  user: 'the user or password of the connection is wrong',
+  database: 'there is no database of that name, or the user may not use it',
+}
+
+/** A mistake in the connection's address: the same the next time. */
+export function notLetIn(what: keyof typeof CLOSED, cause: unknown): AppError {
+  return new AppError(ERRORS.CONNECTION_REFUSED, `${CLOSED[what]}: ${messageOf(cause)}`, {
+    cause,
     retryable: false,
-    details: { limit },
   })
 }
 
 /** In the same words for every database. */
 export function wrongParams(placeholders: number, params: number): AppError {
-  return new AppError(
-    ERRORS.QUERY_FAILED,
-    `the query has ${placeholders} placeholders, and there are ${params} params`,
-    { retryable: false },
+  return failed(
+    `the query has ${counted(placeholders, 'placeholder')}, and there ${params === 1 ? 'is' : 'are'} ${counted(params, 'param')}`,
   )
 }
 
 /** The text is not repeated: the caller has it. */
-export function notReading(): AppError {
-  const message = 'the query returns no rows: an export takes one statement that only reads, such as a SELECT'
+export function notReading(query: string): AppError {
+  const word = firstWord(query)
+  const how = beginsAsQuery(query) ? 'does more' : word === undefined ? 'is empty' : `begins with ${word}`
+  return failed(`an export takes one statement that only reads, such as a SELECT; this one ${how}`)
+}
+
+export function oneTooMany(): AppError {
+  return failed('an export takes one statement, and another one follows it')
+}
+
+/** Not so for what only looks or changes, whose faults a database describes in words of its own grammar. */
+export function beginsAsQuery(query: string): boolean {
+  return /^(?:select|with|values|table)$/i.test(firstWord(query) ?? '')
+}
+
+/** After blanks, comments and opening brackets. */
+function firstWord(query: string): string | undefined {
+  return /^(?:[\s(;]|--[^\n]*(?:\n|$)|#[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*((?!--|#|\/\*)[^\s(;]+)/.exec(
+    query,
+  )?.[1]
+}
+
+function failed(message: string): AppError {
   return new AppError(ERRORS.QUERY_FAILED, message, { retryable: false })
 }
 

@@ -53,8 +53,8 @@ function labelLook(level: number, levels: number, theme: Theme): CellStyle {
   return { ...(bgColor !== undefined && { bgColor }), ...(border !== undefined && { border }) }
 }
 
-/** Types whose cells may hold long texts. An address has no words to wrap at, and LibreOffice wraps no link. */
-const TEXTS: readonly CellType[] = ['auto', 'string']
+/** Types whose cells may hold long texts. Excel wraps an address anywhere; LibreOffice wraps no link, and cuts one that is wider than its column. */
+const TEXTS: readonly CellType[] = ['auto', 'string', 'link']
 
 function dataLook(leaf: ColumnNode, theme: Theme): CellStyle {
   const wrap = leaf.wrap ?? TEXTS.includes(leaf.type)

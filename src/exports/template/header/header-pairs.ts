@@ -1,3 +1,4 @@
+import { counted } from '../../../kernel/index.ts'
 import { templateError } from '../../condition/index.ts'
 import {
   entriesOf,
@@ -105,5 +106,5 @@ function limited(pairs: Pair[], path: string): Pair[] {
 
 /** Asked before anything is made of them, too. */
 function requireFew(count: number, path: string): void {
-  if (count > MAX_PAIRS) throw templateError(path, `${count} pairs, and at most ${MAX_PAIRS} fit`)
+  if (count > MAX_PAIRS) throw templateError(path, `${counted(count, 'pair')}, and at most ${MAX_PAIRS} fit`)
 }

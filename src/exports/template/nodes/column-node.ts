@@ -1,12 +1,20 @@
-import { type ConditionBudget, parseCondition, templateError } from '../../condition/index.ts'
+import {
+  boundsOf,
+  type Condition,
+  type ConditionBudget,
+  parseCondition,
+  templateError,
+} from '../../condition/index.ts'
 import {
   type CellStyle,
   type CellType,
+  checkOf,
   type DataColumn,
   formatFault,
   MASKS,
   type Mask,
   type Total,
+  textFits,
 } from '../../sheet/index.ts'
 import { isJsonObject, type JsonObject, listOf, memberOf, nameOf, textOf } from '../json-shape.ts'
 import { refuseUnknown } from '../known-fields.ts'
@@ -108,7 +116,7 @@ export function columnSettings(
     ...(wrap === undefined ? {} : { wrap }),
     ...(mask === undefined ? {} : { mask }),
     ...(total === undefined ? {} : { total }),
-    conditions: conditionsOf(node, path, budget),
+    conditions: conditionsOf(node, path, { budget, type }),
   }
 }
 
@@ -133,7 +141,11 @@ function formatOf(node: JsonObject, path: string): string | undefined {
 }
 
 /** `condition_style` is a list, or one entry without a list around it. */
-function conditionsOf(node: JsonObject, path: string, budget: ConditionBudget): DataColumn['conditions'] {
+function conditionsOf(
+  node: JsonObject,
+  path: string,
+  column: { budget: ConditionBudget; type: CellType },
+): DataColumn['conditions'] {
   const value = memberOf(node, 'condition_style')
   if (value === undefined) return []
   const list = listOf(value)
@@ -141,9 +153,9 @@ function conditionsOf(node: JsonObject, path: string, budget: ConditionBudget): 
     throw templateError(`${path}.condition_style`, `a column may have ${MAX_CONDITIONS} condition styles`)
   }
   const conditions = list
-    ? list.map((entry, i) => conditionOf(entry, `${path}.condition_style[${i}]`, budget))
-    : [conditionOf(value, `${path}.condition_style`, budget)]
-  budget.takeCell(
+    ? list.map((entry, i) => conditionOf(entry, `${path}.condition_style[${i}]`, column))
+    : [conditionOf(value, `${path}.condition_style`, column)]
+  column.budget.takeCell(
     conditions.map(({ when }) => when),
     `${path}.condition_style`,
   )
@@ -153,7 +165,7 @@ function conditionsOf(node: JsonObject, path: string, budget: ConditionBudget): 
 function conditionOf(
   entry: unknown,
   path: string,
-  budget: ConditionBudget,
+  { budget, type }: { budget: ConditionBudget; type: CellType },
 ): DataColumn['conditions'][number] {
   if (!isJsonObject(entry)) {
     throw templateError(path, `expected an object with a condition and a style, found ${nameOf(entry)}`)
@@ -163,8 +175,18 @@ function conditionOf(
   if (text === undefined) throw templateError(`${path}.condition`, 'a condition such as ">= 0" is missing')
   budget.takeText(text, `${path}.condition`)
   const when = parseCondition(text, `${path}.condition`)
+  if (type === 'date' || type === 'datetime') requireDates(when, `${path}.condition`)
   const style = paintOf(entry, path)
   if (Object.keys(style).length === 0)
     throw templateError(path, 'the condition changes nothing; add color, bg_color or bold')
   return { when, style }
+}
+
+/** Nothing but a date is earlier or later than one. (It may well be equal to `'unknown'`, where a cell has that.) */
+function requireDates(condition: Condition, path: string): void {
+  for (const bound of boundsOf(condition)) {
+    const text = Buffer.from(typeof bound === 'object' ? (bound?.digits ?? 'null') : String(bound))
+    if (text.length === 0 || !textFits(checkOf('date'), text, 0, text.length))
+      throw templateError(path, `${JSON.stringify(String(text))} is no date; write it as '2026-06-30'`)
+  }
 }

@@ -1,4 +1,5 @@
 import type { AppError } from '../../../kernel/index.ts'
+import { counted } from '../../../kernel/index.ts'
 import { templateError } from '../../condition/index.ts'
 import {
   entriesOf,
@@ -45,7 +46,7 @@ export function requireFewKeys(value: JsonObject, path: string, { leaves }: Tree
 }
 
 function tooManyLeaves(path: string, root: string, leaves: number): AppError {
-  return templateError(path, `${root} may have ${leaves} leaves`)
+  return templateError(path, `${root} may have ${counted(leaves, 'leaf', 'leaves')}`)
 }
 
 class TreeReader {
@@ -88,7 +89,7 @@ class TreeReader {
 
   #node(node: unknown, path: string, depth: number): RawNode {
     if (depth > this.#limits.depth)
-      throw templateError(path, `a tree may be ${this.#limits.depth} levels deep`)
+      throw templateError(path, `a tree may be ${counted(this.#limits.depth, 'level')} deep`)
     if (!isJsonObject(node)) {
       throw templateError(path, `expected a node such as {"name": "id"}, found ${nameOf(node)}`)
     }

@@ -1,7 +1,8 @@
-import { type CellType, FACTS, WIDEST_ASCII } from '../../sheet/index.ts'
+import { type CellType, FACTS, type Timezone, WIDEST_ASCII } from '../../sheet/index.ts'
 import { markKind } from '../deflate/index.ts'
 import { TOTALS } from './column-totals.ts'
 import { type CompileCondition, conditionPicker } from './condition-styles.ts'
+import { dateReader } from './date-unit.ts'
 import type { ColumnRecipe } from './sheet-recipe.ts'
 import { TextVariants } from './text-variants.ts'
 
@@ -46,7 +47,7 @@ export class CompiledColumn {
   readonly totals: number
   readonly letters: string
   readonly mode: number
-  readonly keepTime: boolean
+  readonly unit: number
   readonly words: Float64Array
   readonly lengths: Uint8Array
   readonly headLength: number
@@ -67,18 +68,20 @@ export class CompiledColumn {
   readonly fastRoom: number
   readonly conditions: TextVariants | null
   readonly nullVariant: number
+  /** Added to a variant, for a text that no row is tall enough for. */
+  readonly tall: number
 
   constructor(
     recipe: ColumnRecipe,
     index: number,
     openingNumbers: Map<string, number>,
-    compile: CompileCondition,
+    { compile, zone }: { compile: CompileCondition; zone: Timezone },
   ) {
     this.field = recipe.field ?? -1
     this.facts = index * FACTS
     this.letters = recipe.letters
     this.mode = MODES[recipe.type]
-    this.keepTime = recipe.keepTime
+    this.unit = recipe.unit
     const head = `<c r="${recipe.letters}`
     const openings = recipe.variants.flatMap(({ style, bareStyle, booleanStyle }) => [
       `"${styleAttribute(style)} t="str"><v>`,
@@ -107,7 +110,16 @@ export class CompiledColumn {
     this.links = recipe.type === 'link'
     this.fastRoom = this.room / WIDEST_ASCII
     this.conditions =
-      recipe.conditions.length > 0 ? new TextVariants(conditionPicker(recipe.conditions, compile)) : null
+      recipe.conditions.length > 0
+        ? new TextVariants(
+            conditionPicker(
+              recipe.conditions,
+              compile,
+              this.mode === AS_DATE ? dateReader(zone, this.unit) : undefined,
+            ),
+          )
+        : null
+    this.tall = recipe.tall
     this.nullVariant = this.conditions?.pick(null) ?? 0
   }
 }

@@ -1,7 +1,12 @@
-import type { Condition } from '../../condition/index.ts'
+import type { Condition, LongNumber, ReadDate } from '../../condition/index.ts'
 
-export type CellValue = string | number | boolean | null
-export type CompileCondition = (condition: Condition) => (value: CellValue) => boolean
+type CellValue = string | number | LongNumber | boolean | null
+export type CompileCondition = (
+  condition: Condition,
+  readDate?: ReadDate,
+) => (value: CellValue, date?: number) => boolean
+/** `date`: that of the cell, in a date column. */
+export type PickVariant = (value: CellValue, date?: number) => number
 
 /**
  * Which of a column's conditions holds for a value: 0 none, else the position of the first one that does, from 1. That
@@ -10,7 +15,8 @@ export type CompileCondition = (condition: Condition) => (value: CellValue) => b
 export function conditionPicker(
   conditions: readonly Condition[],
   compile: CompileCondition,
-): (value: CellValue) => number {
-  const tests = conditions.map((condition) => compile(condition))
-  return (value) => tests.findIndex((test) => test(value)) + 1
+  readDate?: ReadDate,
+): PickVariant {
+  const tests = conditions.map((condition) => compile(condition, readDate))
+  return (value, date) => tests.findIndex((test) => test(value, date)) + 1
 }

@@ -42,6 +42,11 @@ export class Cursor {
   /** Texts with control characters, which are shown by pictures. */
   pictured = 0
   firstPictured: string | null = null
+  /** The cell is written again, as one whose text no row is tall enough for. */
+  again = false
+  /** Texts with what is no character (U+FFFE, U+FFFF). */
+  replaced = 0
+  firstReplaced: string | null = null
 
   /** Cells that lead to an address. */
   links: CellLink[] = []
@@ -84,6 +89,8 @@ export class Cursor {
     this.firstCut = null
     this.pictured = 0
     this.firstPictured = null
+    this.replaced = 0
+    this.firstReplaced = null
     this.links = []
     this.multiline = false
     this.#block = emptyBlock()

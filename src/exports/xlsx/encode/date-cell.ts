@@ -8,7 +8,7 @@ import { closeCell, openCell } from './open-cell.ts'
 const out = XML
 const DAY = 86_400_000
 
-/** Writes a time on the wall clock. False, with nothing written: Excel has no such date. */
+/** Writes a time on the wall clock, cut to the column's unit. False, with nothing written: Excel has no such date. */
 export function writeDate(c: Cursor, column: CompiledColumn, wallClock: number, variant: number): boolean {
   const serial = excelSerialMillis(wallClock)
   if (Number.isNaN(serial)) return false
@@ -16,7 +16,7 @@ export function writeDate(c: Cursor, column: CompiledColumn, wallClock: number, 
   const day = Math.floor(serial / DAY)
   let o = writeDigits(c.o, day, digitsOf(day))
   const rest = serial - day * DAY
-  if (column.keepTime && rest > 0) {
+  if (rest > 0) {
     // With the five digits before the point these are the 17 that a double needs.
     let fraction = Math.round((rest / DAY) * 1e12)
     let length = 12
@@ -24,7 +24,7 @@ export function writeDate(c: Cursor, column: CompiledColumn, wallClock: number, 
     out[o] = 0x2e
     o = writeDigits(o + 1, fraction, length)
   }
-  if (column.totals >= 0) addValue(c.totals, column.totals, column.keepTime ? serial / DAY : day)
+  if (column.totals >= 0) addValue(c.totals, column.totals, serial / DAY)
   closeCell(c, o)
   return true
 }

@@ -38,6 +38,8 @@ export interface EncodedPiece extends DeflatedBlock {
   firstCut: string | null
   pictured: number
   firstPictured: string | null
+  replaced: number
+  firstReplaced: string | null
   links: CellLink[]
 }
 
@@ -82,15 +84,18 @@ export class PieceEncoder {
     // Rows that are only kept free hold no values that were empty.
     const facts = source === null ? noFacts(columns) : c.facts
     if (source !== null) countFilled(c, rows)
-    const { firstCut, pictured, firstPictured, links, totals: added } = c
-    return { ...c.finish(), facts, totals: added, firstCut, pictured, firstPictured, links }
+    const { firstCut, pictured, firstPictured, replaced, firstReplaced, links, totals: added } = c
+    const odd = { firstCut, pictured, firstPictured, replaced, firstReplaced }
+    return { ...c.finish(), facts, totals: added, ...odd, links }
   }
 
   #sheet(recipe: SheetRecipe): CompiledSheet {
     const known = this.#sheets.get(recipe.id)
     if (known) return known
     const openings = new Map<string, number>()
-    const columns = recipe.columns.map((column, n) => new CompiledColumn(column, n, openings, this.#compile))
+    const zone = new Timezone(recipe.timezone)
+    const using = { compile: this.#compile, zone }
+    const columns = recipe.columns.map((column, n) => new CompiledColumn(column, n, openings, using))
     const fields = columns.map((column) => column.field).filter((field) => field >= 0)
     const height =
       recipe.rowHeight === null ? '' : ` ht="${Math.min(recipe.rowHeight, 409)}" customHeight="1"`
@@ -100,7 +105,8 @@ export class PieceEncoder {
       rowEnd: Buffer.from(`"${height}>`),
       fits: recipe.rowHeight === null && columns.some(({ room, field }) => room > 0 || field < 0),
       heights: lineHeights(recipe),
-      zone: new Timezone(recipe.timezone),
+      mostLines: recipe.mostLines,
+      zone,
       totals: recipe.columns.some(({ total }) => total),
     }
     if (this.#sheets.size === KEPT_RECIPES) this.#sheets.delete(this.#sheets.keys().next().value!)

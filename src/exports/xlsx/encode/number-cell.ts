@@ -1,4 +1,4 @@
-import { dateOfDigits, MISFITS } from '../../sheet/index.ts'
+import { dateOfDigits, LONG, MISFITS, ROUNDED } from '../../sheet/index.ts'
 import { COMMA, NEWLINE } from './byte-classes.ts'
 import { addValue } from './column-totals.ts'
 import {
@@ -13,11 +13,14 @@ import {
 } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
 import { writeDate } from './date-cell.ts'
+import { cutTo } from './date-unit.ts'
 import { closeCell, copyCell, openCell } from './open-cell.ts'
 import { rawTextCell, slowText } from './text-cell.ts'
 
 /** Excel keeps 15 significant digits. Fractions are rounded to them; a longer integer is most often an id, and stays text. */
 const DIGITS = 15
+/** That is not denormal. */
+const SMALLEST = 2.2250738585072014e-308
 const POWERS = Float64Array.from({ length: DIGITS + 1 }, (_, n) => 10 ** n)
 const NUMERIC = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
 
@@ -34,20 +37,21 @@ export function numberCell(c: Cursor, column: CompiledColumn): void {
     return
   }
   c.i = end
-  const variant = column.conditions === null ? 0 : column.conditions.pick(decimal(c.input[start] === 0x2d))
+  const date = column.mode === AS_DATE ? dateHere(c, column, start) : Number.NaN
+  const variant =
+    column.conditions === null ? 0 : column.conditions.pick(decimal(c.input[start] === 0x2d), date)
   if (column.mode >= AS_DATE) {
-    if (column.mode === AS_DATE && isDate(c, column, start, variant)) return
+    if (!Number.isNaN(date) && writeDate(c, column, date, variant)) return
     c.facts[column.facts + MISFITS]! += 1
   }
   if (column.totals >= 0) addValue(c.totals, column.totals, decimal(c.input[start] === 0x2d))
   copyCell(c, column, variant * KINDS + (column.mode === AS_DATE ? BARE : NUMBER), start, last)
 }
 
-/** Writes the number just scanned as a date, if that is what its digits are. */
-function isDate(c: Cursor, column: CompiledColumn, start: number, variant: number): boolean {
-  if (point >= 0 || c.input[start] === 0x2d) return false
-  const wallClock = dateOfDigits(mantissa, digits, c.zone)
-  return !Number.isNaN(wallClock) && writeDate(c, column, wallClock, variant)
+/** The number just scanned as a date, if that is what its digits are. */
+function dateHere(c: Cursor, column: CompiledColumn, start: number): number {
+  if (point >= 0 || c.input[start] === 0x2d) return Number.NaN
+  return cutTo(dateOfDigits(mantissa, digits, c.zone), column.unit)
 }
 
 /** Writes a text of a numeric column as a number, if that is what it is. The text's bytes are `start` to `end`. */
@@ -123,14 +127,20 @@ function slowNumber(c: Cursor, column: CompiledColumn, start: number, end: numbe
   const text = c.input.toString('latin1', start, end)
   if (writeParsed(c, column, text)) return
   c.facts[column.facts + MISFITS]! += 1
-  slowText(c, column, column.conditions?.pick(NUMERIC.test(text) ? Number(text) : text) ?? 0, text)
+  const long = isLongNumber(text)
+  if (long) c.facts[column.facts + LONG]! += 1
+  const value = long ? { digits: text } : NUMERIC.test(text) ? Number(text) : text
+  slowText(c, column, column.conditions?.pick(value) ?? 0, text)
 }
 
 function writeParsed(c: Cursor, column: CompiledColumn, text: string): boolean {
-  if (!NUMERIC.test(text) || isLongInteger(text)) return false
+  if (!NUMERIC.test(text) || isLongNumber(text)) return false
   const value = rounded(text)
-  // Excel knows neither infinite nor denormal numbers; such a value is kept as it was written.
-  if (!Number.isFinite(value) || (value !== 0 && Math.abs(value) < 2.2250738585072014e-308)) return false
+  // Excel knows neither infinite nor denormal numbers, and no double is as small as 1e-400: such a value is kept as it was written.
+  if (!Number.isFinite(value) || Math.abs(value) < SMALLEST) {
+    if (value !== 0 || significantDigits(text) > 0) return false
+  }
+  if (losesCents(text, value)) c.facts[column.facts + ROUNDED]! += 1
   const { mode } = column
   const isBare = mode === AS_DATE || (mode === AS_INTEGER && !Number.isInteger(value))
   if (isBare || mode === AS_BOOLEAN) c.facts[column.facts + MISFITS]! += 1
@@ -142,8 +152,20 @@ function writeParsed(c: Cursor, column: CompiledColumn, text: string): boolean {
 }
 
 /** Whether the digits before the point, written out, are more than a number can hold. */
-function isLongInteger(text: string): boolean {
+export function isLongNumber(text: string): boolean {
   return /^\s*[+-]?0*[1-9]\d{15,}(?:\.\d*)?\s*$/.test(text)
+}
+
+/** Only with 14 or 15 digits before the point do the 15 that are kept leave less than two after it. */
+const FEW_CENTS = /^\s*[+-]?0*([1-9]\d{13,14})\.(\d+)\s*$/
+
+/** Whether a number that is rounded has other cents than the one that was written. Digits beyond them are most often noise. */
+function losesCents(text: string, kept: number): boolean {
+  const [, whole = '', fraction = ''] = FEW_CENTS.exec(text) ?? []
+  if (whole === '') return false
+  const cents = BigInt(`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`) + (fraction[2]! >= '5' ? 1n : 0n)
+  const tenths = BigInt(Math.round(Math.abs(kept) * 10))
+  return cents !== tenths * 10n
 }
 
 function rounded(text: string): number {

@@ -1,6 +1,5 @@
-import { fitsLine, wrappedLines } from '../../sheet/index.ts'
+import { fitsLine, linkTarget, MISFITS, wrappedLines } from '../../sheet/index.ts'
 import { XML, XML_VIEW } from '../deflate/index.ts'
-import { linkTarget } from '../parts/index.ts'
 import { inlineText } from '../xml-text.ts'
 import { COMMA, NEWLINE, QUOTE } from './byte-classes.ts'
 import { AS_TEXT, type CompiledColumn, styleAttribute } from './compiled-column.ts'
@@ -31,6 +30,8 @@ export interface SheetColumns {
   fits: boolean
   /** By number of lines: the attribute that gives a row its height. */
   heights: Uint8Array[]
+  /** Lines that fit the tallest row. */
+  mostLines: number
 }
 
 /** More lines than this do not fit the tallest row. */
@@ -47,11 +48,11 @@ export function encodeRows(
   const width = sheet.columns.reduce((most, column) => Math.max(most, column.field + 1), 0)
   const starts = sheet.inOrder ? null : new Int32Array(width + 1)
   for (let n = 0; n < rows; n += 1) {
-    if (c.i >= c.end) throw new SpoolBroken(`the spool lacks ${rows - n} rows`)
+    if (c.i >= c.end) throw new SpoolBroken('the spool ends before its last row')
     openRow(c, sheet, n === 0 ? firstRow : 0)
     const labels = n === 0 ? heads : NO_HEADS
-    if (starts === null) encodeInOrder(c, sheet.columns, labels)
-    else encodeByIndex(c, sheet.columns, labels, starts)
+    if (starts === null) encodeInOrder(c, sheet, labels)
+    else encodeByIndex(c, sheet, labels, starts)
     fitRowTag(c, sheet, labels, rows)
     closeRow(c)
   }
@@ -68,7 +69,7 @@ export function encodeBlankRows(
   for (let n = 0; n < rows; n += 1) {
     openRow(c, sheet, n === 0 ? firstRow : 0)
     const labels = n === 0 ? heads : NO_HEADS
-    for (let k = 0; k < sheet.columns.length; k += 1) emptyColumn(c, sheet.columns[k]!, k, labels)
+    for (let k = 0; k < sheet.columns.length; k += 1) emptyColumn(c, sheet.columns[k]!, k, labels, NO_VARIANT)
     fitRowTag(c, sheet, labels, rows)
     closeRow(c)
   }
@@ -77,8 +78,12 @@ export function encodeBlankRows(
 const out = XML
 const view = XML_VIEW
 const NO_HEADS: HeadCell[] = []
+/** Rows that are only kept free have no values that a condition could hold for. */
+const NO_VARIANT = 0
+/** The first letter of `null`. */
+const NULL = 0x6e
 
-function encodeInOrder(c: Cursor, columns: CompiledColumn[], heads: HeadCell[]): void {
+function encodeInOrder(c: Cursor, { columns, mostLines }: SheetColumns, heads: HeadCell[]): void {
   let field = 0
   let ended = false
   for (let k = 0; k < columns.length; k += 1) {
@@ -93,7 +98,7 @@ function encodeInOrder(c: Cursor, columns: CompiledColumn[], heads: HeadCell[]):
       emptyColumn(c, column, k, heads)
       continue
     }
-    encodeCell(c, column)
+    encodeCell(c, column, mostLines)
     ended = stepOver(c)
     field += 1
   }
@@ -103,7 +108,12 @@ function encodeInOrder(c: Cursor, columns: CompiledColumn[], heads: HeadCell[]):
   }
 }
 
-function encodeByIndex(c: Cursor, columns: CompiledColumn[], heads: HeadCell[], starts: Int32Array): void {
+function encodeByIndex(
+  c: Cursor,
+  { columns, mostLines }: SheetColumns,
+  heads: HeadCell[],
+  starts: Int32Array,
+): void {
   starts.fill(-1)
   for (let field = 0, ended = false; !ended; field += 1) {
     starts[field] = c.i
@@ -120,22 +130,38 @@ function encodeByIndex(c: Cursor, columns: CompiledColumn[], heads: HeadCell[], 
       continue
     }
     c.i = start
-    encodeCell(c, column)
+    encodeCell(c, column, mostLines)
   }
   c.i = next
 }
 
-function encodeCell(c: Cursor, column: CompiledColumn): void {
+function encodeCell(c: Cursor, column: CompiledColumn, mostLines: number): void {
   const start = c.i
   const byte = c.input[start]!
   if (byte === QUOTE) {
+    const { o, marked, valueEnd } = c
     if (column.mode <= AS_TEXT) textCell(c, column)
     else typedTextCell(c, column)
     // No character is much wider on screen than in bytes: most texts need no measuring.
-    if (column.room > 0 && (c.multiline || c.i - start - 2 > column.fastRoom)) fitRow(c, column, start + 1)
+    if (
+      column.room > 0 &&
+      (c.multiline || c.i - start - 2 > column.fastRoom) &&
+      fitRow(c, column, start + 1) > mostLines &&
+      column.tall > 0
+    ) {
+      c.i = start
+      c.o = o
+      c.marked = marked
+      c.valueEnd = valueEnd
+      writeAgain(c, column)
+    }
     if (column.links) noteLink(c, column, start + 1)
   } else if (byte === COMMA || byte === NEWLINE) {
     blankCell(c, column, column.nullVariant)
+  } else if (column.links && byte !== NULL) {
+    c.facts[column.facts + MISFITS]! += 1
+    if (byte >= 0x61) literalCell(c, column)
+    else numberCell(c, column)
   } else if (byte >= 0x61) {
     literalCell(c, column)
   } else {
@@ -151,15 +177,32 @@ function fitRowTag(c: Cursor, sheet: SheetColumns, labels: HeadCell[], rows: num
 }
 
 function noteLink(c: Cursor, column: CompiledColumn, start: number): void {
+  if (start === c.i - 1) return
   const url = linkTarget(readText(c.input, start, c.i - 1).trim())
-  if (url !== null) c.links.push({ cell: `${column.letters}${c.row}`, url })
+  if (url === null) c.facts[column.facts + MISFITS]! += 1
+  else c.links.push({ cell: `${column.letters}${c.row}`, url })
 }
 
-function fitRow(c: Cursor, column: CompiledColumn, start: number): void {
-  if (!c.multiline && fitsLine(c.input, start, c.i - 1, column)) return
+/** Writes the text at the cursor from the top of its cell. It has been counted. */
+function writeAgain(c: Cursor, column: CompiledColumn): void {
+  const { facts, pictured, replaced } = c
+  c.facts = facts.slice()
+  c.again = true
+  textCell(c, column)
+  c.again = false
+  c.multiline = false
+  c.facts = facts
+  c.pictured = pictured
+  c.replaced = replaced
+}
+
+/** Makes the row as high as the text needs. Returns its lines. */
+function fitRow(c: Cursor, column: CompiledColumn, start: number): number {
+  if (!c.multiline && fitsLine(c.input, start, c.i - 1, column)) return 1
   c.multiline = false
   const lines = wrappedLines(c.input, start, c.i - 1, column, MAX_LINES)
   if (lines > c.lines) c.lines = lines
+  return lines
 }
 
 /** Past the delimiter after a field; true when it was the record's end. */
@@ -190,11 +233,17 @@ export function skipRows(c: Cursor, rows: number): void {
   }
 }
 
-function emptyColumn(c: Cursor, column: CompiledColumn, index: number, heads: HeadCell[]): void {
+function emptyColumn(
+  c: Cursor,
+  column: CompiledColumn,
+  index: number,
+  heads: HeadCell[],
+  variant = column.nullVariant,
+): void {
   c.makeRoom()
   const head = heads.length === 0 ? undefined : heads.find((label) => label.column === index)
   if (head === undefined) {
-    blankCell(c, column, column.nullVariant)
+    blankCell(c, column, variant)
     return
   }
   const opening = `<c r="${column.letters}${c.row}"${styleAttribute(head.style)} t="inlineStr">`

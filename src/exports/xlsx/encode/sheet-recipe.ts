@@ -7,10 +7,11 @@ import {
   isUsableFormat,
   type Line,
   type SheetPlan,
+  shownMillis,
   showsTime,
 } from '../../sheet/index.ts'
 import { columnLetters } from '../cell-reference.ts'
-import { isColor, lineHeight, lineOf, ROW_HEIGHT, type StyleBook } from '../parts/index.ts'
+import { isColor, lineHeight, lineOf, MAX_HEIGHT, ROW_HEIGHT, type StyleBook } from '../parts/index.ts'
 
 /** What a thread needs to turn spool rows into rows of one sheet: the plan with its styles numbered. Plain data. */
 export interface SheetRecipe {
@@ -21,6 +22,8 @@ export interface SheetRecipe {
   /** Points that a line of text takes, and what a row takes besides. */
   line: number
   rowPadding: number
+  /** Lines that fit the tallest row. */
+  mostLines: number
   columns: ColumnRecipe[]
 }
 
@@ -28,10 +31,11 @@ export interface ColumnRecipe {
   letters: string
   field: number | null
   type: CellType
-  /** A date column that shows no time of day drops it, so that its cells are whole days. */
-  keepTime: boolean
-  /** The column's own style first, then one for each condition. */
+  /** Of a date column: milliseconds that its cells are cut to. One that shows no time of day has whole days, see `shownMillis`. */
+  unit: number
+  /** The column's own style first, then one for each condition. Where `tall` is not 0, that many again for texts that no row is tall enough for. */
   variants: StyleVariant[]
+  tall: number
   conditions: Condition[]
   /** Its numbers are added up. */
   total: boolean
@@ -55,6 +59,8 @@ const BARE_TYPES: readonly CellType[] = ['date', 'datetime', 'integer']
 const MAY_BE_BOOLEAN: readonly CellType[] = ['auto', 'boolean']
 const BOOLEANS = '"TRUE";"TRUE";"FALSE"'
 
+const DAY = 86_400_000
+
 let lastId = 0
 
 export function makeRecipe(
@@ -63,12 +69,14 @@ export function makeRecipe(
 ): SheetRecipe {
   lastId += 1
   const line = Math.max(ROW_HEIGHT, ...plan.columns.map(({ style }) => lineHeight(style)))
+  const rowPadding = Math.max(0, (plan.usualHeight ?? ROW_HEIGHT) - line)
   return {
     id: lastId,
     timezone,
     rowHeight: plan.rowHeight ?? null,
     line,
-    rowPadding: Math.max(0, (plan.usualHeight ?? ROW_HEIGHT) - line),
+    rowPadding,
+    mostLines: Math.floor((MAX_HEIGHT - rowPadding) / line),
     columns: plan.columns.map((column, index) => {
       const bold = [column, ...column.conditions].some(({ style }) => style.bold)
       const wraps = column.style.wrap === true
@@ -82,12 +90,16 @@ export function makeRecipe(
 
 function makeColumn(column: DataColumn, letters: string, styles: StyleBook): Omit<ColumnRecipe, 'line'> {
   const looks = [column.style, ...column.conditions.map(({ style }) => ({ ...column.style, ...style }))]
+  // What does not fit is left out at its end, and not on both sides of its middle.
+  const tall = column.style.wrap === true && column.style.vAlign !== 'top' ? looks : []
+  const top = tall.map((style): CellStyle => ({ ...style, vAlign: 'top' }))
   return {
     letters,
     field: column.field,
     type: column.type,
-    keepTime: column.type !== 'date' || showsTime(effectiveFormat(column.style, column.type) ?? ''),
-    variants: looks.map((style) => makeVariant(style, column.type, styles)),
+    unit: unitOf(column.type, effectiveFormat(column.style, column.type) ?? ''),
+    variants: [...looks, ...top].map((style) => makeVariant(style, column.type, styles)),
+    tall: tall.length,
     conditions: column.conditions.map(({ when }) => when),
     total: column.total !== undefined,
   }
@@ -98,12 +110,20 @@ function makeVariant(style: CellStyle, type: CellType, styles: StyleBook): Style
   const format = effectiveFormat(style, type)
   return {
     style: styles.add(format === undefined ? bare : { ...bare, format }),
-    booleanStyle: MAY_BE_BOOLEAN.includes(type)
-      ? styles.add({ format: BOOLEANS, ...style })
-      : styles.add(style),
+    booleanStyle: styles.add(booleanLook(style, type)),
     bareStyle: BARE_TYPES.includes(type) ? styles.add(bare) : styles.add(style),
     filled: isColor(style.bgColor) || isColor(style.border),
   }
+}
+
+/** Of a column that takes what comes, the format is for its numbers; of one of booleans, it is theirs. */
+function booleanLook(style: CellStyle, type: CellType): CellStyle {
+  if (type === 'auto') return { ...style, format: BOOLEANS }
+  return MAY_BE_BOOLEAN.includes(type) ? { format: BOOLEANS, ...style } : style
+}
+
+function unitOf(type: CellType, format: string): number {
+  return type === 'date' && !showsTime(format) ? DAY : shownMillis(format)
 }
 
 function effectiveFormat(style: CellStyle, type: CellType): string | undefined {

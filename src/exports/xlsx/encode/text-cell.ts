@@ -3,10 +3,11 @@ import { XML } from '../deflate/index.ts'
 import {
   cutToCell,
   escapeMarkup,
-  hasIllegal,
+  hasControls,
   inlineText,
   looksEscaped,
   MAX_TEXT,
+  NO_CHARACTER,
   needsInline,
   readableText,
 } from '../xml-text.ts'
@@ -51,10 +52,11 @@ export function textCell(c: Cursor, column: CompiledColumn): void {
     blankCell(c, column, column.conditions === null ? 0 : column.conditions.pick(''))
     return
   }
-  const variant =
+  let variant =
     column.conditions === null
       ? 0
       : column.conditions.forBytes(input, start, findTextEnd(input, start, c.end))
+  if (c.again) variant += column.tall
   let outcome = input[start]! <= BLANK ? NEEDS_INLINE : copyText(c, column, variant, false)
   if (outcome === NEEDS_INLINE) outcome = copyText(c, column, variant, true)
   if (outcome === COPIED) {
@@ -178,9 +180,13 @@ export function slowText(c: Cursor, column: CompiledColumn, variant: number, tex
     c.facts[column.facts + CUTS]! += 1
     c.firstCut ??= `${column.letters}${c.row}`
   }
-  if (hasIllegal(text)) {
+  if (hasControls(text)) {
     c.pictured += 1
     c.firstPictured ??= `${column.letters}${c.row}`
+  }
+  if (NO_CHARACTER.test(text)) {
+    c.replaced += 1
+    c.firstReplaced ??= `${column.letters}${c.row}`
   }
   if (kept.includes('\n')) c.multiline = true
   if (looksEscaped(kept)) {

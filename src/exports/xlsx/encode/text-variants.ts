@@ -1,4 +1,4 @@
-import type { CellValue } from './condition-styles.ts'
+import type { PickVariant } from './condition-styles.ts'
 
 const SLOTS = 1024
 const LONGEST = 48
@@ -8,24 +8,24 @@ const LONGEST = 48
  * different texts (a status, a kind), and those are then looked up by their bytes, without a string being made.
  */
 export class TextVariants {
-  readonly pick: (value: CellValue) => number
+  readonly pick: PickVariant
   readonly #keys = new Uint8Array(SLOTS * LONGEST)
   readonly #lengths = new Uint8Array(SLOTS)
   readonly #variants = new Uint16Array(SLOTS)
 
-  constructor(pick: (value: CellValue) => number) {
+  constructor(pick: PickVariant) {
     this.pick = pick
   }
 
-  /** For the raw bytes of a spool text, its quotes left out. */
-  forBytes(input: Buffer, start: number, end: number): number {
+  /** For the raw bytes of a spool text, its quotes left out, and the date that it is in a date column. */
+  forBytes(input: Buffer, start: number, end: number, date?: number): number {
     const length = end - start
-    if (length === 0 || length > LONGEST) return this.pick(readText(input, start, end))
+    if (length === 0 || length > LONGEST) return this.pick(readText(input, start, end), date)
     let hash = 0x811c9dc5
     for (let i = start; i < end; i += 1) hash = Math.imul(hash ^ input[i]!, 0x01000193)
     const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1)
     if (this.#holds(slot, input, start, length)) return this.#variants[slot]!
-    const variant = this.pick(readText(input, start, end))
+    const variant = this.pick(readText(input, start, end), date)
     this.#keys.set(input.subarray(start, end), slot * LONGEST)
     this.#lengths[slot] = length
     this.#variants[slot] = variant

@@ -1,4 +1,4 @@
-import { MISFITS, readIsoDate } from '../../sheet/index.ts'
+import { LONG, MISFITS, readIsoDate } from '../../sheet/index.ts'
 import { XML } from '../deflate/index.ts'
 import {
   AS_BOOLEAN,
@@ -11,7 +11,8 @@ import {
 } from './compiled-column.ts'
 import type { Cursor } from './cursor.ts'
 import { writeDate } from './date-cell.ts'
-import { numericText } from './number-cell.ts'
+import { cutTo } from './date-unit.ts'
+import { isLongNumber, numericText } from './number-cell.ts'
 import { blankCell, closeCell, openCell } from './open-cell.ts'
 import { findTextEnd, rawTextCell, textCell } from './text-cell.ts'
 
@@ -25,7 +26,11 @@ export function typedTextCell(c: Cursor, column: CompiledColumn): void {
     c.i = end + 1
     return
   }
-  if (end > start) c.facts[column.facts + MISFITS]! += 1
+  if (end > start) {
+    c.facts[column.facts + MISFITS]! += 1
+    if (column.mode < AS_DATE && end - start < 400 && isLongNumber(c.input.toString('latin1', start, end)))
+      c.facts[column.facts + LONG]! += 1
+  }
   textCell(c, column)
 }
 
@@ -36,9 +41,9 @@ function convert(c: Cursor, column: CompiledColumn, start: number, end: number):
 }
 
 function dateText(c: Cursor, column: CompiledColumn, start: number, end: number): boolean {
-  const wallClock = readIsoDate(c.input, start, end, c.zone)
+  const wallClock = cutTo(readIsoDate(c.input, start, end, c.zone), column.unit)
   if (Number.isNaN(wallClock)) return false
-  return writeDate(c, column, wallClock, column.conditions?.forBytes(c.input, start, end) ?? 0)
+  return writeDate(c, column, wallClock, column.conditions?.forBytes(c.input, start, end, wallClock) ?? 0)
 }
 
 function booleanText(c: Cursor, column: CompiledColumn, start: number, end: number): boolean {

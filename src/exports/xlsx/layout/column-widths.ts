@@ -3,9 +3,12 @@ import {
   type DataColumn,
   defaultFormat,
   displayWidth,
+  type FieldDigits,
+  isUsableFormat,
   type SheetPlan,
 } from '../../sheet/index.ts'
 import { textScale } from '../parts/index.ts'
+import { dateWidth, type NumberSize, numberWidth } from './formatted-width.ts'
 
 const NARROWEST = 8.43
 const WIDEST = 60
@@ -20,20 +23,26 @@ const USUAL_NUMBER = 12
 /** A header that is longer than its column's data wraps, into words and no further. */
 const WIDEST_HEADER = 14
 
+/** What the spool knows of its fields. */
+export interface Measured {
+  /** Widest value in characters. */
+  widths?: readonly number[] | undefined
+  digits?: readonly FieldDigits[] | undefined
+}
+
 /** Width of each column in characters: as the plan says, else what its widest value and its header need. */
 export function columnWidths(
   plan: SheetPlan,
-  fieldWidths: readonly number[] = [],
-  /** Of data: a sum has more digits than what it sums up. */
+  measured: Measured = {},
+  /** Of data. */
   rows = 0,
 ): number[] {
   // No rows and no template: title and summary need room all the same.
   if (plan.columns.length === 0) return [WIDEST]
   const widths = plan.columns.map((column, index) => {
     if (column.width !== undefined) return Math.min(Math.max(column.width, 0), WIDEST_THAT_EXCEL_TAKES)
-    const data =
-      column.field === null ? labelWidth(plan, index) : shownWidth(column, rawWidth(column, fieldWidths))
-    const needed = Math.max(data, headerWidth(plan, index), totalWidth(column, fieldWidths, rows))
+    const data = column.field === null ? labelWidth(plan, index) : shownWidth(column, measured)
+    const needed = Math.max(data, headerWidth(plan, index), totalWidth(column, measured, rows))
     const padding = PADDING + (column.style.indent ?? 0)
     return needed === 0 ? NARROWEST : Math.min(Math.max(needed + padding, NARROWEST), WIDEST)
   })
@@ -50,48 +59,75 @@ function widestText(columns: readonly DataColumn[], widths: readonly number[]): 
   return cap
 }
 
-const TEXTS: readonly CellType[] = ['auto', 'string', 'link']
+const TEXTS: readonly CellType[] = ['auto', 'string']
 
 function mayShrink({ type, style, width }: DataColumn): boolean {
-  // A link is whole even where its text is cut.
-  return width === undefined && TEXTS.includes(type) && (style.wrap === true || type === 'link')
+  // A link that is cut shows another address, and not every program wraps one.
+  return width === undefined && TEXTS.includes(type) && style.wrap === true
 }
 
+const DATES: readonly CellType[] = ['date', 'datetime']
 const FORMATTED: readonly CellType[] = ['money', 'percent', 'number']
+const NUMERIC: readonly CellType[] = [...FORMATTED, 'integer']
 
 /** As in the spool; of a fraction with more digits than a spreadsheet keeps, most are those that no format shows. */
-function rawWidth({ type, field }: DataColumn, fieldWidths: readonly number[]): number {
-  const width = fieldWidths[field ?? -1] ?? 0
+function rawWidth({ type, field }: DataColumn, { widths = [] }: Measured): number {
+  const width = widths[field ?? -1] ?? 0
   return FORMATTED.includes(type) && width > LONGEST_NUMBER ? USUAL_NUMBER : width
 }
 
-/** What a value takes once its format is applied, from the width that it has in the spool. */
-function shownWidth(column: DataColumn, width: number): number {
+/** What the values of a column take once its format is applied. */
+function shownWidth(column: DataColumn, measured: Measured): number {
+  const width = measured.widths?.[column.field ?? -1] ?? 0
+  const code = formatOf(column)
   if (width === 0) return 0
-  switch (column.type) {
-    case 'date':
-    case 'datetime':
-      return displayWidth((column.style.format ?? defaultFormat(column.type)!).replaceAll(/[a-z]/gi, '0'))
-    case 'money':
-      return width + Math.floor(width / 3) + 3
-    case 'percent':
-      return width + 2
-    default:
-      return width
-  }
+  if (code === undefined || code === '@') return rawWidth(column, measured)
+  if (DATES.includes(column.type)) return dateWidth(code)
+  const size = numberSize(column, measured)
+  if (size === undefined) return rawWidth(column, measured)
+  // Texts, and numbers that are too long to be kept as such, are shown as they are.
+  const hasOthers = width > size.whole + size.rest || size.whole > LONGEST_NUMBER
+  return Math.max(numberWidth(code, size), hasOthers ? width : 0)
+}
+
+function formatOf({ type, style: { format } }: DataColumn): string | undefined {
+  return format !== undefined && isUsableFormat(format) ? format : defaultFormat(type)
+}
+
+/** The largest of a column's numbers; undefined where it has none. Of what was not measured, all may be digits. */
+export function numberSize(column: DataColumn, measured: Measured): NumberSize | undefined {
+  const isNumeric = NUMERIC.includes(column.type)
+  const digits = measured.digits?.[column.field ?? -1]
+  if (digits === undefined) return isNumeric ? { whole: rawWidth(column, measured), rest: 0 } : undefined
+  const [whole, rest, textWhole, textRest] = digits
+  const size = isNumeric
+    ? { whole: Math.max(whole, textWhole), rest: Math.max(rest, textRest) }
+    : { whole, rest }
+  return size.whole === 0 ? undefined : size
 }
 
 /** Totals are bold. */
-function totalWidth(column: DataColumn, fieldWidths: readonly number[], rows: number): number {
-  const { total, field } = column
+function totalWidth(column: DataColumn, measured: Measured, rows: number): number {
+  const { total, field, type } = column
   if (total === undefined || field === null || rows === 0) return 0
-  const digits = String(rows).length
-  if (total === 'count') return digits
-  const width = rawWidth(column, fieldWidths)
-  return (
-    shownWidth(column, total === 'sum' ? width + digits - 1 : width) *
-    textScale({ ...column.style, bold: true })
-  )
+  if (total === 'count') return String(rows).length
+  if (DATES.includes(type)) return shownWidth(column, measured) * boldScale(column)
+  const size = numberSize(column, measured)
+  if (size === undefined) return 0
+  const code = total === 'avg' && type === 'integer' ? '0.00' : (formatOf(column) ?? column.totalFormat)
+  const whole = total === 'sum' ? size.whole + moreDigits(rows) : size.whole
+  const shown =
+    code === undefined ? Math.min(whole + size.rest, USUAL_NUMBER) : numberWidth(code, { ...size, whole })
+  return shown * boldScale(column)
+}
+
+/** A sum has more digits than what it sums up. */
+export function moreDigits(rows: number): number {
+  return Math.ceil(Math.log10(Math.max(1, rows)))
+}
+
+function boldScale({ style }: DataColumn): number {
+  return textScale({ ...style, bold: true })
 }
 
 /** Cells that are in one column only, such as the leaves of the column header. */

@@ -1,10 +1,11 @@
-import type { FixedArea, SheetPlan } from '../../sheet/index.ts'
+import type { FieldDigits, FixedArea, SheetPlan } from '../../sheet/index.ts'
 import { makeRecipe, type SheetRecipe } from '../encode/index.ts'
 import { deflate } from '../part-file.ts'
 import {
   type DefinedName,
   filterName,
   filterRange,
+  firstPageColumns,
   fitHeights,
   printTitles,
   ROW_HEIGHT,
@@ -16,6 +17,7 @@ import {
 import { type Piece, piecesOf, type SpoolSegment } from '../pieces.ts'
 import type { DeflatedBlock } from '../zip/deflate-block.ts'
 import { columnWidths } from './column-widths.ts'
+import { showingWhole } from './plain-format.ts'
 import { RowLabels } from './row-labels.ts'
 import { SheetTotals } from './sheet-totals.ts'
 
@@ -24,6 +26,7 @@ export interface SheetInput {
   segments: SpoolSegment[]
   /** Widest value of each spool field in characters, for columns without a width of their own. */
   widths?: number[]
+  digits?: FieldDigits[]
 }
 
 /** A sheet with everything that does not depend on its rows. Its styles are in the book's once this has been made. */
@@ -48,12 +51,13 @@ export interface PreparedSheet {
 const PACKAGE_BYTES = 8_192
 
 export function prepareSheet(
-  { plan: given, segments, widths: fieldWidths }: SheetInput,
+  { plan: asked, segments, ...measured }: SheetInput,
   { name, styles, timezone }: { name: string; styles: StyleBook; timezone: string },
 ): PreparedSheet {
   const rows = segments.reduce((sum, { slices }) => slices.reduce((all, slice) => all + slice.rows, sum), 0)
-  const widths = columnWidths(given, fieldWidths, rows)
-  const plan = fitAreas(given, widths)
+  const given = showingWhole(asked, measured, rows)
+  const widths = columnWidths(given, measured, rows)
+  const plan = fitAreas(withinPage(given, widths), widths)
   const labels = new RowLabels(plan.rowHeads, { styles, widths })
   const pieces = piecesOf(plan, segments)
   const totals = plan.totals ? new SheetTotals(plan, { styles, labels, pieces }) : null
@@ -65,7 +69,7 @@ export function prepareSheet(
     )
   const names = (nextRow: number) => {
     const filter = filterRange(plan, nextRow)
-    return [...(filter === null ? [] : [filterName(filter)]), ...printTitles(plan)]
+    return [...(filter === null ? [] : [filterName(filter)]), ...printTitles(plan, widths)]
   }
   const head = deflate(worksheetHead(plan, widths, styles))
   return {
@@ -83,6 +87,19 @@ export function prepareSheet(
     tail,
     names,
   }
+}
+
+/** Title, summary and other texts over the whole table end with the first page, where a printed sheet has several side by side. */
+function withinPage(plan: SheetPlan, widths: readonly number[]): SheetPlan {
+  const most = firstPageColumns(widths)
+  const within = (area: FixedArea, rows: number): FixedArea => {
+    const cells = area.cells.map((cell) =>
+      cell.column === 0 && cell.row < rows ? { ...cell, columnSpan: Math.min(cell.columnSpan, most) } : cell,
+    )
+    return { ...area, cells }
+  }
+  const { top, bottom, headRows = 0 } = plan
+  return { ...plan, top: within(top, top.rows - headRows), bottom: within(bottom, bottom.rows) }
 }
 
 function fitAreas(plan: SheetPlan, widths: readonly number[]): SheetPlan {

@@ -17,6 +17,8 @@ export class SheetTotals {
   /** By leaf of the row headers. */
   readonly #covering: EndedHead[][]
   readonly #depth: number
+  /** Heads that have rows in more than one file. */
+  readonly #split = new Set<EndedHead>()
   #merges: string[] = []
 
   constructor(
@@ -57,13 +59,17 @@ export class SheetTotals {
     return [...heads].filter((head) => this.#rows.isOpen(head)).sort((a, b) => b.level - a.level)
   }
 
-  endHead(head: EndedHead, row: number): string {
+  /** `part`: number of the present file. A head that `goesOn` has more rows in the next one. */
+  endHead(head: EndedHead, row: number, { part, goesOn }: { part: number; goesOn: boolean }): string {
     const { columns } = this.#plan.rowHeads!
     const column = columns[head.level]!
     this.#labels.extendAround(head.first, head.level, row)
     this.#merge(row, column, lastNeighbour(columns, head.level, columns.length - head.level))
-    const ending = this.#plan.totals?.subtotalEnding ?? ''
-    return this.#rows.endGroup(head, row, { column, text: `${head.title}${ending}` })
+    if (goesOn) this.#split.add(head)
+    const { subtotalEnding = '', subtotalPartEnding = subtotalEnding } = this.#plan.totals ?? {}
+    const isPart = this.#split.has(head)
+    const ending = isPart ? subtotalPartEnding.replace('{n}', String(part)) : subtotalEnding
+    return this.#rows.endGroup(head, row, { column, text: `${head.title}${ending}`, wraps: isPart })
   }
 
   endFile(row: number, part?: number): string {

@@ -1,5 +1,6 @@
 import {
   type CellStyle,
+  type CellType,
   type DataColumn,
   defaultFormat,
   type SheetPlan,
@@ -28,6 +29,8 @@ export interface RowTitle {
   column: number
   text: string
   startsLeft?: boolean
+  /** It is longer than its column was made for. */
+  wraps?: boolean
 }
 
 /** Rows of the present file, the first and the last, and what is added up of them. */
@@ -40,7 +43,7 @@ interface Range {
 /** The rows of totals of one sheet: below each group of rows that has one, and below all. */
 export class TotalRows<Group> {
   readonly #plan: SheetPlan
-  readonly #looks: { total: number[]; part: number[]; subtotal: number[]; covered: number[] }
+  readonly #looks: Record<'total' | 'part' | 'subtotal' | 'wrapped' | 'covered', number[]>
   readonly #open = new Map<Group, Range>()
   #all: Range | undefined
   /** By column, in all files: numbers and filled cells. */
@@ -55,6 +58,7 @@ export class TotalRows<Group> {
       subtotal: looks(subtotalStyle),
       // A title that is longer than its column is narrow goes on in the next one.
       part: plan.columns.map((column) => styles.add({ ...lookOf(style, column), align: 'left' })),
+      wrapped: plan.columns.map((column) => styles.add({ ...lookOf(subtotalStyle, column), wrap: true })),
       covered: plan.columns.map((column) => styles.add(column.style)),
     }
     this.#seen = noTotals(plan.columns.length)
@@ -84,7 +88,7 @@ export class TotalRows<Group> {
   endFile(row: number, part: number | undefined): string {
     const range = this.#all
     this.#all = undefined
-    const [label = 0] = this.#plan.rowHeads?.columns ?? []
+    const label = titleColumn(this.#plan)
     const { title: whole = '', partTitle = whole } = this.#plan.totals ?? {}
     const text = part === undefined ? whole : partTitle.replace('{n}', String(part))
     const title = { column: label, text }
@@ -105,7 +109,8 @@ export class TotalRows<Group> {
     const labels = this.#plan.rowHeads?.columns ?? []
     const cells = this.#plan.columns.map(({ total }, column) => {
       const isCovered = labels.includes(column) && column < title.column
-      const look = isCovered ? 'covered' : title.startsLeft && column === title.column ? 'part' : kind
+      const titled = title.startsLeft ? 'part' : title.wraps ? 'wrapped' : kind
+      const look = isCovered ? 'covered' : column === title.column ? titled : kind
       const style = this.#looks[look][column]!
       const open = `<c r="${cellReference(row, column)}"${styleAttribute(style)}`
       if (column === title.column && total === undefined && title.text !== '') {
@@ -120,6 +125,17 @@ export class TotalRows<Group> {
     })
     return `<row r="${row}">${cells.join('')}</row>`
   }
+}
+
+const TEXTS: readonly CellType[] = ['auto', 'string', 'link']
+
+/** Where the title of the totals is: over the row headers, else in the first column, or where that has a total in the first without, of texts if there is one. */
+function titleColumn({ rowHeads, columns }: SheetPlan): number {
+  if (rowHeads) return rowHeads.columns[0] ?? 0
+  const isFree = ({ total }: DataColumn) => total === undefined
+  if (columns[0] && isFree(columns[0])) return 0
+  const text = columns.findIndex((column) => isFree(column) && TEXTS.includes(column.type))
+  return Math.max(0, text >= 0 ? text : columns.findIndex(isFree))
 }
 
 function grown(range: Range | undefined, { first, last, totals }: Range): Range {
@@ -146,14 +162,14 @@ function totalOf(total: Total, totals: Float64Array | undefined, at: number): nu
 }
 
 /** The row's look, aligned and formatted like the column. */
-function lookOf(base: CellStyle, { style, type, total }: DataColumn): CellStyle {
+function lookOf(base: CellStyle, { style, type, total, totalFormat }: DataColumn): CellStyle {
   const { align, vAlign, indent } = style
   const format =
     total === 'count' || total === undefined
       ? undefined
       : total === 'avg' && type === 'integer'
         ? '0.00'
-        : (style.format ?? defaultFormat(type))
+        : (style.format ?? totalFormat ?? defaultFormat(type))
   return {
     ...base,
     ...(align !== undefined && { align }),

@@ -1,6 +1,7 @@
 import type { SheetPlan } from '../../sheet/index.ts'
 import { cellReference, columnLetters } from '../cell-reference.ts'
 import { escapeAttribute } from '../xml-text.ts'
+import { pagesAcross } from './print-setup.ts'
 
 /** A name of the workbook that belongs to one sheet. */
 export interface DefinedName {
@@ -9,10 +10,13 @@ export interface DefinedName {
   ranges: string[]
 }
 
-/** Rows and columns that every printed page repeats: the column headers and the row headers. */
-export function printTitles(plan: SheetPlan): DefinedName[] {
+/**
+ * Rows and columns that every printed page repeats: the column headers and the row headers. Without these the first column, where there
+ * are pages side by side: it most often says what a row is about.
+ */
+export function printTitles(plan: SheetPlan, widths: readonly number[]): DefinedName[] {
   const { top, headRows = 0 } = plan
-  const labels = leadingLabels(plan)
+  const labels = leadingLabels(plan) || (pagesAcross(widths) > 1 ? 1 : 0)
   const ranges = [
     ...(labels > 0 ? [`$A:$${columnLetters(labels - 1)}`] : []),
     ...(headRows > 0 ? [`$${top.rows - headRows + 1}:$${top.rows}`] : []),

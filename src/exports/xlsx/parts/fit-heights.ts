@@ -4,7 +4,7 @@ import { DEFAULT_FONT_SIZE } from './styles.ts'
 /** Height of a row that says nothing of it. */
 export const ROW_HEIGHT = 15
 /** Excel's own limit. */
-const MAX_HEIGHT = 409
+export const MAX_HEIGHT = 409
 /** Bold letters are wider. */
 const BOLD = 1.1
 /** The size at which fonts with East Asian glyphs are as wide as the default font. */
@@ -38,7 +38,25 @@ export function fitHeights(area: FixedArea, widths: readonly number[], rowHeight
     for (let row = cell.row; row < last; row += 1) above += heights[row] ?? rowHeight
     grow(last, neededHeight(cell, widths) - above)
   }
-  return { ...area, heights }
+  const cells = area.cells.map((cell) => (isCut(cell, widths) ? fromTop(cell) : cell))
+  return { ...area, heights, cells }
+}
+
+/** Whether more lines are needed than the cell shows. */
+function isCut({ value, style, column, columnSpan }: FixedCell, widths: readonly number[]): boolean {
+  const text = textOf(value)
+  if (!style.wrap || style.vAlign === 'top' || text.length <= MAX_LINES) return false
+  const lines = linesIn({ text, style, column, columnSpan }, widths, MAX_LINES + 1)
+  return lines > MAX_LINES || lines * lineHeight(style) + (style.padding ?? 0) > MAX_HEIGHT
+}
+
+/** Its beginning is seen, and not its middle. */
+function fromTop(cell: FixedCell): FixedCell {
+  return { ...cell, style: { ...cell.style, vAlign: 'top' } }
+}
+
+function textOf(value: FixedCell['value']): string {
+  return Array.isArray(value) ? value.map((run) => run.text).join('') : String(value ?? '')
 }
 
 function isTall({ rowSpan }: FixedCell): boolean {
@@ -46,7 +64,7 @@ function isTall({ rowSpan }: FixedCell): boolean {
 }
 
 function neededHeight({ value, style, column, columnSpan }: FixedCell, widths: readonly number[]): number {
-  const text = Array.isArray(value) ? value.map((run) => run.text).join('') : String(value ?? '')
+  const text = textOf(value)
   if (!style.wrap || text === '') return 0
   const lines = linesIn({ text, style, column, columnSpan }, widths)
   return lines * lineHeight(style) + (style.padding ?? 0)
@@ -56,11 +74,12 @@ function neededHeight({ value, style, column, columnSpan }: FixedCell, widths: r
 export function linesIn(
   { text, style, column, columnSpan }: { text: string } & Pick<FixedCell, 'style' | 'column' | 'columnSpan'>,
   widths: readonly number[],
+  most = MAX_LINES,
 ): number {
   if (!style.wrap) return 1
   let room = 0
   for (let n = column; n < column + columnSpan; n += 1) room += widths[n] ?? 0
-  return textLines(text, lineOf(style, room), MAX_LINES)
+  return textLines(text, lineOf(style, room), most)
 }
 
 /** What fits between the edges of a cell that is N digits wide. */

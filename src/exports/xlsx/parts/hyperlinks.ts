@@ -6,16 +6,8 @@ export interface CellLink {
   url: string
 }
 
-/** Excel's own limits, per sheet and per address. */
+/** Excel's own limit, per sheet. */
 export const MAX_LINKS = 65_530
-const MAX_URL = 2_079
-
-/** The address that a cell of a link column leads to, percent-encoded; null for what is no address of the web or of mail. */
-export function linkTarget(text: string): string | null {
-  if (text.length > MAX_URL || !/^(?:https?|ftp|mailto):/i.test(text)) return null
-  const { href } = URL.parse(text) ?? {}
-  return href === undefined || href.length > MAX_URL ? null : href
-}
 
 /** `<hyperlinks>` of a worksheet. What follows a `#` is said in the sheet, not in the relationship. */
 export function hyperlinks(links: readonly CellLink[]): string {

@@ -10,10 +10,30 @@ const MAX_TITLE = 200
 const MAX_TITLE_WITH_MARK = 90
 const MAX_MARK_LINE = 64
 
+/** Pages that a printed sheet takes side by side. */
+export function pagesAcross(widths: readonly number[]): number {
+  return Math.max(1, Math.ceil(totalOf(widths) / LANDSCAPE_AT_HALF_SIZE))
+}
+
+/** Columns that the first of several pages surely shows. */
+export function firstPageColumns(widths: readonly number[]): number {
+  const page = totalOf(widths) / pagesAcross(widths)
+  let sum = 0
+  const over = widths.findIndex((width) => {
+    sum += width
+    return sum > page
+  })
+  return over < 0 ? widths.length : Math.max(1, over)
+}
+
+function totalOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0)
+}
+
 /** What a worksheet says of its print at its end: as wide as the page, a header and a footer with page numbers. */
 export function printSetup(plan: SheetPlan, widths: readonly number[]): string {
-  const total = widths.reduce((sum, width) => sum + width, 0)
-  const pages = Math.max(1, Math.ceil(total / LANDSCAPE_AT_HALF_SIZE))
+  const total = totalOf(widths)
+  const pages = pagesAcross(widths)
   const orientation = total > PORTRAIT ? 'landscape' : 'portrait'
   return (
     '<printOptions horizontalCentered="1"/>' +

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { inflateRawSync } from 'node:zlib'
-import { format, formatColor, isDateFormat } from 'numfmt'
-import type { CellStyle } from '../../sheet/index.ts'
+import { formatColor, isDateFormat } from 'numfmt'
+import { type CellStyle, shownText } from '../../sheet/index.ts'
 import { cellReference } from '../cell-reference.ts'
 import { sheetPath, sheetRelationshipsPath } from '../parts/index.ts'
 import { readStyles } from './read-styles.ts'
@@ -173,7 +173,7 @@ function showValue(value: string | number | boolean, code = 'General'): ShownVal
   const type = typeof value === 'string' ? 'text' : isDateFormat(code) ? 'date' : 'number'
   try {
     const color = colorOf(formatColor(code, value))
-    return { type, value, text: format(code, value), ...(color !== undefined && { color }) }
+    return { type, value, text: shownText(code, value), ...(color !== undefined && { color }) }
   } catch {
     // A format that only Excel knows.
     return { type, value, text: String(value) }

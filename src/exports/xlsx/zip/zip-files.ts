@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+import { rename, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { clearAway } from '../../../kernel/index.ts'
 import { ZIP_LIMIT } from './zip-record.ts'
 import { ZipWriter } from './zip-writer.ts'
 
@@ -37,7 +38,7 @@ export async function zipFiles(
     await rename(temporary, target)
   } catch (error) {
     await zip.close()
-    await rm(temporary, { force: true })
+    await clearAway(temporary)
     throw signal.aborted ? signal.reason : error
   }
   return { bytes: zip.bytes, files }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { AppError, type Clock, ERRORS, type Log } from '../../../../kernel/index.ts'
+import { AppError, type Clock, counted, ERRORS, type Log } from '../../../../kernel/index.ts'
 import type { HttpTimeouts } from '../../../../net/index.ts'
 import { PageGetter, type RetryOptions, retryPage } from '../../ask/index.ts'
 import {
@@ -117,7 +117,7 @@ export class PageWalk implements OpenRows, PageSource {
   warnings(rows: number): string[] {
     const { stated } = this.#state
     if (isNumbered(this.#plan) || stated === null || stated === rows) return []
-    return [`the source stated a total of ${stated} rows, and its pages had ${rows}`]
+    return [`the source stated a total of ${counted(stated, 'row')}, and its pages had ${rows}`]
   }
 
   async close(): Promise<void> {}
@@ -179,13 +179,13 @@ export class PageWalk implements OpenRows, PageSource {
     if (count < expected)
       throw new AppError(
         ERRORS.SOURCE_SHORT_PAGE,
-        `page ${pages} has ${count} rows, it must have ${style === 'offset' ? 'some' : expected}: ${left} of ${total} are missing`,
+        `page ${pages} has ${counted(count, 'row')}, it must have ${style === 'offset' ? 'some' : expected}: ${left} of ${total} are missing`,
         { details: { page: pages, rows: count, expected } },
       )
     if (style === 'page' && pages > 0 && count > pageRows)
       throw new AppError(
         ERRORS.SOURCE_LONG_PAGE,
-        `page ${pages} has ${count} rows, and the first page had ${pageRows}`,
+        `page ${pages} has ${counted(count, 'row')}, and the first page had ${pageRows}`,
         { details: { page: pages, rows: count, expected } },
       )
     return Math.min(count, left)

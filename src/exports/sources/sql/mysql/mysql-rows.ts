@@ -1,7 +1,17 @@
 import type { Connection, FieldPacket, Query } from 'mysql2'
-import { AppError, ERRORS, messageOf } from '../../../../kernel/index.ts'
+import { AppError, ERRORS, isAppError, messageOf } from '../../../../kernel/index.ts'
 import type { TextPage } from '../../pages/index.ts'
-import { notReading, refused, refuseTwins, silent, unreachable, wrongParams } from '../sql-error.ts'
+import {
+  beginsAsQuery,
+  notLetIn,
+  notReading,
+  oneTooMany,
+  refused,
+  refuseTwins,
+  silent,
+  unreachable,
+  wrongParams,
+} from '../sql-error.ts'
 import { PageGatherer, SILENCE_MS, type SqlColumn } from '../sql-pages.ts'
 import { orClosed, type SqlReach, type SqlRows, type SqlSource } from '../sql-source.ts'
 import { connectMysql } from './connect-mysql.ts'
@@ -76,7 +86,7 @@ class MysqlSession {
     try {
       opened = await connectMysql(target, reach)
     } catch (error) {
-      throw error instanceof AppError ? error : unreachable(error)
+      throw error instanceof AppError ? error : connectError(error)
     }
     return orClosed(new MysqlSession(reach, target, opened), async (session) => {
       await session.#begin()
@@ -100,8 +110,10 @@ class MysqlSession {
 
   /** Resolves with the columns, when the first row is near. */
   async execute(query: string, params: NonNullable<SqlSource['params']>): Promise<SqlColumn<MysqlValue>[]> {
-    const statement = await this.#prepare(query)
-    if (statement.columns.length === 0) throw notReading()
+    const statement = await this.#prepare(query).catch((error: unknown) => {
+      throw prepareError(error, query)
+    })
+    if (statement.columns.length === 0) throw notReading(query)
     if (statement.parameters.length !== params.length)
       throw wrongParams(statement.parameters.length, params.length)
     this.#busy = true
@@ -262,6 +274,30 @@ class MysqlSession {
       connection.destroy()
     }
   }
+}
+
+/** Users and passwords, or plug-ins for them; databases and rights to them. Everything else may pass. */
+const USER_FAULTS = new Set([1045, 1251, 1524, 1698])
+const DATABASE_FAULTS = new Set([1044, 1049])
+
+function connectError(cause: unknown): AppError {
+  const { errno = 0 } = cause as { errno?: number }
+  if (USER_FAULTS.has(errno)) return notLetIn('user', cause)
+  return DATABASE_FAULTS.has(errno) ? notLetIn('database', cause) : unreachable(cause)
+}
+
+const SYNTAX = 1064
+/** These have rows here, and their faults are the database's to describe. */
+const LOOKS = /^\s*(?:show|desc|describe|explain)\b/i
+
+function prepareError(error: unknown, query: string): unknown {
+  const { errno = 0 } = ((error as Error)?.cause ?? {}) as { errno?: number }
+  const isFault = errno > 0 && isAppError(error) && !error.retryable
+  if (isFault && !beginsAsQuery(query) && !LOOKS.test(query)) return notReading(query)
+  if (errno !== SYNTAX) return error
+  // It quotes what it does not understand: here, what follows the end of the first statement.
+  const [, rest = ''] = /near '([\s\S]*)' at line \d+$/.exec(messageOf((error as Error).cause)) ?? []
+  return rest !== '' && /;\s*$/.test(query.slice(0, query.indexOf(rest))) ? oneTooMany() : error
 }
 
 /** Too many connections, shutting down, lock wait, deadlock, interrupted, killed: worth another try. */

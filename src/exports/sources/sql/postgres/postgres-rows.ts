@@ -2,7 +2,17 @@ import { connect } from 'node:net'
 import pg from 'pg'
 import { AppError, ERRORS, messageOf } from '../../../../kernel/index.ts'
 import type { FeedPage } from '../../pages/index.ts'
-import { refused, refuseTwins, silent, unreachable, wrongParams } from '../sql-error.ts'
+import {
+  beginsAsQuery,
+  notLetIn,
+  notReading,
+  oneTooMany,
+  refused,
+  refuseTwins,
+  silent,
+  unreachable,
+  wrongParams,
+} from '../sql-error.ts'
 import { MOST_ROWS, SILENCE_MS } from '../sql-pages.ts'
 import { orClosed, type SqlReach, type SqlRows, type SqlSource } from '../sql-source.ts'
 import { postgresColumn, type ValueForm } from './postgres-columns.ts'
@@ -101,8 +111,13 @@ class PostgresSession {
 
   /** By the extended protocol, also without parameters: it takes one statement, where the simple one takes any number. */
   async declare(query: string, params: NonNullable<SqlSource['params']>): Promise<void> {
-    const text = `declare wharf no scroll cursor for ${query}`
-    await this.run({ text, values: [...params], queryMode: 'extended' } as pg.QueryConfig)
+    // With a line end, because the query may begin with a comment.
+    const text = `declare wharf no scroll cursor for\n${query}`
+    try {
+      await this.run({ text, values: [...params], queryMode: 'extended' } as pg.QueryConfig)
+    } catch (error) {
+      throw declareError(error, query)
+    }
   }
 
   async run(statement: pg.QueryConfig): Promise<pg.QueryResult> {
@@ -153,7 +168,7 @@ class PostgresSession {
       await this.#client.connect()
     } catch (cause) {
       this.#signal.throwIfAborted()
-      throw unreachable(cause)
+      throw connectError(cause)
     }
     // Should a query end the transaction in a way that nobody thought of, the next one is read only too.
     await this.run({ text: 'set default_transaction_read_only = on' })
@@ -211,6 +226,21 @@ async function guardedClient({ url, addressOf }: SqlReach): Promise<pg.Client> {
     application_name: 'wharf',
     keepAlive: true,
   } as pg.ClientConfig)
+}
+
+/** Who and where are the connection's; everything else may pass. */
+function connectError(cause: unknown): AppError {
+  const { code = '' } = cause as { code?: string }
+  if (/^28/.test(code) || /^SASL: .*password/.test(messageOf(cause))) return notLetIn('user', cause)
+  return code === '3D000' || code === '42501' ? notLetIn('database', cause) : unreachable(cause)
+}
+
+/** The caller knows nothing of the cursor that the statement is made part of. */
+function declareError(error: unknown, query: string): unknown {
+  const { code, message } = ((error as Error)?.cause ?? {}) as { code?: string; message?: string }
+  if (code === '42601' && !beginsAsQuery(query)) return notReading(query)
+  if (code === '42601' && message?.includes('multiple commands')) return oneTooMany()
+  return message?.startsWith('DECLARE ') ? notReading(query) : error
 }
 
 /** What PostgreSQL says of the query is the caller's to read; the statement itself is not repeated. */

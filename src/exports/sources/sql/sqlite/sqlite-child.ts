@@ -1,8 +1,8 @@
 import { readSync, statSync, writeSync } from 'node:fs'
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
-import { ERRORS, isAppError } from '../../../../kernel/index.ts'
-import { wrongParams } from '../sql-error.ts'
+import { AppError, ERRORS, isAppError } from '../../../../kernel/index.ts'
+import { beginsAsQuery, notReading, oneTooMany, wrongParams } from '../sql-error.ts'
 import { hexJson, PageGatherer, type SqlColumn } from '../sql-pages.ts'
 import { frameOf, type SqliteFailure, type SqliteTask } from './sqlite-frames.ts'
 
@@ -14,12 +14,8 @@ const BUSY_MS = 30_000
 /** Of one value. */
 const MOST_BYTES = 256 * 1024 * 1024
 
-class Refusal extends Error {
-  readonly failure: SqliteFailure
-  constructor(code: SqliteFailure['code'], message: string) {
-    super(message)
-    this.failure = { code, message, retryable: false }
-  }
+function refusal(code: SqliteFailure['code'], message: string): AppError {
+  return new AppError(ERRORS[code], message, { retryable: false })
 }
 
 function main(): void {
@@ -37,14 +33,12 @@ function read({ path, query, params }: SqliteTask): void {
   const database = open(path)
   if (query === null) return
   lockDown(database)
-  const statement = database.prepare(query)
-  if (isMore(query.slice(statement.sourceSQL.length)))
-    throw new Refusal('QUERY_FAILED', 'an export takes one statement, and another one follows it')
+  const statement = prepared(database, query)
+  if (isMore(query.slice(statement.sourceSQL.length))) throw oneTooMany()
   statement.setReadBigInts(true)
   statement.setReturnArrays(true)
   const columns = statement.columns().map(({ name, type }) => sqliteColumn({ name: String(name), type }))
-  if (columns.length === 0)
-    throw new Refusal('QUERY_FAILED', 'the query returns no rows: an export takes one SELECT')
+  if (columns.length === 0) throw notReading(query)
   checkParams(statement, query, params.length)
   const rows = statement.iterate(...params.map(bound)) as unknown as Iterator<(SqliteValue | null)[]>
   // The snapshot is that of the first step: a caller that has the columns can rely on it.
@@ -59,19 +53,28 @@ function read({ path, query, params }: SqliteTask): void {
   if (rest) send(frameOf('page', rest.text, rest.rows))
 }
 
+const [SYNTAX, DENIED] = [1, 23]
+
+function prepared(database: DatabaseSync, query: string): StatementSync {
+  try {
+    return database.prepare(query)
+  } catch (error) {
+    const { errcode = SYNTAX } = error as { errcode?: number }
+    const isOther = (errcode === SYNTAX || errcode === DENIED) && !beginsAsQuery(query)
+    throw isOther ? notReading(query) : error
+  }
+}
+
 /** What `node:sqlite` leaves unbound is NULL without a word, and only placeholders without a name take values by their place. */
 function checkParams(statement: StatementSync, query: string, params: number): void {
   const named = [...query.matchAll(TOKEN)].find(([token]) => PLACEHOLDER_NAME.test(token))
   if (named)
-    throw new Refusal(
+    throw refusal(
       'QUERY_FAILED',
       `the query has the placeholder ${named[0]}; SQLite takes ? for each of the params`,
     )
   const placeholders = countPlaceholders(statement)
-  if (placeholders !== params) {
-    const { code, message } = wrongParams(placeholders, params)
-    throw new Refusal(code as SqliteFailure['code'], message)
-  }
+  if (placeholders !== params) throw wrongParams(placeholders, params)
 }
 
 /** Texts, names in quotes and comments are tokens of their own, so that nothing inside of them is taken for a placeholder. */
@@ -103,8 +106,8 @@ function countPlaceholders(statement: StatementSync): number {
 
 function open(path: string): DatabaseSync {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (!found) throw new Refusal('SOURCE_UNREACHABLE', 'the database file does not exist')
-  if (!found.isFile()) throw new Refusal('CONNECTION_REFUSED', 'the path of the database is no file')
+  if (!found) throw refusal('SOURCE_UNREACHABLE', 'the database file does not exist')
+  if (!found.isFile()) throw refusal('CONNECTION_REFUSED', 'the path of the database is no file')
   const limits = { attach: 0, length: MOST_BYTES }
   const options = { readOnly: true, timeout: BUSY_MS, allowExtension: false, limits }
   const database = new DatabaseSync(path, options)
@@ -113,14 +116,14 @@ function open(path: string): DatabaseSync {
     .prepare("select name from sqlite_master where name in ('schema_versions', 'export_files', 'lane_turns')")
     .all()
   if (tables.length === 3)
-    throw new Refusal('CONNECTION_REFUSED', 'the database is a ledger of Wharf; exports may not read it')
+    throw refusal('CONNECTION_REFUSED', 'the database is a ledger of Wharf; exports may not read it')
   return database
 }
 
 /** From here on a statement may read tables and call functions, and nothing else: no ATTACH, no PRAGMA, no extension, no write. */
 function lockDown(database: DatabaseSync): void {
   if (typeof database.setAuthorizer !== 'function')
-    throw new Refusal('CONNECTION_REFUSED', 'SQLite files need Node 24.10 or later')
+    throw refusal('CONNECTION_REFUSED', 'SQLite files need Node 24.10 or later')
   database.enableDefensive?.(true)
   const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE, SQLITE_FUNCTION } = constants
   const reading = new Set([SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE])
@@ -141,9 +144,8 @@ function bound(value: SqliteTask['params'][number]): null | number | bigint | st
 }
 
 function failureOf(error: unknown): SqliteFailure {
-  if (error instanceof Refusal) return error.failure
-  if (isAppError(error, ERRORS.SOURCE_PAGE_TOO_LARGE))
-    return { code: 'SOURCE_PAGE_TOO_LARGE', message: error.message, retryable: false }
+  if (isAppError(error))
+    return { code: error.code as SqliteFailure['code'], message: error.message, retryable: error.retryable }
   const { message, errcode = 1 } = error as { message: string; errcode?: number }
   const primary = errcode & 0xff
   const says = `the database says: ${message}`

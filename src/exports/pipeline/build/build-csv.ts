@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs'
 import { link, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { copyFile } from '../../kernel/index.ts'
-import { csvRecord, writeCsv } from '../csv/index.ts'
-import { writeCompressed } from '../records/index.ts'
-import { type ExportRequest, watermarkText } from '../request/index.ts'
-import type { ColumnCounts } from '../sheet/index.ts'
-import { alignSegments, joinSegments } from '../sources/index.ts'
-import { builtFile, compressedAs, dialectOf, endingWith, inOneOrder } from './built-file.ts'
-import type { FetchedTable } from './fetched-table.ts'
-import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
+import { copyFile } from '../../../kernel/index.ts'
+import { csvRecord, writeCsv } from '../../csv/index.ts'
+import { writeCompressed } from '../../records/index.ts'
+import { type ExportRequest, watermarkText } from '../../request/index.ts'
+import type { ColumnCounts } from '../../sheet/index.ts'
+import { alignSegments, joinSegments } from '../../sources/index.ts'
+import { builtFile, compressedAs, dialectOf, endingWith, inOneOrder } from '../built-file.ts'
+import type { FetchedTable } from '../fetch/fetched-table.ts'
+import type { ProduceDeps, ProduceOptions } from '../produce-options.ts'
 
 export async function buildCsv(
   deps: ProduceDeps,
@@ -53,21 +53,32 @@ async function plainCsv(
 ): Promise<{ plain: string; warnings: string[]; counts: ColumnCounts[] }> {
   // Records that were spooled as they are in the file were counted there.
   const { nulls, misfits, escaped } = spool.counts
-  const counts = spool.widths.map((longest, field): ColumnCounts => {
-    return { nulls: nulls[field]!, misfits: misfits[field]!, escaped: escaped[field]!, cuts: 0, longest }
+  const spooled = spool.widths.map((longest, field): ColumnCounts => {
+    const counted = { nulls: nulls[field]!, misfits: misfits[field]!, escaped: escaped[field]! }
+    return { ...counted, long: 0, rounded: 0, cuts: 0, longest }
   })
 
   if (csv?.recipe) {
     const layout = { ...csv, recipe: csv.recipe }
     const segments = await inOneOrder({ pool }, spool, dirname(path), signal)
-    return { plain: path, ...(await writeCsv({ pool }, { path, segments, layout, signal })) }
+    const { warnings, counts } = await writeCsv({ pool }, { path, segments, layout, signal })
+    return { plain: path, warnings, counts: withTitles(counts, csv) }
   }
+  const counts = withTitles(spooled, csv)
   if (!csv || !grown) return { plain: await joinSegments(spool.segments, signal), warnings: [], counts }
   const [labels = []] = csv.labels.values()
   const { length: skip } = Buffer.from(spooledHead)
   const layout = { head: csv.head, skip, fields: spool.fields.length, labels: labels.length }
   await alignSegments({ pool }, spool.segments, { path, ...layout, signal })
   return { plain: path, warnings: [], counts }
+}
+
+/** Titles that got an apostrophe count among the texts of their columns. */
+function withTitles(counts: ColumnCounts[], csv: FetchedTable['csv']): ColumnCounts[] {
+  return counts.map((column, n) => ({
+    ...column,
+    escaped: column.escaped + (csv?.escapedTitles[n] ?? 0),
+  }))
 }
 
 /** The spool keeps the file too: should this worker die before the file is safe, another goes on from there. */

@@ -1,7 +1,7 @@
-import type { CsvLayout } from '../csv/index.ts'
-import type { KeptRows, Table } from '../request/index.ts'
-import type { Spool } from '../sources/index.ts'
-import type { SheetContent, Template } from '../template/index.ts'
+import type { CsvLayout } from '../../csv/index.ts'
+import type { KeptRows, Table } from '../../request/index.ts'
+import type { Spool } from '../../sources/index.ts'
+import type { SheetContent, Template } from '../../template/index.ts'
 
 /** Rows that are to be kept, still on this disk. */
 export interface KeptFile {

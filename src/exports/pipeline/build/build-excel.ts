@@ -1,14 +1,14 @@
 import { join } from 'node:path'
-import { makeFolder } from '../../kernel/index.ts'
-import { manifestText } from '../report/index.ts'
-import { type ExportRequest, watermarkText } from '../request/index.ts'
-import type { SpoolSegment } from '../sources/index.ts'
-import { type SheetInput, writeWorkbook, type ZippedFile, zipFiles } from '../xlsx/index.ts'
-import { CONTENT_TYPES, inOneOrder } from './built-file.ts'
-import type { FetchedTable } from './fetched-table.ts'
+import { makeFolder } from '../../../kernel/index.ts'
+import { manifestText } from '../../report/index.ts'
+import { type ExportRequest, watermarkText } from '../../request/index.ts'
+import type { SpoolSegment } from '../../sources/index.ts'
+import { type SheetInput, writeWorkbook, type ZippedFile, zipFiles } from '../../xlsx/index.ts'
+import { CONTENT_TYPES, inOneOrder } from '../built-file.ts'
+import type { FetchedTable } from '../fetch/fetched-table.ts'
+import { planTable } from '../plan-table.ts'
+import type { ProduceDeps, ProduceOptions } from '../produce-options.ts'
 import { numericFields } from './numeric-fields.ts'
-import { planTable } from './plan-table.ts'
-import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
 
 export async function buildExcel(
   { pool, signer }: ProduceDeps,
@@ -81,5 +81,5 @@ async function sheetInput(
 ): Promise<SheetInput> {
   const numeric = await numericFields(segments)
   const plan = planTable(request, table, { content, template, numeric })
-  return { plan, segments, widths: spool.widths }
+  return { plan, segments, widths: spool.widths, digits: spool.digits }
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { writeParquet } from '../parquet/index.ts'
-import { watermarkText } from '../request/index.ts'
-import { builtFile, CONTENT_TYPES, inOneOrder } from './built-file.ts'
-import type { FetchedTable } from './fetched-table.ts'
-import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
-import { byLeaf, typedFields } from './typed-fields.ts'
+import { writeParquet } from '../../parquet/index.ts'
+import { watermarkText } from '../../request/index.ts'
+import { builtFile, CONTENT_TYPES, inOneOrder } from '../built-file.ts'
+import type { FetchedTable } from '../fetch/fetched-table.ts'
+import type { ProduceDeps, ProduceOptions } from '../produce-options.ts'
+import { byLeaf, typedFields } from '../typed-fields.ts'
 
 export async function buildParquet(
   deps: ProduceDeps,

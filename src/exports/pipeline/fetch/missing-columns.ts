@@ -1,7 +1,7 @@
-import { AppError, closest, ERRORS } from '../../kernel/index.ts'
-import { templateError } from '../condition/index.ts'
-import type { Spool } from '../sources/index.ts'
-import type { MaskRules, Template } from '../template/index.ts'
+import { AppError, closest, ERRORS } from '../../../kernel/index.ts'
+import { templateError } from '../../condition/index.ts'
+import type { Spool } from '../../sources/index.ts'
+import type { MaskRules, Template } from '../../template/index.ts'
 
 /** Keys without a column are remembered up to this number: with more of them, a name that is not found may still exist. */
 const REMEMBERED = 1_000

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { jsonLines } from '../jsonl/index.ts'
-import { writeCompressed } from '../records/index.ts'
-import { watermarkText } from '../request/index.ts'
-import { countsOf, noFacts } from '../sheet/index.ts'
-import { builtFile, compressedAs, endingWith, inOneOrder } from './built-file.ts'
-import type { FetchedTable } from './fetched-table.ts'
-import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
-import { byLeaf, typedFields } from './typed-fields.ts'
+import { jsonLines } from '../../jsonl/index.ts'
+import { writeCompressed } from '../../records/index.ts'
+import { watermarkText } from '../../request/index.ts'
+import { countsOf, noFacts } from '../../sheet/index.ts'
+import { builtFile, compressedAs, endingWith, inOneOrder } from '../built-file.ts'
+import type { FetchedTable } from '../fetch/fetched-table.ts'
+import type { ProduceDeps, ProduceOptions } from '../produce-options.ts'
+import { byLeaf, typedFields } from '../typed-fields.ts'
 
 export async function buildJsonLines(
   deps: ProduceDeps,

@@ -1,5 +1,5 @@
-import { AppError, ERRORS } from '../../kernel/index.ts'
-import type { Table } from '../request/index.ts'
+import { AppError, ERRORS } from '../../../kernel/index.ts'
+import type { Table } from '../../request/index.ts'
 import {
   type FeedDeps,
   HttpPageSource,
@@ -7,8 +7,8 @@ import {
   isPlain,
   openCredentials,
   openHttpRows,
-} from '../sources/index.ts'
-import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
+} from '../../sources/index.ts'
+import type { ProduceDeps, ProduceOptions } from '../produce-options.ts'
 
 /** Pages of the seed's protocol. */
 export function pageSourceOf(

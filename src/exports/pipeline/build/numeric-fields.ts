@@ -1,5 +1,5 @@
-import { openFile } from '../../kernel/index.ts'
-import type { SpoolSegment } from '../xlsx/index.ts'
+import { openFile } from '../../../kernel/index.ts'
+import type { SpoolSegment } from '../../xlsx/index.ts'
 
 /** Enough rows to know a column by. */
 const SAMPLE_BYTES = 1 << 16

@@ -1,5 +1,5 @@
-import { type CsvLayout, layOutCsv } from '../csv/index.ts'
-import { type ExportRequest, queryTemplate, type Table } from '../request/index.ts'
+import { type CsvLayout, layOutCsv } from '../../csv/index.ts'
+import { type ExportRequest, queryTemplate, type Table } from '../../request/index.ts'
 import {
   type FeedDeps,
   type FetchProgress,
@@ -10,7 +10,7 @@ import {
   type RowFeed,
   type SpoolColumns,
   type TextPage,
-} from '../sources/index.ts'
+} from '../../sources/index.ts'
 import {
   chooseContent,
   maskingOf,
@@ -20,11 +20,11 @@ import {
   type SheetContent,
   type Template,
   templateFromKeys,
-} from '../template/index.ts'
-import { dialectOf } from './built-file.ts'
+} from '../../template/index.ts'
+import { dialectOf } from '../built-file.ts'
+import type { ProduceDeps, ProduceOptions, Sample } from '../produce-options.ts'
 import type { FetchedTable } from './fetched-table.ts'
 import { openerOf, pageSourceOf } from './open-source.ts'
-import type { ProduceDeps, ProduceOptions, Sample } from './produce-options.ts'
 
 export async function fetchTable(
   deps: ProduceDeps,

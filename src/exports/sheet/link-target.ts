@@ -1,0 +1,11 @@
+/** Excel's own limit. */
+const MAX_URL = 2_079
+
+/** The address that a cell of a link column leads to, percent-encoded; null for what is no address of the web or of mail. */
+export function linkTarget(text: string): string | null {
+  if (text.length > MAX_URL || !/^(?:https?|ftp|mailto):/i.test(text)) return null
+  const { href, protocol, pathname } = URL.parse(text) ?? {}
+  if (href === undefined || href.length > MAX_URL) return null
+  // A mail to nobody.
+  return protocol === 'mailto:' && pathname === '' ? null : href
+}

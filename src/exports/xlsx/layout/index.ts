@@ -1,0 +1,1 @@
+export { type PreparedSheet, prepareSheet, type SheetInput } from './prepare-sheet.ts'
