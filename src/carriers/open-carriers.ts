@@ -81,7 +81,7 @@ async function openGse(
   const own = URL.parse(gse.endpoint)?.origin
   const http = new HttpClient(
     { guard: new AddressGuard(NOTHING_PRIVATE), clock },
-    { userAgent, alwaysAllowed: (url) => url.origin === own, maxRedirects: 0 },
+    { userAgent, inPlaceOf: (url) => (url.origin === own ? url : undefined), maxRedirects: 0 },
   )
   return { carrier: new GseCarrier({ http, clock }, gse), http }
 }

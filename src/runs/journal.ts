@@ -17,6 +17,8 @@ export interface JournalDeps {
 interface Line {
   level: string
   message: string
+  /** Of the error that the line is about. */
+  code?: string
 }
 
 /** One file that keeps failing is news; ten thousand of them are a number. */
@@ -52,10 +54,10 @@ export class Journal {
   }
 
   /** A short line for the user. */
-  log(level: 'info' | 'warn', message: string): void {
+  log(level: 'info' | 'warn', message: string, code?: string): void {
     this.#logged++
     if (this.#logged > MOST_LOG_LINES) return
-    this.#lines.push({ level, message })
+    this.#lines.push({ level, message, ...(code !== undefined && { code }) })
     if (this.#logged === MOST_LOG_LINES)
       this.#lines.push({ level, message: 'further messages of this run are left out' })
   }

@@ -134,6 +134,7 @@ export const RunLogPage = pageOf(
       at: Time,
       level: Type.Enum(['info', 'warn', 'error']),
       message: Type.String(),
+      code: nullable(Type.String({ description: 'Of the error that the line is about' })),
       state: nullable(RunState),
     },
     { title: 'RunLogLine', description: 'With a `state`: the run came into it then' },

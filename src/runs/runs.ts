@@ -1,12 +1,12 @@
 import type { Static } from 'typebox'
 import type { Engine, Enqueued } from '../jobs/index.ts'
 import { AppError, bestEffort, ERRORS, isAppError, type Log, newId } from '../kernel/index.ts'
-import type { Ledger, Tx } from '../ledger/index.ts'
+import { type Ledger, readIdCursor, type Tx, writeIdCursor } from '../ledger/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ByteRange } from '../storage/index.ts'
 import { maskUrl, type Sealer } from '../tenancy/index.ts'
 import { AccountFiles, type FileListOptions } from './accounts/account-files.ts'
-import { type Account, AccountStore, accountNotFound } from './accounts/account-store.ts'
+import { type Account, AccountStore, accountNotFound, BUSY } from './accounts/account-store.ts'
 import type { FileRecords } from './accounts/file-records.ts'
 import type { AccountParams } from './feed/item-filter.ts'
 import { AccountFolder, safeName } from './files/index.ts'
@@ -136,9 +136,13 @@ export class Runs {
   /** The runs of an account, newest first. */
   async runsOf(handle: string, { limit, cursor }: FileListOptions): Promise<Static<typeof RunPage>> {
     await this.account(handle)
-    const runs = await readRuns(this.#deps.ledger.db, handle, { limit: limit + 1, before: cursor })
+    const runs = await readRuns(this.#deps.ledger.db, handle, {
+      limit: limit + 1,
+      before: readIdCursor(cursor),
+    })
     const items = runs.slice(0, limit)
-    return { items, next_cursor: runs.length > limit ? (items.at(-1)?.run_id ?? null) : null }
+    const last = runs.length > limit ? items.at(-1) : undefined
+    return { items, next_cursor: last ? writeIdCursor(last.run_id) : null }
   }
 
   async files(handle: string, options: FileListOptions) {
@@ -219,7 +223,7 @@ function runActive({ handle, runId }: Account): AppError {
   return new AppError(
     ERRORS.RUN_ACTIVE,
     `the account '${handle}' already has a run that is queued or running`,
-    { details: { handle, run_id: runId } },
+    { details: { handle, run_id: runId }, words: BUSY },
   )
 }
 

@@ -107,14 +107,36 @@ function transfersToNotice(ledger: Ledger) {
   return jobsToNotice(ledger, TRANSFER_KIND, async (jobIds) => {
     const rows = await ledger.db
       .selectFrom('transfer_windows')
-      .select(['job_id', 'public_id', 'file_name', 'project_id'])
+      .select(['id', 'job_id', 'public_id', 'file_name', 'project_id', 'targets', 'failed', 'timed_out'])
       .where('job_id', 'in', jobIds)
       .execute()
+    const reasons = await commonestReasons(
+      ledger,
+      rows.filter(({ failed, timed_out }) => failed + timed_out > 0).map(({ id }) => id),
+    )
     return new Map(
-      rows.map(({ job_id, public_id: id, file_name: name, project_id }) => [
-        job_id ?? '',
-        { id, name, project_id },
-      ]),
+      rows.map(({ job_id, public_id, file_name: name, project_id, targets, failed, timed_out, id }) => {
+        const reason = reasons.get(id)
+        const hosts = reason && { targets: { total: targets, failed: failed + timed_out, ...reason } }
+        return [job_id ?? '', { id: public_id, name, project_id, ...hosts }]
+      }),
     )
   })
+}
+
+/** Of each of these deliveries, the code that most of its failed targets have. */
+async function commonestReasons(
+  { db }: Ledger,
+  windowIds: string[],
+): Promise<Map<string, { error_code: number }>> {
+  if (windowIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('transfer_targets')
+    .select(['window_id', 'error_code', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('window_id', 'in', windowIds)
+    .where('status', 'in', ['Failed', 'Timeout'])
+    .groupBy(['window_id', 'error_code'])
+    .execute()
+  const rarestFirst = rows.sort((a, b) => Number(a.count) - Number(b.count))
+  return new Map(rarestFirst.map(({ window_id, error_code }) => [window_id, { error_code }]))
 }

@@ -65,7 +65,8 @@ export class GseClient {
     })
     const text = await readAll(response.body, MOST_BYTES)
     expectOk(response, this.#deps.clock.now())
-    const { code, message, data } = parse(text.toString('utf8'), name)
+    // What it says of a target is stored and shown as well as its errors are.
+    const { code, message, data } = this.#mask.value(parse(text.toString('utf8'), name))
     if (code === 0) return data
     throw new AppError(ERRORS.TRANSFER_ENGINE_REFUSED, `GSE ${name}: ${message} (code ${code})`, {
       retryable: false,

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
-import { AppError, ERRORS } from '../../kernel/index.ts'
-import type { Ledger } from '../../ledger/index.ts'
+import { type Ledger, readIdCursor, writeIdCursor } from '../../ledger/index.ts'
 import { maskUrl } from '../../tenancy/index.ts'
 import type { AccountFilePage, FailedFilePage } from '../run-schemas.ts'
 
@@ -28,7 +27,7 @@ export class AccountFiles {
       .select(['item_id', 'name', 'name_key', 'size', 'run_id'])
       .where('handle', '=', handle)
       .where(DONE)
-      .where('name_key', '>', readName(cursor))
+      .where('name_key', '>', readIdCursor(cursor) ?? '')
       .orderBy('name_key')
       .limit(limit + 1)
       .execute()
@@ -46,7 +45,7 @@ export class AccountFiles {
       .select('failed_at')
       .where('handle', '=', handle)
       .where(FAILED)
-      .where('name_key', '>', readName(cursor))
+      .where('name_key', '>', readIdCursor(cursor) ?? '')
       .orderBy('name_key')
       .limit(limit + 1)
       .execute()
@@ -78,12 +77,5 @@ export class AccountFiles {
 
 function cursorAfter(rows: readonly { name_key: string }[], limit: number): string | null {
   const last = rows[limit - 1]
-  return rows.length > limit && last ? Buffer.from(last.name_key).toString('base64url') : null
-}
-
-function readName(cursor: string | undefined): string {
-  const name = Buffer.from(cursor ?? '', 'base64url').toString()
-  // PostgreSQL takes no text with a zero character in it.
-  if (!name.includes('\0')) return name
-  throw new AppError(ERRORS.REQUEST_INVALID, 'cursor is not one that a list has answered with')
+  return rows.length > limit && last ? writeIdCursor(last.name_key) : null
 }

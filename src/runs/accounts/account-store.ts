@@ -6,6 +6,9 @@ import { maskUrl, openUrl, type Sealer, sealUrl } from '../../tenancy/index.ts'
 import type { AccountParams } from '../feed/item-filter.ts'
 import { RUN_KIND } from '../run-kind.ts'
 
+/** In Chinese these words are fixed, for both ways in which an account is busy. */
+export const BUSY = { zh: '该账号任务已在队列/运行中' }
+
 export interface Account {
   handle: string
   /** As the ledger keeps it. */
@@ -84,7 +87,7 @@ export class AccountStore {
       throw new AppError(
         ERRORS.ACCOUNT_LOCKED,
         `the account '${handle}' is locked while its run is queued or running; cancel the run first`,
-        { details: { handle } },
+        { details: { handle }, words: BUSY },
       )
   }
 }

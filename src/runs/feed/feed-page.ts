@@ -1,4 +1,4 @@
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, ERRORS, isAddressable } from '../../kernel/index.ts'
 
 export interface FeedItem {
   id: string
@@ -45,7 +45,8 @@ function parse(text: string): unknown {
 function readItem(entry: unknown, pageUrl: URL): FeedItem | string {
   if (!isRecord(entry)) return 'is no object'
   const { id, url, name, type, size } = entry
-  if ((typeof id !== 'string' && typeof id !== 'number') || !isKeepable(id)) return 'has no usable id'
+  if ((typeof id !== 'string' && typeof id !== 'number') || !isKeepable(id) || !isAddressable(String(id)))
+    return 'has no usable id'
   const address = typeof url === 'string' ? URL.parse(url, pageUrl.href) : null
   if (!address || !/^https?:$/.test(address.protocol)) return `(${id}) has no http or https url`
   return {

@@ -3,6 +3,8 @@ import {
   AppError,
   type Backoff,
   type Clock,
+  codeOf,
+  counted,
   ERRORS,
   isAppError,
   messageOf,
@@ -42,10 +44,10 @@ export class FeedReader {
     url: string,
     from: { cursor: string | null; page: number },
     signal: AbortSignal,
-    onRetry: (message: string) => void = () => undefined,
+    onRetry: (message: string, code: string) => void = () => undefined,
   ): AsyncGenerator<NumberedPage> {
     const mask = new SecretMask().addUrl(url)
-    const masked = (message: string) => onRetry(mask.text(message))
+    const masked = (message: string, code: string) => onRetry(mask.text(message), code)
     for await (const page of mask.guardEach(this.#pages(url, from, signal, masked)))
       yield { ...page, broken: mask.value(page.broken) }
   }
@@ -54,7 +56,7 @@ export class FeedReader {
     url: string,
     from: { cursor: string | null; page: number },
     signal: AbortSignal,
-    onRetry: (message: string) => void,
+    onRetry: (message: string, code: string) => void,
   ): AsyncGenerator<NumberedPage> {
     const loop = new LoopWatch()
     const barren = new BarrenWatch()
@@ -69,7 +71,12 @@ export class FeedReader {
     } while (cursor !== null)
   }
 
-  async #read(url: string, cursor: string | null, signal: AbortSignal, onRetry: (message: string) => void) {
+  async #read(
+    url: string,
+    cursor: string | null,
+    signal: AbortSignal,
+    onRetry: (message: string, code: string) => void,
+  ) {
     const { net, clock } = this.#deps
     const { attempts, backoff, maxPageBytes } = this.#options
     const address = withCursor(url, cursor)
@@ -93,7 +100,8 @@ export class FeedReader {
         clock,
         signal,
         backoff,
-        onRetry: ({ error, waitMs }) => onRetry(`${messageOf(error)}; asking again in ${waitMs} ms`),
+        onRetry: ({ error, waitMs }) =>
+          onRetry(`${messageOf(error)}; asking again in ${waitMs} ms`, codeOf(error)),
       })
     } catch (error) {
       if (signal.aborted) throw signal.reason
@@ -153,7 +161,7 @@ class BarrenWatch {
     if (this.#barren <= this.#most || nextCursor === null) return
     throw new AppError(
       ERRORS.FEED_INVALID,
-      `the feed has no end: its last ${this.#barren} pages had no item that is new`,
+      `the feed has no end: its last ${counted(this.#barren, 'page')} had no item that is new`,
       { retryable: false },
     )
   }

@@ -5,7 +5,7 @@ import { AppError, copyFile, ERRORS, isErrno, makeFolder, openFile } from '../..
 import { type ByteRange, clampRange, type OpenedArtifact } from '../../storage/index.ts'
 import { type PartName, partName, readPartName } from './part-name.ts'
 
-export type OpenedFile = Omit<OpenedArtifact, 'fileName'>
+export type OpenedFile = Omit<OpenedArtifact, 'fileName' | 'version' | 'untouched'>
 
 // A pipe that somebody put there must not hold up whoever opens it.
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK

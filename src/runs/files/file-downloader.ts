@@ -3,6 +3,7 @@ import { type FileHandle, rename } from 'node:fs/promises'
 import {
   type Backoff,
   type Clock,
+  counted,
   ERRORS,
   type FileScanner,
   isAppError,
@@ -183,7 +184,8 @@ class Download {
   check({ from, total }: FileAnswer): void {
     const { size } = this.wanted
     if (total === undefined) return
-    if (size !== undefined && total !== size) throw incomplete(`it has ${total} bytes, the feed says ${size}`)
+    if (size !== undefined && total !== size)
+      throw incomplete(`it has ${counted(total, 'byte')}, the feed says ${size}`)
     if (from > 0 && this.#total !== undefined && this.#total !== total) throw startOver('it has changed')
   }
 
@@ -199,12 +201,12 @@ class Download {
     this.#have += count
     this.watch.onBytes(count)
     if (this.#total !== undefined && this.#have > this.#total)
-      throw incomplete(`it has more than ${this.#total} bytes`)
+      throw incomplete(`it has more than ${counted(this.#total, 'byte')}`)
   }
 
   checkWhole(): void {
     if (this.#total !== undefined && this.#have !== this.#total)
-      throw incomplete(`${this.#have} of ${this.#total} bytes came`)
+      throw incomplete(`${this.#have} of ${counted(this.#total, 'byte')} came`)
   }
 
   forget(): void {

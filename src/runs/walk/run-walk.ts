@@ -2,6 +2,7 @@ import type { Engine, JobContext } from '../../jobs/index.ts'
 import {
   awaitedLater,
   type Clock,
+  codeOf,
   ERRORS,
   type FileScanner,
   isAppError,
@@ -173,7 +174,7 @@ export class RunWalk {
 
   async *#feedPages(): AsyncGenerator<Plan> {
     const { cursor, page } = this.#book.checkpoint
-    const warn = (message: string) => this.#journal.log('warn', message)
+    const warn = (message: string, code?: string) => this.#journal.log('warn', message, code)
     for await (const found of this.#deps.feed.pages(
       openUrl(this.#deps.sealer, this.#order.url),
       { cursor, page },
@@ -240,11 +241,11 @@ export class RunWalk {
       tally.failed++
       tally.end()
       const { clock, sealer } = this.#deps
-      const code = isAppError(error) ? error.code : ERRORS.INTERNAL.code
+      const code = codeOf(error)
       const message = messageOf(error).slice(0, MOST_CHARACTERS)
       const failure = { code, message, at: clock.now(), url: sealUrl(sealer, item.url) }
       this.#journal.record({ ...record, done: false, failure })
-      this.#journal.log('warn', `${item.name}: ${message}`)
+      this.#journal.log('warn', `${item.name}: ${message}`, code)
     }
   }
 

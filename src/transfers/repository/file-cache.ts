@@ -6,11 +6,13 @@ import {
   AppError,
   bestEffort,
   type Clock,
+  counted,
   type Duty,
   ERRORS,
   makeFolder,
   openFile,
   orAborted,
+  removeTree,
 } from '../../kernel/index.ts'
 import type { ArtifactStore } from '../../storage/index.ts'
 
@@ -95,7 +97,7 @@ export class FileCache implements Duty {
     if (!SIGNATURE.test(signature)) throw new Error('a signature is 64 hexadecimal digits')
     const path = join(this.#directory, signature)
     if (!(await this.#isSound(signature, path, signal))) {
-      await rm(path, { recursive: true, force: true })
+      await removeTree(path)
       await this.#fetch(signature, artifactKey, path, signal)
     }
     const at = new Date(this.#deps.clock.now())
@@ -158,7 +160,10 @@ export class FileCache implements Duty {
     }
     // Cut short on the way, which another try may cure; wrong bytes of the right length are another matter.
     if (size !== promised)
-      throw new AppError(ERRORS.STORAGE_UNAVAILABLE, `the file broke off after ${size} of ${promised} bytes`)
+      throw new AppError(
+        ERRORS.STORAGE_UNAVAILABLE,
+        `the file broke off after ${size} of ${counted(promised, 'byte')}`,
+      )
     return hash.digest('hex')
   }
 }

@@ -1,6 +1,15 @@
 import { basename } from 'node:path/posix'
 import { sql } from 'kysely'
-import { AppError, type Clock, type Duty, ERRORS, isAppError, metrics, newId } from '../../kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  counted,
+  type Duty,
+  ERRORS,
+  isAppError,
+  metrics,
+  newId,
+} from '../../kernel/index.ts'
 import { type Ledger, now, readCursor, settle, writeCursor } from '../../ledger/index.ts'
 import type { ArtifactOwner, ArtifactStore, FoundArtifact } from '../../storage/index.ts'
 import { DiskReservations, type Quotas } from '../../tenancy/index.ts'
@@ -305,5 +314,5 @@ async function reserveMore(
 }
 
 function tooLarge(most: number): AppError {
-  return new AppError(ERRORS.BODY_TOO_LARGE, `a file may have at most ${most} bytes`)
+  return new AppError(ERRORS.BODY_TOO_LARGE, `a file may have at most ${counted(most, 'byte')}`)
 }

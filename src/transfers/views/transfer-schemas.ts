@@ -194,10 +194,15 @@ export const AllowedAgents = Type.Object(
   { title: 'AllowedAgents', additionalProperties: false },
 )
 
-const AgentId = Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\x00-\\x1f\\x7f]+$' })
+/** It is a part of addresses, from which clients take `.` and `..`. */
+const AgentId = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^(?!\\.{1,2}$)[^\\x00-\\x1f\\x7f]+$',
+})
 const ContainerId = Type.String({
   maxLength: 256,
-  pattern: '^[^\\x00-\\x1f\\x7f]*$',
+  pattern: '^(?!\\.{1,2}$)[^\\x00-\\x1f\\x7f]*$',
   description: 'Empty: the host itself',
 })
 

@@ -1,6 +1,15 @@
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto'
 import { WebSocket } from 'ws'
-import { AppError, type Clock, ERRORS, type Log, messageOf, withRetry } from '../../../kernel/index.ts'
+import {
+  AppError,
+  askReadiness,
+  type Clock,
+  ERRORS,
+  isAppError,
+  type Log,
+  messageOf,
+  withRetry,
+} from '../../../kernel/index.ts'
 import {
   AGENT_SOCKET_PATH,
   type AgentName,
@@ -46,15 +55,22 @@ export async function openIdentity(
   if (!wanted) throw new AppError(ERRORS.CONFIG_INVALID, `--enroll takes a token: ${HOW_TO_ENROLL}`)
   const key = await state.keyFor(hash)
   const once = async () => {
+    // A token is good once: no other program gets to see it.
+    await askReadiness(server, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]))
     const trust = await enrollOnce({ server, token, key, name }, signal)
     if (fingerprint(trust) !== wanted.fingerprint)
       throw refused('the answer is not by the server that made the token, or the token is mistyped')
     return await state.enrolled(hash, key, trust)
   }
   return withRetry(once, {
-    ...{ clock, signal, backoff: AGAIN, isRetryable: (error) => !(error instanceof AppError) },
+    ...{
+      clock,
+      signal,
+      backoff: AGAIN,
+      isRetryable: (error) => !isAppError(error) || isAppError(error, ERRORS.SERVER_UNREACHABLE),
+    },
     onRetry({ attempt, error }) {
-      if (attempt === 1) log.warn(`cannot reach ${server} (${messageOf(error)}); will keep trying`)
+      if (attempt === 1) log.warn(`${messageOf(error)}; will keep trying`)
     },
   })
 }
@@ -73,19 +89,21 @@ function enrollOnce(
     perMessageDeflate: false,
   })
   return new Promise<Trust>((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error('no answer')), ANSWER_WITHIN_MS)
+    const late = setTimeout(() => reject(new Error(`${server} does not answer`)), ANSWER_WITHIN_MS)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
     socket.on('unexpected-response', (_request, { statusCode }) =>
       reject(
         statusCode === UNAUTHORIZED
           ? refused('the token is not good, or no longer')
-          : new Error(`it answered ${statusCode}`),
+          : new Error(`${server} answered ${statusCode}`),
       ),
     )
-    socket.on('error', (error: NodeJS.ErrnoException) => reject(new Error(error.code ?? error.message)))
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      reject(new Error(`cannot reach ${server} (${error.code ?? error.message})`)),
+    )
     socket.on('close', () => {
       clearTimeout(late)
-      reject(new Error('the connection was closed'))
+      reject(new Error(`${server} closed the connection`))
     })
     socket.on('message', (data) => {
       try {

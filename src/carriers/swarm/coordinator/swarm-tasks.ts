@@ -24,7 +24,7 @@ import {
   serverPeerId,
 } from '../wire/index.ts'
 import type { AgentDirectory, KnownAgent } from './agent-directory.ts'
-import { Relay, type RelayOptions } from './relay/relay.ts'
+import { Relay, type RelayOptions } from './relay/index.ts'
 import { resultsOf } from './results-of.ts'
 import { SourceFile } from './source-file.ts'
 import type { SwarmStore, SwarmTarget, SwarmTask } from './swarm-store.ts'

@@ -1,0 +1,1 @@
+export { Relay, type RelayOptions } from './relay.ts'
