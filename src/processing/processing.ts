@@ -3,12 +3,10 @@ import { link, realpath, rm } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { ScheduledDuty } from '../domain/index.ts'
 import type { Attention, Depth, Engine, JobKind } from '../jobs/index.ts'
-import { AppError, type Clock, copyFile, ERRORS, type Log, newId } from '../kernel/index.ts'
+import { AppError, type Clock, copyFile, ERRORS, type Log, newId, removeTree } from '../kernel/index.ts'
 import type { Quotas } from '../tenancy/index.ts'
 import { MendHandOffsDuty, SweepFilesDuty, TaskExpiryDuty } from './duties/index.ts'
-import { HandOff } from './files/hand-off.ts'
-import { ResultFiles } from './files/result-files.ts'
-import { isFolderName, readTaskLog, type TaskLog } from './files/task-log.ts'
+import { HandOff, isFolderName, ResultFiles, readTaskLog, type TaskLog } from './files/index.ts'
 import { GrpcServer } from './grpc/grpc-server.ts'
 import { keyedId } from './keyed-id.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
@@ -18,12 +16,14 @@ import type { Processor } from './processor/processor.ts'
 import { type TaskListOptions, type TaskRows, toDetails, tryOf } from './stores/index.ts'
 import { hasEnded, type TaskDetails } from './task.ts'
 import { noTask, TaskService } from './task-service.ts'
+import { UploadFinisher } from './upload-finisher.ts'
 import { UploadRoom } from './upload-room.ts'
 import type { UploadServer, UploadServerOptions } from './uploads.ts'
 
 const EXPIRY_EVERY_MS = 60_000
 const SWEEP_EVERY_MS = 5 * 60_000
 const MEND_EVERY_MS = 60_000
+const FINISH_EVERY_MS = 5_000
 
 export interface ProcessingDeps {
   engine: Engine
@@ -45,6 +45,7 @@ export class Processing {
   readonly #handOff: HandOff
   readonly #rows: TaskRows
   readonly #room: UploadRoom
+  readonly #finisher: UploadFinisher
   readonly #grpc: GrpcServer
   readonly #mend: MendHandOffsDuty
   readonly #sole: boolean
@@ -63,6 +64,7 @@ export class Processing {
     this.#handOff = handOff
     this.#rows = rows
     this.service = new TaskService({ ledger: engine.ledger, store, handOff, clock, log })
+    this.#finisher = new UploadFinisher({ service: this.service, room: this.#room, log }, handOff.temp)
     this.results = new ResultFiles(handOff.storage, options.elsewhere)
     this.#uploads = {
       folder: handOff.temp,
@@ -85,6 +87,7 @@ export class Processing {
       ...opened.duties,
       { duty: expiry, everyMs: EXPIRY_EVERY_MS, runs: 'leader' },
       { duty: this.#mend, everyMs: MEND_EVERY_MS, runs: 'local' },
+      { duty: this.#finisher, everyMs: FINISH_EVERY_MS, runs: 'local' },
       { duty: sweep, everyMs: SWEEP_EVERY_MS, runs: 'local' },
     ]
     this.#sole = options.sole
@@ -144,7 +147,7 @@ export class Processing {
     const row = isFolderName(taskId) ? await this.#rows.get(taskId) : undefined
     if (!row) throw noTask()
     // The folder first, so that a crash between the two leaves a record that expires by itself.
-    await rm(this.#handOff.folderOf(taskId), { recursive: true, force: true })
+    await removeTree(this.#handOff.folderOf(taskId))
     await this.#opened.store.remove(tryOf(row))
   }
 
@@ -166,7 +169,8 @@ export class Processing {
     options: Omit<UploadServerOptions, 'folder' | 'maxBytes' | 'ttlMs' | 'elsewhere'>,
   ): Promise<UploadServer> {
     const { UploadServer } = await import('./uploads.ts')
-    return new UploadServer({ service: this.service, room: this.#room }, { ...options, ...this.#uploads })
+    const deps = { service: this.service, room: this.#room, finisher: this.#finisher }
+    return new UploadServer(deps, { ...options, ...this.#uploads })
   }
 
   async start(): Promise<void> {

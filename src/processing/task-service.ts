@@ -9,9 +9,9 @@ import {
   newId,
 } from '../kernel/index.ts'
 import { type Ledger, settle } from '../ledger/index.ts'
-import type { HandOff } from './files/hand-off.ts'
+import type { HandOff } from './files/index.ts'
 import type { TaskStore } from './stores/index.ts'
-import { type TaskDetails, type TaskRecord, TEXT } from './task.ts'
+import { type TaskDetails, type TaskRecord, TEXT, taskError } from './task.ts'
 import { uploadOwner } from './upload-owner.ts'
 
 export interface CreateTask {
@@ -64,7 +64,7 @@ export class TaskService {
         originalFilePath: file.path,
         trace: currentTraceparent() ?? null,
       })
-      if (!made) throw new AppError(ERRORS.HANDOFF_FAILED, TEXT.handOffFailed)
+      if (!made) throw taskError(ERRORS.HANDOFF_FAILED, 'handOffFailed')
     } catch (error) {
       const besides = { isMade: () => store.isMade(id), keep: file.done, undo: file.undo }
       const isOpen = async () => (await settle(this.#deps.ledger, error, besides)) === 'undecided'
@@ -78,9 +78,15 @@ export class TaskService {
     return id
   }
 
-  /** Whether a file is being taken over for a task of this id that is not made yet. */
-  isUnderWay(id: string): Promise<boolean> {
-    return this.#deps.handOff.isUnderWay(id)
+  /**
+   * The task of this id. `open`: its file is being taken over, and goes back to where it was if that does not go through; the
+   * record of a try that fails at its last step is there for a moment, too.
+   */
+  async settled(id: string): Promise<TaskDetails | 'open' | undefined> {
+    const found = await this.find(id)
+    if (await this.#deps.handOff.isUnderWay(id)) return 'open'
+    // What was there before the last look may have been taken back since.
+    return found && this.find(id)
   }
 
   /** For as long as the note of the hand-off is fresh; a duty takes over from then on, or after a crash. */
@@ -116,10 +122,13 @@ export class TaskService {
 }
 
 function requireText(field: string, value: string): void {
-  if (value.trim() === '') throw new AppError(ERRORS.REQUEST_INVALID, TEXT.emptyField(field))
+  if (value.trim() === '')
+    throw new AppError(ERRORS.REQUEST_INVALID, TEXT.emptyField(field), {
+      words: { en: `${field} must not be empty` },
+    })
 }
 
 /** Also for those whose task it is not. */
 export function noTask(): AppError {
-  return new AppError(ERRORS.TASK_NOT_FOUND, TEXT.notFound)
+  return taskError(ERRORS.TASK_NOT_FOUND, 'notFound')
 }

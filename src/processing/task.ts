@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { WaitingFor } from '../jobs/index.ts'
+import { AppError, type AppErrorOptions, type ErrorKind } from '../kernel/index.ts'
 
 /** What the metrics call tasks; where they are jobs of the engine, also the name of their kind, pool and lane. */
 export const TASK_KIND = { name: 'processing', domain: 'processing' }
@@ -89,6 +90,24 @@ export const TEXT = {
   inputGone: '原始文件不存在',
   noResult: '处理器已结束，但未给出结果文件路径',
 } as const
+
+const ENGLISH = {
+  badTempPath: 'temp_file_path is not valid: it must be a plain file in the temp dir',
+  notFound: 'there is no such task',
+  handOffFailed: 'the file could not be taken over',
+  storeUnavailable: 'the store of tasks cannot be reached; try again in a moment',
+  enqueueFailed: 'the task could not be queued',
+  inputGone: 'the original file is gone',
+} as const satisfies Partial<Record<keyof typeof TEXT, string>>
+
+/** Says it in the fixed words over gRPC and in records, and over HTTP in the caller's language. */
+export function taskError(
+  kind: ErrorKind,
+  text: keyof typeof ENGLISH,
+  options: AppErrorOptions = {},
+): AppError {
+  return new AppError(kind, TEXT[text], { ...options, words: { en: ENGLISH[text] } })
+}
 
 export function isTaskStatus(value: string | null | undefined): value is TaskStatus {
   return TaskStatus.enum.some((status) => status === value)

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { statfsSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FileStore } from '@tus/file-store'
 import { EVENTS, Server, type ServerOptions, ERRORS as TUS_ERRORS } from '@tus/server'
@@ -13,12 +12,19 @@ import {
   messageOf,
   newId,
   outageOf,
+  systemClock,
 } from '../kernel/index.ts'
 import { keyedId } from './keyed-id.ts'
-import { TEXT } from './task.ts'
 import type { TaskService } from './task-service.ts'
+import { type UploadFinisher, uploadLocked } from './upload-finisher.ts'
 import { OWNER } from './upload-owner.ts'
 import type { UploadRoom } from './upload-room.ts'
+
+export interface UploadServerDeps {
+  service: TaskService
+  room: UploadRoom
+  finisher: UploadFinisher
+}
 
 export interface UploadServerOptions {
   /** The route, as callers see it. */
@@ -29,7 +35,7 @@ export interface UploadServerOptions {
   /** Added to the words for an upload that is not here. */
   elsewhere: string
   /** The body of an error's answer. */
-  problemOf(error: AppError, status: number, requestId: string): string
+  problemOf(error: AppError, status: number, uploader: Pick<Uploader, 'requestId' | 'language'>): string
   problemType: string
 }
 
@@ -37,13 +43,22 @@ export interface UploadServerOptions {
 export interface Uploader {
   projectId: string | null
   requestId: string
+  language: 'en' | 'zh'
   idempotencyKey?: string
 }
 
 type TusRequest = Parameters<NonNullable<ServerOptions['onIncomingRequest']>>[0]
 type TusContext = Parameters<Server['write']>[0]
+type TusAnswer = Awaited<ReturnType<Server['write']>>
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** How long a request waits for the task of an upload that another one is making. */
+const MOST_LOOKS = 20
+const LOOK_AGAIN_MS = 100
+/** Of what a client says about an upload. */
+const LONGEST_VALUE = 1_024
+/** In seconds, by status. */
+const RETRY_AFTER: Record<number, string> = { 423: '1', 503: '2', 507: '30' }
 /** A disk with less than this is full. */
 const LITTLE_ROOM = 1024 * 1024
 
@@ -53,12 +68,12 @@ const LITTLE_ROOM = 1024 * 1024
  */
 export class UploadServer extends Server {
   readonly #service: TaskService
-  readonly #room: UploadRoom
+  readonly #finisher: UploadFinisher
   readonly #limits: UploadServerOptions
   /** Whose request is answered. */
-  readonly #current = new AsyncLocalStorage<Uploader>()
+  readonly #current = new AsyncLocalStorage<Uploader & { method: string; id: string }>()
 
-  constructor({ service, room }: { service: TaskService; room: UploadRoom }, options: UploadServerOptions) {
+  constructor({ service, room, finisher }: UploadServerDeps, options: UploadServerOptions) {
     const { folder, maxBytes, path } = options
     super({
       path,
@@ -70,50 +85,40 @@ export class UploadServer extends Server {
       namingFunction: () => this.#name(),
       onUploadCreate: async (_request, upload) => {
         const { projectId } = this.#uploader()
+        requirePlainMetadata(upload.metadata ?? {})
         // One that does not say how long it will be may become as long as any.
         if (projectId !== null) await room.reserve(upload.id, projectId, upload.size ?? maxBytes)
         return { metadata: { ...upload.metadata, [OWNER]: projectId ?? '' } }
       },
       onIncomingRequest: (request, id) => this.#admit(request, id),
-      onUploadFinish: async (_request, upload) => this.#finish(upload.id, upload.metadata ?? {}),
+      onUploadFinish: async (_request, upload) => {
+        await finisher.finish(upload.id, upload.metadata ?? {})
+        return { headers: { 'Task-Id': upload.id } }
+      },
       onResponseError: (_request, error) => this.#translate(error),
     })
     this.#service = service
-    this.#room = room
+    this.#finisher = finisher
     this.on(EVENTS.POST_TERMINATE, (_request, _response, id) =>
       background('giving back the room of an upload', room.release(id)),
     )
     this.#limits = options
+    const { HEAD } = this.handlers
+    const tell = HEAD.send.bind(HEAD)
+    HEAD.send = async (...request) => {
+      const answer = await tell(...request)
+      // The bytes are here, but is there a task? The same is asked about an upload that is gone.
+      if (saysComplete(answer.headers)) throw TUS_ERRORS.FILE_NOT_FOUND
+      return answer
+    }
   }
 
-  /** Answers one request. A HEAD about an upload that has become a task is answered from the task. */
   async answer(request: IncomingMessage, response: ServerResponse, uploader: Uploader): Promise<void> {
     if (request.method === 'POST') {
       response.setHeader('Upload-Expires', new Date(Date.now() + this.#limits.ttlMs).toUTCString())
     }
-    await this.#current.run(uploader, () => this.handle(request, response))
-  }
-
-  /** Completes an upload whose last piece arrived while no task could be made; answers its size if it is a task now. */
-  async sizeOfTask(id: string, uploader: Uploader): Promise<number | undefined> {
-    if (!UUID.test(id)) return undefined
-    const known = await this.#service.find(id)
-    if (known)
-      return known.projectId === uploader.projectId || uploader.projectId === null ? known.size : undefined
-    const upload = await this.datastore.getUpload(id).catch(() => undefined)
-    // Its file is in the hands of another request, or waits for an answer of the ledger.
-    if (!upload && (await this.#service.isUnderWay(id)))
-      throw new AppError(ERRORS.TASK_STORE_UNAVAILABLE, TEXT.storeUnavailable, { retryAfter: 1 })
-    const owner = upload?.metadata?.[OWNER] || null
-    if (
-      !upload ||
-      upload.size !== upload.offset ||
-      (uploader.projectId !== null && owner !== uploader.projectId)
-    ) {
-      return undefined
-    }
-    await this.#finish(id, upload.metadata ?? {})
-    return upload.size
+    const about = { method: request.method ?? '', id: request.url?.split('?')[0]?.split('/').at(-1) ?? '' }
+    await this.#current.run({ ...uploader, ...about }, () => this.handle(request, response))
   }
 
   /** The upload that was made with the same key before, with its size if that is known. */
@@ -132,9 +137,65 @@ export class UploadServer extends Server {
 
   override async write(context: TusContext, headers: Headers, status: number, body = '') {
     if (status < 400) return super.write(context, headers, status, body)
+    if (status === 404 || status === 410) {
+      const answered = await this.#answerComplete(context, headers)
+      if (answered) return answered
+    }
+    return this.#refuse(context, headers, { status_code: status, body })
+  }
+
+  async #refuse(context: TusContext, headers: Headers, problem: { status_code: number; body: string }) {
+    const { status_code: status, body } = problem
+    const wait = RETRY_AFTER[status]
+    if (wait !== undefined) headers.set('Retry-After', wait)
     headers.set('Content-Type', this.#limits.problemType)
-    const problem = body.startsWith('{') ? body : this.#translate({ status_code: status, body }).body
-    return super.write(context, headers, status, problem)
+    const told = body.startsWith('{') ? body : this.#translate(problem).body
+    return super.write(context, headers, status, told)
+  }
+
+  /**
+   * A client that asks how far it is hears that it is complete once there is a task, never before; one that sends a piece is told to
+   * ask, and one that gives it up that it is a task.
+   */
+  async #answerComplete(context: TusContext, headers: Headers): Promise<TusAnswer | undefined> {
+    const { id, method, ...uploader } = this.#uploader()
+    if (!UUID.test(id)) return undefined
+    try {
+      const size = await this.#sizeOfTask(id, uploader)
+      if (size === undefined) return undefined
+      if (method === 'PATCH') throw uploadLocked(id)
+      if (method === 'DELETE')
+        throw new AppError(ERRORS.UPLOAD_NOT_FOUND, `upload ${id} is complete; delete task ${id} instead`)
+      const found = { 'Upload-Offset': String(size), 'Upload-Length': String(size), 'Task-Id': id }
+      for (const [name, value] of Object.entries(found)) headers.set(name, value)
+      return await super.write(context, headers, 200, '')
+    } catch (error) {
+      return this.#refuse(context, headers, this.#translate(error as Error))
+    }
+  }
+
+  /**
+   * Also completes an upload whose bytes are all here while its task is not made yet, and waits for another request that does: of
+   * an upload that seems gone its client would begin again from nothing.
+   */
+  async #sizeOfTask(id: string, { projectId }: Uploader): Promise<number | undefined> {
+    // It may be put back between the look at its place and the one at the tasks.
+    for (let [looks, absent] = [0, 0]; absent < 2; looks++) {
+      const upload = await this.datastore.getUpload(id).catch(() => undefined)
+      if (upload) {
+        const isOwn = projectId === null || (upload.metadata?.[OWNER] ?? '') === projectId
+        if (!isOwn || upload.size !== upload.offset) return undefined
+        await this.#finisher.finish(id, upload.metadata ?? {})
+        return upload.size
+      }
+      const known = await this.#service.settled(id)
+      if (known === undefined) absent++
+      else if (known !== 'open')
+        return projectId === null || known.projectId === projectId ? known.size : undefined
+      else if (looks === MOST_LOOKS) throw uploadLocked(id)
+      else await systemClock.sleep(LOOK_AGAIN_MS)
+    }
+    return undefined
   }
 
   #name(): string {
@@ -146,53 +207,17 @@ export class UploadServer extends Server {
     if (!UUID.test(id)) throw unknownUpload(id, this.#limits.elsewhere)
     if (request.method === 'POST') return
     const { projectId } = this.#uploader()
-    if (projectId === null) return
     const upload = await this.datastore.getUpload(id).catch(() => undefined)
     // What is not one's own does not exist.
-    if (!upload || (upload.metadata?.[OWNER] ?? '') !== projectId)
+    if (!upload || (projectId !== null && (upload.metadata?.[OWNER] ?? '') !== projectId))
       throw unknownUpload(id, this.#limits.elsewhere)
   }
 
-  async #finish(id: string, metadata: Record<string, string | null>) {
-    if (!(await this.#service.find(id))) {
-      const owner = metadata[OWNER]
-      await this.#service
-        .create({
-          id,
-          tempFilePath: `${this.#limits.folder}/${id}`,
-          originalFilename: metadata.filename?.trim() || metadata.name?.trim() || id,
-          ...(owner && { projectId: owner }),
-        })
-        .catch((error: unknown) => this.#notMade(id, error))
-    }
-    await (this.datastore as FileStore).configstore.delete(id)
-    await this.#room.release(id)
-    return { headers: { 'Task-Id': id } }
-  }
-
-  /** An upload that was refused is not kept. */
-  async #notMade(id: string, error: unknown): Promise<void> {
-    if (!isAppError(error, ERRORS.FILE_REFUSED)) return this.#unlessCompletedElsewhere(id, error)
-    // What cannot be removed now is swept later, like any upload that nobody finishes.
-    await this.datastore.remove(id).catch(() => undefined)
-    await this.#room.release(id)
-    throw error
-  }
-
-  /** A caller whose last answer was lost asks again, perhaps another instance, while the first request still works. */
-  async #unlessCompletedElsewhere(id: string, error: unknown): Promise<void> {
-    if (await this.#service.find(id)) return
-    const stillHere = await stat(`${this.#limits.folder}/${id}`).catch(() => undefined)
-    if (stillHere) throw error
-    const message = `another request completes upload ${id} at this moment; ask again`
-    throw new AppError(ERRORS.UPLOAD_REFUSED, message, { cause: error, retryAfter: 1 })
-  }
-
   #translate(error: Error | { status_code: number; body: string }): { status_code: number; body: string } {
-    const { requestId } = this.#uploader()
+    const uploader = this.#uploader()
     const problem = (told: AppError, status: number) => ({
       status_code: status,
-      body: this.#limits.problemOf(told, status, requestId),
+      body: this.#limits.problemOf(told, status, uploader),
     })
     const outage = this.#outageOf(error)
     if (outage) return problem(outage, outage.kind.http)
@@ -210,11 +235,29 @@ export class UploadServer extends Server {
     return new AppError(ERRORS.STORAGE_FULL, 'there is no room left for uploads', { retryAfter: 60 })
   }
 
-  #uploader(): Uploader {
+  #uploader() {
     const uploader = this.#current.getStore()
     if (!uploader) throw new AppError(ERRORS.UNAUTHENTICATED, 'it is not known who uploads')
     return uploader
   }
+}
+
+function saysComplete(headers: Pick<Headers, 'get' | 'has'>): boolean {
+  return headers.has('Upload-Length') && headers.get('Upload-Offset') === headers.get('Upload-Length')
+}
+
+/** A name is shown and stored: with characters that nobody sees, it would not be what it seems. */
+function requirePlainMetadata(metadata: Record<string, string | null>): void {
+  for (const [name, value] of Object.entries(metadata)) {
+    const fault = faultOf(value ?? '')
+    if (fault) throw new AppError(ERRORS.REQUEST_INVALID, `Upload-Metadata: ${name} ${fault}`)
+  }
+}
+
+function faultOf(text: string): string | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+  if (/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text)) return 'has control characters'
+  return text.length > LONGEST_VALUE ? `has more than ${LONGEST_VALUE} characters` : undefined
 }
 
 const KINDS: Record<number, ErrorKind> = {
@@ -226,6 +269,8 @@ const KINDS: Record<number, ErrorKind> = {
   412: ERRORS.REQUEST_INVALID,
   413: ERRORS.BODY_TOO_LARGE,
   415: ERRORS.MEDIA_TYPE_UNSUPPORTED,
+  // Extensions of the protocol that are not offered.
+  501: ERRORS.REQUEST_INVALID,
 }
 
 function fromTus(error: Error | { status_code: number; body: string }): AppError {

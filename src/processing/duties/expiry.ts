@@ -1,6 +1,5 @@
-import { rm } from 'node:fs/promises'
-import type { Duty, Log } from '../../kernel/index.ts'
-import type { HandOff } from '../files/hand-off.ts'
+import { type Duty, type Log, removeTree } from '../../kernel/index.ts'
+import type { HandOff } from '../files/index.ts'
 import { type TaskRows, type TaskStore, tryOf } from '../stores/index.ts'
 
 const BATCH = 200
@@ -21,7 +20,7 @@ export class TaskExpiryDuty implements Duty {
       const expired = await rows.expired(BATCH)
       for (const task of expired.map(tryOf)) {
         if (!(await rows.hasExpired(task))) continue
-        await rm(handOff.folderOf(task.id), { recursive: true, force: true })
+        await removeTree(handOff.folderOf(task.id))
         await store.remove(task)
       }
       removed += expired.length

@@ -1,5 +1,5 @@
 import { type Duty, type Log, messageOf } from '../../kernel/index.ts'
-import type { HandOff } from '../files/hand-off.ts'
+import type { HandOff } from '../files/index.ts'
 import type { TaskStore } from '../stores/index.ts'
 
 export interface MendDeps {

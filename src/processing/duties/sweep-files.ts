@@ -1,6 +1,6 @@
-import { lstat, readdir, rm, unlink } from 'node:fs/promises'
+import { lstat, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Duty } from '../../kernel/index.ts'
+import { type Duty, removeTree } from '../../kernel/index.ts'
 import type { UploadRoom } from '../upload-room.ts'
 import type { MendDeps } from './mend-hand-offs.ts'
 
@@ -70,7 +70,7 @@ export class SweepFilesDuty implements Duty {
       const path = join(handOff.storage, entry.name)
       if (!(await isBefore(path, now - orphanMs)) || (await handOff.isUnderWay(entry.name))) continue
       if (await this.#exists(entry.name)) continue
-      await rm(path, { recursive: true, force: true })
+      await removeTree(path)
       swept++
     }
     return swept

@@ -64,8 +64,16 @@ export class HandOffNotes {
   }
 
   async has(id: string): Promise<boolean> {
-    const names = await readdir(this.#folder)
-    return names.some((name) => name === id || name.startsWith(id + BETWEEN))
+    return (await this.#notesOf(id)).length > 0
+  }
+
+  /** Whether another file is being taken over for the same task. */
+  async hasAnother({ id, path }: Note): Promise<boolean> {
+    return (await this.#notesOf(id)).some((name) => join(this.#folder, name) !== path)
+  }
+
+  async #notesOf(id: string): Promise<string[]> {
+    return (await readdir(this.#folder)).filter((name) => name === id || name.startsWith(id + BETWEEN))
   }
 
   /** Notes that nobody wrote or touched since `time`. */

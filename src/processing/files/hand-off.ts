@@ -1,8 +1,7 @@
 import { lstatSync, realpathSync, renameSync } from 'node:fs'
-import { link, lstat, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { link, lstat, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
-  AppError,
   bestEffort,
   ERRORS,
   type FileAccess,
@@ -13,8 +12,9 @@ import {
   makeFolderSync,
   makeNewFolderSync,
   messageOf,
+  removeTree,
 } from '../../kernel/index.ts'
-import { TEXT } from '../task.ts'
+import { taskError } from '../task.ts'
 import { copyWhole } from './copy-whole.ts'
 import { HandOffNotes, type Note } from './hand-off-notes.ts'
 import { badPath, extensionOf, resolveTempPath } from './temp-path.ts'
@@ -81,7 +81,7 @@ export class HandOff {
     try {
       const from = await resolveTempPath(this.temp, tempPath)
       const path = join(this.folderOf(id), `original${extensionOf(originalFilename)}`)
-      const note = this.#open(id, from)
+      const note = await this.#open(id, from)
       try {
         const { size, copied } = await this.#move(note, path, signal)
         // After the move: what is put into the old place from now on is not this file.
@@ -101,7 +101,7 @@ export class HandOff {
       signal?.throwIfAborted()
       if (isAppError(cause)) throw cause
       this.#log.warn({ err: cause, taskId: id }, 'a temp file could not be taken over')
-      throw new AppError(ERRORS.HANDOFF_FAILED, TEXT.handOffFailed, { cause })
+      throw taskError(ERRORS.HANDOFF_FAILED, 'handOffFailed', { cause })
     }
   }
 
@@ -135,15 +135,26 @@ export class HandOff {
    * This, the rename and the end of the note are done at once, not through the thread pool: they touch names only, never
    * contents, and a trip to the pool costs more than any of them.
    */
-  #open(id: string, from: string): Note {
+  async #open(id: string, from: string): Promise<Note> {
     const note = this.#notes.write(id, from)
     try {
-      makeNewFolderSync(this.folderOf(id), this.access)
+      try {
+        makeNewFolderSync(this.folderOf(id), this.access)
+      } catch (error) {
+        if (!isErrno(error, 'EEXIST') || !(await this.#isLeftOver(note))) throw error
+        await removeTree(this.folderOf(id))
+        makeNewFolderSync(this.folderOf(id), this.access)
+      }
     } catch (error) {
       this.#notes.remove(note)
       throw error
     }
     return note
+  }
+
+  /** No task's folder, and none that is just becoming one: a processor made it for a try that was taken back meanwhile. */
+  async #isLeftOver(note: Note): Promise<boolean> {
+    return !(await this.#notes.hasAnother(note)) && (await this.#originalIn(note.id)) === undefined
   }
 
   /** Only a regular file stays moved. */
@@ -184,14 +195,16 @@ export class HandOff {
     this.#notes.remove(note)
   }
 
+  /** The note goes last: as long as there is one, whatever a crash left here is undone again. */
   async #undo(note: Note, path?: string): Promise<void> {
-    const { id, from } = note
+    const { id } = note
     try {
-      if (!(await putBack(heldPath(note), note, this.access))) {
-        const moved = note.holdsFile ? note.path : (path ?? (await this.#originalIn(id)))
-        if (moved !== undefined && !(await isSameFile(moved, from))) await putBack(moved, note, this.access)
-      }
-      await rm(this.folderOf(id), { recursive: true, force: true })
+      const moved = note.holdsFile ? note.path : (path ?? (await this.#originalIn(id)))
+      const held = heldPath(note)
+      if (!(await putBack(held, note, this.access)) && moved !== undefined)
+        await putBack(moved, note, this.access)
+      await rm(held, { force: true })
+      await removeTree(this.folderOf(id))
       await rm(note.path, { force: true })
     } catch (error) {
       // The note stays, so that it is tried again; the file is in one of the two places.
@@ -229,7 +242,10 @@ async function isSameFile(a: string, b: string): Promise<boolean> {
   return one !== undefined && one.ino === other?.ino && one.dev === other.dev
 }
 
-/** Answers false when there is nothing to put back. A file that came to the old place meanwhile is not overwritten. */
+/**
+ * Gives a file its old name again, beside the one it has; the caller removes that one. Answers false when there is nothing to put
+ * back. A file that came to the old place meanwhile is not overwritten.
+ */
 async function putBack(
   moved: string,
   { from, id }: { from: string; id: string },
@@ -238,18 +254,15 @@ async function putBack(
   const stat = await lstat(moved).catch(() => undefined)
   if (!stat) return false
   for (const target of [from, join(dirname(from), `${id}-${basename(from)}`)]) {
+    if (await isSameFile(moved, target)) return true
     try {
-      if (!stat.isFile()) await rename(moved, target)
-      else {
-        await link(moved, target)
-        await unlink(moved)
-      }
+      if (stat.isFile()) await link(moved, target)
+      else await rename(moved, target)
       return true
     } catch (error) {
       if (isErrno(error, 'EEXIST')) continue
       if (!isErrno(error, 'EXDEV', 'EPERM', 'ENOTSUP')) throw error
       await copyWhole(moved, target, { access })
-      await unlink(moved)
       return true
     }
   }

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve, sep } from 'node:path'
-import { AppError, ERRORS } from '../../kernel/index.ts'
-import { TEXT } from '../task.ts'
+import { type AppError, ERRORS } from '../../kernel/index.ts'
+import { taskError } from '../task.ts'
 
 /**
  * Where a caller's temp file really is. Only what is inside the temp dir is touched: no `..`, and no folder on the way
@@ -21,7 +21,7 @@ export async function resolveTempPath(temp: string, path: string): Promise<strin
 }
 
 export function badPath(): AppError {
-  return new AppError(ERRORS.REQUEST_INVALID, TEXT.badTempPath)
+  return taskError(ERRORS.REQUEST_INVALID, 'badTempPath')
 }
 
 /** The extension of what the user calls the file, or '' when it is none that a file name should carry. */

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import {
+  type ConnectionInjector,
   logVerbosity,
   type Metadata,
   Server,
@@ -55,6 +57,9 @@ export class GrpcServer implements Part {
   readonly #health: HealthImplementation
   readonly #calls = new OpenCalls()
   readonly #healthLoop: DutyLoop
+  /** The library has no hand on them: it waits for a client that does not read for as long as that stays. */
+  readonly #sockets = new Set<Socket>()
+  readonly #listener = createServer()
   #port = 0
 
   constructor(
@@ -90,9 +95,10 @@ export class GrpcServer implements Part {
 
   async start(): Promise<void> {
     const { host, port, mayMove } = this.#options
-    const credentials = this.#credentials()
-    this.#port = await this.#bind(port, credentials).catch((cause) => {
-      if (mayMove) return this.#bind(0, credentials)
+    const connections = this.#server.createConnectionInjector(this.#credentials())
+    this.#listener.on('connection', (socket) => this.#admit(socket, connections))
+    this.#port = await this.#bind(port).catch((cause) => {
+      if (mayMove) return this.#bind(0)
       throw new AppError(
         ERRORS.CONFIG_INVALID,
         `cannot listen on ${host}:${port} for gRPC (${reasonOf(cause)}); set TASK_GRPC_HOST or TASK_GRPC_PORT to something else`,
@@ -102,12 +108,22 @@ export class GrpcServer implements Part {
     this.#healthLoop.start()
   }
 
-  #bind(port: number, credentials: ServerCredentials): Promise<number> {
-    const { host } = this.#options
-    const target = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  #bind(port: number): Promise<number> {
+    const listener = this.#listener
     return new Promise((resolve, reject) => {
-      this.#server.bindAsync(target, credentials, (error, bound) => (error ? reject(error) : resolve(bound)))
+      listener.once('error', reject)
+      listener.listen(port, this.#options.host, () => {
+        listener.off('error', reject)
+        resolve((listener.address() as AddressInfo).port)
+      })
     })
+  }
+
+  #admit(socket: Socket, connections: ConnectionInjector): void {
+    socket.on('error', () => undefined)
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+    connections.injectConnection(socket)
   }
 
   /** Reports to health checks that this server is about to stop; calls are still answered. */
@@ -120,9 +136,13 @@ export class GrpcServer implements Part {
 
   /** Calls under way may end until `until` aborts. A watch of the health never ends, so nobody waits for it. */
   async disconnect(until: AbortSignal): Promise<void> {
+    this.#listener.close()
     const closed = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()))
     await endsBefore(until, this.#calls.idle())
-    const forced = setTimeout(() => this.#server.forceShutdown(), CLOSE_MS)
+    const forced = setTimeout(() => {
+      this.#server.forceShutdown()
+      for (const socket of this.#sockets) socket.destroy()
+    }, CLOSE_MS)
     await closed
     clearTimeout(forced)
   }

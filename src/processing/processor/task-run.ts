@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto'
-import { access, readdir, rename, rm, stat } from 'node:fs/promises'
+import { access, readdir, rename, stat } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import type { WaitingFor } from '../../jobs/index.ts'
 import {
   AppError,
   backoffDelay,
   type Clock,
+  clearAway,
   currentTraceparent,
   ERRORS,
   type FileAccess,
   type Log,
   openFile,
   outageOf,
+  removeTree,
   systemClock,
 } from '../../kernel/index.ts'
-import { TaskLogWriter } from '../files/task-log.ts'
-import { TEXT } from '../task.ts'
+import { TaskLogWriter } from '../files/index.ts'
+import { taskError } from '../task.ts'
 import { type ProcessorCommand, runCommand } from './run-command.ts'
 
 export interface TaskRunOptions {
@@ -94,7 +96,7 @@ export async function runOnce(
 ): Promise<string> {
   const { taskId, input, signal, log, onProgress } = context
   await access(input).catch((cause) => {
-    throw new AppError(ERRORS.PROCESSOR_FAILED, TEXT.inputGone, { cause, retryable: false })
+    throw taskError(ERRORS.PROCESSOR_FAILED, 'inputGone', { cause, retryable: false })
   })
   const folder = dirname(input)
   await removeUnfinished(folder)
@@ -116,7 +118,7 @@ export async function runOnce(
     return result
   } finally {
     await printed.close()
-    await rm(output, { recursive: true, force: true })
+    await clearAway(output)
   }
 }
 
@@ -139,5 +141,5 @@ async function syncOutput(output: string, { file: mode }: FileAccess): Promise<v
 /** What a processor that was killed has left. A processor that merely lost the task loses its file here, too. */
 async function removeUnfinished(folder: string): Promise<void> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith(UNFINISHED))
-  for (const name of names) await rm(join(folder, name), { recursive: true, force: true })
+  for (const name of names) await removeTree(join(folder, name))
 }

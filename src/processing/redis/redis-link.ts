@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import { AppError, ERRORS, type Log } from '../../kernel/index.ts'
+import { type AppError, ERRORS, type Log } from '../../kernel/index.ts'
 import { measureRedis, reportOutages } from '../../redis/index.ts'
-import { encodeMessage, type OneTry, TEXT } from '../task.ts'
+import { encodeMessage, type OneTry, taskError } from '../task.ts'
 
 export interface RedisLinkOptions {
   url: string
@@ -163,5 +163,5 @@ export async function untilReady(redis: Redis, ms = 2_000): Promise<void> {
 
 /** Everything that Redis or the way to it can throw, in the seed's words. */
 export function storeUnavailable(cause: unknown): AppError {
-  return new AppError(ERRORS.TASK_STORE_UNAVAILABLE, TEXT.storeUnavailable, { cause, retryAfter: 2 })
+  return taskError(ERRORS.TASK_STORE_UNAVAILABLE, 'storeUnavailable', { cause, retryAfter: 2 })
 }

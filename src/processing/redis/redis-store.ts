@@ -1,5 +1,5 @@
 import type { WaitingFor } from '../../jobs/index.ts'
-import { AppError, type Clock, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
+import { type Clock, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
 import type { TaskStore } from '../stores/index.ts'
 import { type TaskRows, toDetails, toRecord } from '../stores/index.ts'
 import {
@@ -12,6 +12,7 @@ import {
   type TaskDetails,
   type TaskRecord,
   TEXT,
+  taskError,
 } from '../task.ts'
 import { type RedisLink, storeUnavailable } from './redis-link.ts'
 
@@ -61,7 +62,7 @@ export class RedisTaskStore implements TaskStore {
     })
     if (answer === 'refused') {
       await rows.change(task.id, { status: 'FAILED', error_message: TEXT.enqueueFailed })
-      throw new AppError(ERRORS.TASK_ENQUEUE_FAILED, TEXT.enqueueFailed)
+      throw taskError(ERRORS.TASK_ENQUEUE_FAILED, 'enqueueFailed')
     }
     return true
   }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { type CompiledQuery, type Selectable, sql } from 'kysely'
 import { type Attention, type Engine, Gather, waitingFor } from '../../jobs/index.ts'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { ERRORS, outageOf } from '../../kernel/index.ts'
 import { type Ledger, now, type Schema, type Tx } from '../../ledger/index.ts'
 import { countAccepted, countChange, countResult } from '../processing-meter.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type TaskDetails,
   type TaskRecord,
   type TaskStatus,
-  TEXT,
+  taskError,
 } from '../task.ts'
 import { InsertTasks } from './insert-tasks.ts'
 
@@ -65,7 +65,8 @@ export class TaskRows {
     try {
       return await this.#inserts.add(task)
     } catch (cause) {
-      throw new AppError(ERRORS.TASK_STORE_UNAVAILABLE, TEXT.storeUnavailable, { cause, retryAfter: 2 })
+      if (!outageOf(cause)) throw cause
+      throw taskError(ERRORS.TASK_STORE_UNAVAILABLE, 'storeUnavailable', { cause, retryAfter: 2 })
     }
   }
 

@@ -1,0 +1,3 @@
+export { HandOff } from './hand-off.ts'
+export { ResultFiles } from './result-files.ts'
+export { isFolderName, readTaskLog, type TaskLog, TaskLogWriter } from './task-log.ts'
