@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import { AppError, ERRORS } from './kernel/index.ts'
+import { AppError, closest, ERRORS } from './kernel/index.ts'
 
 /**
  * Every setting, its default and what it takes: the only reader of the environment. `.env.example` lists the same
@@ -235,12 +235,14 @@ export interface Config extends Readonly<Values> {
   /** One address, however Redis was given; null when embedded. */
   readonly redisUrl: string | null
   readonly isLoopback: boolean
+  /** Only programs of this machine come here: it listens on loopback, and neither a public address nor a proxy leads others to it. */
+  readonly isLocal: boolean
   /** The file that the admin token was read from, if it was. */
   readonly adminTokenFile: string | null
   /** Names of the settings that were set, as opposed to left at their default. */
   readonly given: ReadonlySet<string>
-  /** Names that begin like ours but are unknown: most likely a typing error. */
-  readonly unknown: readonly string[]
+  /** A sentence for each name that looks like one of ours but is unknown: most likely a typing error. */
+  readonly misspelt: readonly string[]
   /** What commands that Wharf starts see of the environment: nothing that could be a secret of the server. */
   readonly commandEnvironment: Readonly<Record<string, string>>
 }
@@ -313,14 +315,15 @@ export function describeSettings(
         : known.secret
           ? '(hidden)'
           : env[name] === undefined
-            ? textOf(value)
+            ? textOf(name, value)
             : env[name].trim(),
       from: env[given] === undefined ? 'default' : asFile ? `${place}, in ${env[given]}` : place,
     }
   })
 }
 
-function textOf(value: unknown): string {
+function textOf(name: string, value: unknown): string {
+  if (name === 'TASK_FILES_MODE') return `0${Number(value).toString(8)}`
   if (typeof value !== 'object' || value === null) return String(value)
   const { perSecond, burst } = value as { perSecond: number; burst: number }
   return `${perSecond}/s,burst=${burst}`
@@ -355,6 +358,8 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
         'CDN_BASE_URL cannot be used with WHARF_ENCRYPT_FILES=on: encrypted files are downloaded through Wharf',
       )
   }
+  // The links in mails would lead nowhere.
+  if (values.SMTP_URL !== null) requireAll(values, 'SMTP_URL', ['WHARF_PUBLIC_URL'])
   requireTogether(values, ['OIDC_ISSUER', 'OIDC_CLIENT_ID'])
   if (values.OIDC_CLIENT_SECRET !== null)
     requireAll(values, 'OIDC_CLIENT_SECRET', ['OIDC_ISSUER', 'OIDC_CLIENT_ID'])
@@ -369,9 +374,10 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
       env.WHARF_ADMIN_TOKEN_FILE === undefined ? null : resolve(env.WHARF_ADMIN_TOKEN_FILE.trim()),
     redisUrl: redisUrlOf(values),
     isLoopback,
+    isLocal: isLoopback && !isLedToFromOutside(values),
     given: new Set(Object.keys(SETTINGS).filter((name) => env[name] !== undefined)),
     commandEnvironment: commandEnvironment(env, values.PROCESSOR_ENV),
-    unknown: Object.keys(env).filter((name) => name.startsWith('WHARF_') && !isKnown(name)),
+    misspelt: misspeltIn(Object.keys(env)),
   })
 }
 
@@ -425,6 +431,18 @@ function isKnown(name: string): boolean {
   return name in known || (name.endsWith('_FILE') && known[name.slice(0, -5)]?.secret === true)
 }
 
+/** What begins with WHARF_ is meant for us. Of other names, which others use as well, one letter may be wrong. */
+function misspeltIn(names: readonly string[]): string[] {
+  const known = Object.keys(SETTINGS)
+  return names.flatMap((name) => {
+    const isOurs = name.startsWith('WHARF_')
+    const meant = closest(name, known, isOurs ? undefined : 1)
+    if (isKnown(name) || (!isOurs && meant === undefined)) return []
+    const hint = meant === undefined ? 'see .env.example' : `did you mean ${meant}?`
+    return [`${name} is not a setting of Wharf; ${hint}`]
+  })
+}
+
 function shown(value: string): string {
   return value.length > 60 ? `${value.slice(0, 60)}…` : value
 }
@@ -439,6 +457,10 @@ function redisUrlOf(values: Values): string | null {
   url.password = encodeURIComponent(values.REDIS_PASSWORD ?? '')
   url.pathname = `/${values.REDIS_DB}`
   return url.href
+}
+
+function isLedToFromOutside({ WHARF_PUBLIC_URL: address, WHARF_TRUST_PROXY: proxies }: Values): boolean {
+  return proxies.length > 0 || (address !== null && !isLoopbackHost(new URL(address).hostname))
 }
 
 function isLoopbackHost(host: string): boolean {

@@ -18,7 +18,7 @@ import { openBackend } from './ground/open-backend.ts'
 
 export type { NewKey, Rotation } from '../tenancy/index.ts'
 export type { ProjectAdmin } from './admin/project-admin.ts'
-export { askServer } from './admin/server-admin.ts'
+export { Applied, askServer } from './admin/server-admin.ts'
 
 /**
  * For commands about projects and keys: the server at `server`, else the ledger of the settings. A ledger that a server

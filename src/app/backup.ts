@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import {
@@ -10,6 +10,7 @@ import {
   makeFolder,
   messageOf,
   readSecret,
+  removeTree,
   systemClock,
 } from '../kernel/index.ts'
 import { dumpPostgres, dumpSqlite, type LedgerCopy, setSqliteSetting } from '../ledger/index.ts'
@@ -229,8 +230,8 @@ async function takeEmpty(folder: string): Promise<boolean> {
 }
 
 async function clear(folder: string, isNew: boolean): Promise<void> {
-  if (isNew) return rm(folder, { recursive: true, force: true })
-  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true })
+  if (isNew) return removeTree(folder)
+  for (const name of await readdir(folder)) await removeTree(join(folder, name))
 }
 
 function fileError(error: unknown, folder: string): unknown {

@@ -1,23 +1,30 @@
 import type { Config } from '../config.ts'
-import { type Clock, messageOf, readAddress } from '../kernel/index.ts'
+import { askReadiness, type Clock, messageOf, readAddress } from '../kernel/index.ts'
 import { VERSION } from '../version.ts'
 import { checkDisks, checkShared, checkStore } from './doctor/check-files.ts'
 import { checkBackup, checkClock, checkLedger, readLedger } from './doctor/check-ledger.ts'
 import { checkRedis } from './doctor/check-redis.ts'
+import { checkStored } from './doctor/check-stored.ts'
 import { type Finding, fail, ok, warn } from './doctor/finding.ts'
 
 const ANSWER_MS = 5_000
+
+interface Thoroughness {
+  /** Given: every stored file is read, until this ends it. */
+  files?: AbortSignal
+}
 
 /**
  * `wharf doctor` without an address: looks at the installation that the settings name, as it is, running or not. It changes
  * nothing but a small file in the store, which it deletes again.
  */
-export async function examineInstallation(config: Config): Promise<Finding[]> {
+export async function examineInstallation(config: Config, { files }: Thoroughness = {}): Promise<Finding[]> {
   return [
     ok('settings', `wharf ${VERSION} on Node ${process.version}`),
-    ...config.unknown.map((name) => warn('settings', `${name} is not a setting of Wharf; see .env.example`)),
+    ...config.misspelt.map((sentence) => warn('settings', sentence)),
     await checkServer(config),
     ...(await examineParts(config)),
+    ...(files ? await checkStored(config, files) : []),
   ]
 }
 
@@ -40,12 +47,11 @@ async function checkServer({ WHARF_DATA_DIR }: Config): Promise<Finding> {
   const address = readAddress(WHARF_DATA_DIR)
   if (address === undefined) return ok('server', `none runs on ${WHARF_DATA_DIR}`)
   try {
-    const answer = await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) })
-    if (answer.ok) return ok('server', `${address} takes requests`)
-    return fail('server', `${address} answers ${answer.status}: ${(await answer.text()).slice(0, 200)}`)
+    const { isReady, text } = await askReadiness(address, AbortSignal.timeout(ANSWER_MS))
+    if (isReady) return ok('server', `${address} takes requests`)
+    return fail('server', `${address} does not take requests: ${text}`)
   } catch (error) {
-    const reason = messageOf((error as Error).cause ?? error)
-    return warn('server', `${address} does not answer (${reason}); it was killed, or is just starting`)
+    return warn('server', `${messageOf(error)}; it was killed, or is just starting`)
   }
 }
 

@@ -25,6 +25,7 @@ import {
 import { opensSecrets } from '../tenancy/index.ts'
 import { eachOf } from './backup/each-of.ts'
 import { FilePlaces, rowFor } from './backup/file-places.ts'
+import { giveToOwner } from './backup/give-to-owner.ts'
 import { type Manifest, readManifest } from './backup/manifest.ts'
 import { faultOf, readRows } from './backup/pieces.ts'
 import { type BackupStep, FILES_LIST, LAST_BACKUP, type ListedFile } from './backup.ts'
@@ -65,6 +66,9 @@ export async function restore(config: Config, folder: string, options: RestoreOp
     return await put(config, { folder, manifest, files }, options)
   } finally {
     held.close()
+    const { WHARF_DATA_DIR, WHARF_SHARED_DIR, LOCAL_STORAGE_PATH, TEMP_STORAGE_PATH } = config
+    for (const place of [WHARF_DATA_DIR, WHARF_SHARED_DIR, LOCAL_STORAGE_PATH, TEMP_STORAGE_PATH])
+      if (place !== null && existsSync(place)) giveToOwner(place)
   }
 }
 

@@ -19,6 +19,7 @@ import { OrphanSweeper } from '../storage/index.ts'
 import { AuditLog, type ProjectStore, type Sessions } from '../tenancy/index.ts'
 import { Examination } from './doctor.ts'
 import { type Apis, DOMAINS, type DomainTable, type OpenedDomain } from './domains/domain-table.ts'
+import { warnOfFewFiles } from './ground/file-limit.ts'
 import { openFolders, warnOfLooseFiles } from './ground/folders.ts'
 import { httpOptions } from './ground/http.ts'
 import { type Backend, openBackend } from './ground/open-backend.ts'
@@ -53,7 +54,8 @@ export async function startWharf<Table extends DomainTable = typeof DOMAINS>(
   table: Table = DOMAINS as DomainTable as Table,
 ): Promise<Wharf<Table>> {
   const log = createLog({ level: config.WHARF_LOG_LEVEL })
-  for (const name of config.unknown) log.warn(`${name} is not a setting of Wharf; see .env.example`)
+  for (const sentence of config.misspelt) log.warn(sentence)
+  warnOfFewFiles(log)
   openFolders(config)
   const backend = await openBackend(
     {
@@ -176,8 +178,7 @@ function identityProvider(config: Config): IdentityProvider | null {
   })
 }
 
-/** Null without SMTP settings. Without a public address the links in mails would lead nowhere. */
+/** Null without SMTP settings, which need a public address. */
 function openMailer({ SMTP_URL: url, SMTP_FROM: from, WHARF_PUBLIC_URL: publicUrl }: Config): Mailer | null {
-  if (url === null) return null
-  return new Mailer({ url, from, publicUrl: publicUrl ?? 'http://localhost' })
+  return url === null || publicUrl === null ? null : new Mailer({ url, from, publicUrl })
 }

@@ -24,8 +24,6 @@ const STOP_MS = 5_000
 /** Runs until a signal; files on their way stay as `.part` and go on with the next start. */
 export async function agent(command: AgentCommand): Promise<void> {
   const config = loadConfig(process.env)
-  if (!URL.canParse(command.server) || !/^https?:$/.test(new URL(command.server).protocol))
-    throw invalid(`--server takes an address that starts with http:// or https://, not '${command.server}'`)
   const log = createLog({ level: config.WHARF_LOG_LEVEL })
   const guard = guardProcess(log)
   const { allowProject: projects = [], allowUser: users = [] } = command
@@ -59,10 +57,6 @@ export async function agent(command: AgentCommand): Promise<void> {
       'wharf: this agent takes no files; --allow-project and --allow-user say whose, and for whom',
     )
   await stopped
-}
-
-function invalid(message: string): AppError {
-  return new AppError(ERRORS.CONFIG_INVALID, message)
 }
 
 const UNITS: Record<string, number> = { '': 1, k: 1e3, m: 1e6, g: 1e9 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { loadConfig } from '../config.ts'
+import { counted } from '../kernel/index.ts'
 import { interruptible } from './terminal/interrupt.ts'
 
 export function addBackupCommands(program: Command): void {
@@ -22,7 +23,9 @@ part of a backup: keep them apart. Anyone who can read the folder can read the s
       const made = await runWith((run) => backUp(loadConfig(process.env), folder, { files, ...run }))
       console.log(`backed up to ${folder}: ${sumOf(made)}`)
       if (made.files.missing > 0)
-        console.log(`${made.files.missing} files were gone when they were to be copied; see docs/backup.md`)
+        console.log(
+          `${counted(made.files.missing, 'file was', 'files were')} gone when the time came to copy; see docs/backup.md`,
+        )
     })
   program
     .command('restore <dir>')
@@ -45,7 +48,9 @@ before anything is changed. A restore that was broken off is simply begun again.
         `${check ? `the backup in ${folder} is whole` : `restored from ${folder}`}: ${sumOf(made)}, taken at ${made.created_at}`,
       )
       if (absent.length > 0)
-        console.log(`${absent.length} files that the ledger names are not there, such as ${absent[0]}`)
+        console.log(
+          `${counted(absent.length, 'file that the ledger names is', 'files that the ledger names are')} not there, such as ${absent[0]}`,
+        )
     })
 }
 
@@ -56,9 +61,11 @@ interface Made {
 
 function sumOf({ tables, files }: Made): string {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-  const size = `${(files.total_bytes / 1e6).toFixed(1)} MB`
+  const { total_bytes: bytes } = files
+  const size = bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+  const count = files.count - files.missing
   const how = files.mode === 'copy' ? 'copied' : 'listed'
-  return `${rows} rows of ${tables.length} tables, ${files.count - files.missing} files ${how} (${size})`
+  return `${counted(rows, 'row')} of ${counted(tables.length, 'table')}, ${counted(count, 'file')} ${how} (${size})`
 }
 
 const LINE_EVERY_MS = 2_000

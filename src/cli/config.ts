@@ -1,7 +1,8 @@
-import { describeSettings, type SettingFiles } from '../config.ts'
+import { describeSettings, loadConfig, type SettingFiles } from '../config.ts'
 
 export function printConfig(files: SettingFiles, { json = false }: { json?: boolean }): void {
   const settings = describeSettings(process.env, files)
+  for (const sentence of loadConfig(process.env).misspelt) console.error(`wharf: ${sentence}`)
   if (json) {
     console.log(JSON.stringify(settings, null, 2))
     return

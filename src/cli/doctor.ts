@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import { loadConfig } from '../config.ts'
+import { counted } from '../kernel/index.ts'
 import { addSourceOptions, type SourceOptions, sourceAccess } from './options/source-options.ts'
 import { interruptible } from './terminal/interrupt.ts'
 
 interface DoctorOptions extends SourceOptions {
   json?: boolean
+  files?: boolean
 }
 
 interface Finding {
@@ -24,6 +26,7 @@ export function addDoctorCommand(program: Command): void {
       'look at this source as an export would: any endpoint that answers with rows; see docs/exports.md and docs/sources.md',
     )
     .option('--json', 'print the findings as JSON')
+    .option('--files', 'also read every stored file, and compare its SHA-256 with the one that was recorded')
   addSourceOptions(command)
     .addHelpText(
       'after',
@@ -34,9 +37,11 @@ export function addDoctorCommand(program: Command): void {
     )
 }
 
-async function examine({ json }: DoctorOptions): Promise<void> {
+async function examine({ json, files }: DoctorOptions): Promise<void> {
   const { examineInstallation } = await import('../app/doctor.ts')
-  const findings = await examineInstallation(loadConfig(process.env))
+  const { signal, done } = interruptible(() => console.error('wharf: stopped'))
+  const config = loadConfig(process.env)
+  const findings = await examineInstallation(config, files ? { files: signal } : {}).finally(done)
   report(findings)
   if (json) console.log(JSON.stringify({ findings }, null, 2))
   else show(findings)
@@ -52,7 +57,7 @@ async function runDoctor(url: string, options: DoctorOptions): Promise<void> {
   show(findings)
   if (recommendation) {
     const { pageSize, fetchers, reason } = recommendation
-    const many = fetchers === 1 ? '1 fetcher' : `${fetchers} fetchers`
+    const many = counted(fetchers, 'fetcher')
     console.log(`\nrecommended: --page-size ${pageSize}; then ${many}, ${reason}`)
   }
   if (source) console.log(`\nsend as source, or save it for --source:\n${JSON.stringify(source, null, 2)}`)

@@ -4,7 +4,7 @@ import { basename, extname, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { ExportWishes, LocalQuery } from '../app/export.ts'
 import { loadConfig } from '../config.ts'
-import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
+import { AppError, counted, ERRORS, messageOf } from '../kernel/index.ts'
 import { httpSourceOf, PRESET_NAMES } from './options/http-source.ts'
 import { addSourceOptions, type SourceOptions, sourceAccess, wholeNumber } from './options/source-options.ts'
 import { interruptible } from './terminal/interrupt.ts'
@@ -250,7 +250,7 @@ async function runExport(asked: string | undefined, options: ExportOptions): Pro
       excel: { maxRows: options.maxRows ?? limits.maxRows, maxBytes: options.maxBytes ?? limits.maxBytes },
       signal,
       onProgress: (step) => progress.update(step),
-      onResumed: (rows) => progress.say(`going on after ${rows} rows of an earlier run`),
+      onResumed: (rows) => progress.say(`going on after ${counted(rows, 'row')} of an earlier run`),
       onWarning: (message) => progress.say(`! ${message}`),
     })
     const target = targetFor(file, extname(made.fileName))
@@ -355,8 +355,9 @@ interface Made {
 function report(progress: Progress, { asked, target, size, rows, parts, warnings }: Made): void {
   for (const warning of warnings) progress.say(`! ${warning}`)
   if (target !== asked) {
-    const why = parts > 1 ? `the workbook was split into ${parts} parts` : 'the workbook is in one piece'
+    const why =
+      parts > 1 ? `the workbook was split into ${counted(parts, 'part')}` : 'the workbook is in one piece'
     progress.say(`! ${why}, so it is written as ${basename(target)}`)
   }
-  console.log(`${target}: ${rows} rows, ${size} bytes`)
+  console.log(`${target}: ${counted(rows, 'row')}, ${counted(size, 'byte')}`)
 }

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { NewKey, ProjectAdmin, Rotation } from '../app/admin.ts'
 import { loadConfig } from '../config.ts'
-import { AppError, ERRORS, SCOPES, type Scope } from '../kernel/index.ts'
+import { AppError, counted, ERRORS, SCOPES, type Scope, SHOWN_NAME } from '../kernel/index.ts'
+import { serverAddress } from './options/server-address.ts'
 import { wholeNumber } from './options/source-options.ts'
 
 interface AdminOptions {
@@ -140,7 +141,11 @@ export function addKeyCommands(program: Command): void {
 
 function addAdminOptions(command: Command): Command {
   return command
-    .option('--server <url>', 'a running Wharf, with WHARF_ADMIN_TOKEN (default: the one of the settings)')
+    .option(
+      '--server <url>',
+      'a running Wharf, with WHARF_ADMIN_TOKEN (default: the one of the settings)',
+      serverAddress,
+    )
     .option('--json', 'print the answer as JSON')
 }
 
@@ -149,11 +154,6 @@ async function run(
   deed: (admin: ProjectAdmin) => Promise<[answer: object, text: string]>,
 ): Promise<void> {
   const { openProjectAdmin } = await import('../app/admin.ts')
-  if (options.server !== undefined && !/^https?:\/\/[^/]/.test(options.server))
-    throw new AppError(
-      ERRORS.CONFIG_INVALID,
-      '--server takes an address that starts with http:// or https://',
-    )
   const admin = await openProjectAdmin(loadConfig(process.env), options.server)
   try {
     const [answer, text] = await deed(admin)
@@ -173,13 +173,13 @@ async function idOf(admin: ProjectAdmin, idOrName: string): Promise<string> {
   const ids = named.map(({ project_id }) => project_id).join(', ')
   throw new AppError(
     ERRORS.REQUEST_INVALID,
-    `${named.length} projects are named ${idOrName}; give an id: ${ids}`,
+    `${counted(named.length, 'project')} are named ${idOrName}; give an id: ${ids}`,
   )
 }
 
 function checkedName(name: string): string {
-  if (name.trim() !== '' && name.length <= 200) return name
-  throw new InvalidArgumentError('A name has 1 to 200 characters.')
+  if (name.trim() !== '' && name.length <= 200 && SHOWN_NAME.test(name)) return name
+  throw new InvalidArgumentError('A name has 1 to 200 characters, and no control characters.')
 }
 
 function collectScope(value: string, before: Scope[] = []): Scope[] {
@@ -191,8 +191,14 @@ function collectScope(value: string, before: Scope[] = []): Scope[] {
 function endOf(text: string): string {
   const days = /^(\d{1,5})d$/.exec(text)?.[1]
   const time = days === undefined ? Date.parse(text) : Date.now() + Number(days) * DAY
-  if (Number.isFinite(time)) return new Date(time).toISOString()
+  if (Number.isFinite(time) && isInCalendar(text)) return new Date(time).toISOString()
   throw new InvalidArgumentError('It takes a time like 2030-01-01T00:00:00Z, or days like 90d.')
+}
+
+/** Of 30 February, Date makes a day in March. */
+function isInCalendar(text: string): boolean {
+  const day = /^\d{4}-\d{2}-\d{2}/.exec(text)?.[0]
+  return day === undefined || new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
 }
 
 function lines(values: Record<string, string | undefined>, note: string): string {

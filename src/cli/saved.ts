@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { AppError, ERRORS, isAppError } from '../kernel/index.ts'
+import { serverAddress } from './options/server-address.ts'
 
 interface ApplyOptions {
   server: string
@@ -14,7 +15,7 @@ export function addSavedCommands(program: Command): void {
   saved
     .command('apply <file>')
     .description('store what a YAML file says at a running server; doing it again changes nothing')
-    .requiredOption('--server <url>', 'address of the Wharf server')
+    .requiredOption('--server <url>', 'address of the Wharf server', serverAddress)
     .addOption(new Option('--key <key>', "the project's key").env('WHARF_KEY').makeOptionMandatory())
     .option('--dry-run', 'check it and say what would be done')
     .action(async (file: string, options: ApplyOptions) => applySaved(file, options, console.log))
@@ -27,14 +28,14 @@ export async function applySaved(
   print: (line: string) => void,
 ): Promise<void> {
   const { readSavedFile } = await import('./options/read-saved-file.ts')
-  const { askServer } = await import('../app/admin.ts')
+  const { Applied, askServer } = await import('../app/admin.ts')
   const ask = askServer(options.server, options.key, 'key; check --key or WHARF_KEY')
   const documents = readSavedFile(file)
   const made = new Set<string>()
   for (const { kind, name, body } of documents) {
     const path = `/api/${kind}s/${encodeURIComponent(name)}${options.dryRun ? '?dry_run=true' : ''}`
     try {
-      const { outcome } = await ask<{ outcome: string }>('PUT', path, body)
+      const { outcome } = await ask('PUT', path, Applied, body)
       if (outcome === 'created') made.add(kind)
       print(`${kind} ${name}: ${outcome}${options.dryRun ? ' (dry run)' : ''}`)
     } catch (error) {

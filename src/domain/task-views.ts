@@ -7,11 +7,17 @@ export interface TaskNotice {
   succeeded: boolean
   /** Of the file, or what was asked for. */
   name: string
+  /** What it calls itself. */
+  title: string | null
   rows: number | null
   bytes: number | null
   /** Null when there is no file. */
   link: string | null
-  linkUntil: string | null
+  linkUntil: number | null
+  /** IANA name of the zone whose clock its times are told by. */
+  timezone: string
+  /** What its readers should know of the file. */
+  warnings: string[]
   error: string | null
   taskId: string
 }

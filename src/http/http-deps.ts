@@ -13,6 +13,7 @@ import type {
   SettingsStore,
   Tickets,
 } from '../tenancy/index.ts'
+import type { AfterAnswer } from './after-answer.ts'
 import type {
   AuditTrail,
   Authenticator,
@@ -65,6 +66,7 @@ export interface HttpServerDeps {
 /** What routes are made from. */
 export interface HttpDeps extends HttpServerDeps {
   idempotency: Idempotency
+  after: AfterAnswer
   trail: AuditTrail
   metrics: Metrics
   overview: Overview<string>

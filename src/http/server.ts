@@ -7,26 +7,16 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
   LogController,
-  type RouteHandlerMethod,
 } from 'fastify'
 import { Overview } from '../jobs/index.ts'
+import { AppError, ERRORS, isAppError, type Part, systemClock, unforeseen } from '../kernel/index.ts'
+import { AfterAnswer } from './after-answer.ts'
 import {
-  AppError,
-  background,
-  ERRORS,
-  isAppError,
-  type Part,
-  systemClock,
-  unforeseen,
-} from '../kernel/index.ts'
-import {
-  PROBLEM_TYPE,
   refuseBytes,
   registerErrorsPage,
   sendLinkPage,
   sendProblem,
   toAppError,
-  toProblem,
   wantsLinkPage,
 } from './answers/index.ts'
 import {
@@ -48,14 +38,28 @@ import {
   Connections,
   CrossOrigin,
   callerOf,
+  closeRoute,
+  IdPlaces,
+  KnownPaths,
   type RateLimit,
   RequestLimiter,
+  requireAddressable,
   requirePlain,
   type SharedCounts,
   watchBody,
 } from './limits/index.ts'
 import { Metrics, type MetricsAccess, MetricsServer } from './metrics/index.ts'
-import { registerOpenApi } from './openapi/openapi.ts'
+import { registerOpenApi } from './openapi/index.ts'
+import {
+  hasGone,
+  isNowhere,
+  namesTwoHosts,
+  namesTypeOfNothing,
+  nothingAt,
+  notTaken,
+  quietAfterAnswer,
+  refuseLate,
+} from './refusals.ts'
 import { traceRequests } from './request-trace.ts'
 import { sampleRoutes } from './routes/exports/index.ts'
 import { consoleRoutes } from './routes/installation/console.ts'
@@ -147,6 +151,7 @@ export class HttpServer implements Part {
       ...shared,
       desk: new SignInDesk(shared),
       idempotency: new Idempotency(deps),
+      after: new AfterAnswer(),
       metrics,
       overview: new Overview(deps.engine, deps.watched),
       stopping,
@@ -218,6 +223,7 @@ export class HttpServer implements Part {
     await this.disconnect(AbortSignal.abort())
     this.#metrics?.close()
     await this.#app?.close()
+    await this.#deps.after.done()
   }
 
   async build(): Promise<FastifyInstance> {
@@ -274,7 +280,12 @@ export class HttpServer implements Part {
   }
 
   #addHooks(app: FastifyInstance): void {
+    const places = new IdPlaces()
+    const known = new KnownPaths()
     app.addHook('onRoute', (route) => {
+      closeRoute(route)
+      places.add(route)
+      known.add(route)
       route.handler = quietAfterAnswer(route.handler)
     })
     app.decorateRequest('principal', null)
@@ -314,13 +325,16 @@ export class HttpServer implements Part {
       const byCookie = request.headers.authorization === undefined && request.principal?.session
       if (byCookie && request.principal?.role !== 'ticket' && !['GET', 'HEAD', 'OPTIONS'].includes(method))
         this.#deps.desk.requireOwnPage(request)
+      if (places.lacksId(request)) throw nothingAt(request)
       await this.#deps.diskRoom.require(method, routeOptions.url ?? '')
     })
     // After validation, which reads numbers out of the query.
-    app.addHook('preHandler', async ({ params, query, body }) => {
+    app.addHook('preHandler', async ({ params, query, body, principal }) => {
       requirePlain(params, 'path')
+      requireAddressable(params)
       requirePlain(query, 'query')
       requirePlain(body, 'body')
+      if (principal?.role === 'admin') await this.#requireProjects(params, query)
     })
     app.addHook('onSend', async (request, reply) => this.#deps.trail.follow(request, reply))
     app.addHook('onResponse', async (request, reply) => {
@@ -344,13 +358,17 @@ export class HttpServer implements Part {
     app.setErrorHandler((error: FastifyError, request, reply) => this.#answerError(error, request, reply))
     app.setNotFoundHandler((request, reply) => {
       if (wantsPage(request)) return sendConsolePage(reply)
-      const path = request.url.split('?')[0] ?? ''
-      return sendProblem(
-        request,
-        reply,
-        new AppError(ERRORS.NOT_FOUND, `there is nothing at ${request.method} ${path}`),
-      )
+      const methods = known.methodsAt(request.url)
+      if (methods.length === 0) return sendProblem(request, reply, nothingAt(request))
+      return sendProblem(request, reply.header('Allow', methods.join(', ')), notTaken(request, methods))
     })
+  }
+
+  /** To the admin every project is open; one that does not exist must not look like one that has nothing. */
+  async #requireProjects(...places: unknown[]): Promise<void> {
+    const { projects, ledger } = this.#deps
+    for (const { project_id } of places as { project_id?: string }[])
+      if (project_id !== undefined) await projects.require(ledger, project_id)
   }
 
   #identify(request: FastifyRequest, access: Access): Promise<Principal | null> {
@@ -364,62 +382,10 @@ export class HttpServer implements Part {
       : toAppError(error)
     this.#deps.metrics.problems.inc({ code: problem.code })
     if (problem.kind === ERRORS.UNAUTHENTICATED || problem.kind === ERRORS.FORBIDDEN)
-      background('recording a refused attempt', this.#deps.trail.refused(request))
+      this.#deps.after.add('recording a refused attempt', this.#deps.trail.refused(request))
     if (problem.kind === ERRORS.INTERNAL) unforeseen(`request ${request.id}: ${request.method}`, error)
     else if (problem.kind.http >= 500) request.log.error({ err: error, code: problem.code }, problem.message)
     if (wantsLinkPage(request)) return sendLinkPage(request, reply, problem)
     return sendProblem(request, reply, problem)
   }
-}
-
-/** Two programs on the way could each believe another one. */
-function namesTwoHosts({ raw }: FastifyRequest): boolean {
-  return raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1
-}
-
-/** There is no time left to answer this one. */
-function refuseLate(reply: FastifyReply): void {
-  const problem = new AppError(ERRORS.SHUTTING_DOWN, 'this instance is shutting down; ask again', {
-    retryAfter: 1,
-  })
-  const body = JSON.stringify(toProblem(problem, reply.request.id))
-  reply.hijack()
-  reply.raw
-    .writeHead(problem.kind.http, {
-      'Content-Type': PROBLEM_TYPE,
-      'Content-Length': Buffer.byteLength(body),
-      'X-Request-Id': reply.request.id,
-      'Retry-After': '1',
-      Connection: 'close',
-    })
-    .end(body)
-}
-
-/** Clients that name a type of the body for every request. For tus, the type of an empty piece has a meaning. */
-function namesTypeOfNothing({ method, headers, routeOptions }: FastifyRequest): boolean {
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-  if (hasBody || routeOptions.url?.startsWith('/api/uploads')) return false
-  return ['POST', 'DELETE'].includes(method) || /^application\/json\b/i.test(headers['content-type'] ?? '')
-}
-
-/** A request that a stop has answered in place of its handler goes on until that one notices; that is no error. */
-function quietAfterAnswer(handler: RouteHandlerMethod): RouteHandlerMethod {
-  return function (this: FastifyInstance, request, reply) {
-    const answer = handler.call(this, request, reply)
-    if (!(answer instanceof Promise)) return answer
-    return answer.catch((error) => {
-      if (!(reply.sent && isAppError(error, ERRORS.CALLER_GONE))) throw error
-    })
-  }
-}
-
-/** Nobody is left to read an answer, and what failed did so because of that. */
-function hasGone({ raw }: FastifyRequest, error: Error): boolean {
-  const brokeOff = raw.errored != null && (error === raw.errored || error.cause === raw.errored)
-  return brokeOff || raw.socket.destroyed
-}
-
-/** That an address does not exist may be answered without a key. */
-function isNowhere({ routeOptions }: FastifyRequest): boolean {
-  return routeOptions.url === undefined
 }

@@ -1,4 +1,5 @@
 import type { TaskNotice } from '../domain/index.ts'
+import { counted } from '../kernel/index.ts'
 import { LANGUAGES, type Language } from './notify-wish.ts'
 
 export interface Notice {
@@ -9,6 +10,10 @@ export interface Notice {
 
 interface Words {
   done: string
+  /** After `done`: with so many of them. */
+  warned(count: number): string
+  warning: string
+  more(count: number): string
   failed: string
   rows: string
   size: string
@@ -22,6 +27,9 @@ interface Words {
 const WORDS: Record<Language, Words> = {
   en: {
     done: 'is ready',
+    warned: (count) => `, with ${counted(count, 'warning')}`,
+    warning: 'Warning',
+    more: (count) => `and ${counted(count, 'more warning')}`,
     failed: 'could not be made',
     rows: 'Rows',
     size: 'Size',
@@ -33,6 +41,9 @@ const WORDS: Record<Language, Words> = {
   },
   zh: {
     done: '已生成',
+    warned: (count) => `，有 ${count} 条警告`,
+    warning: '警告',
+    more: (count) => `另有 ${count} 条警告`,
     failed: '生成失败',
     rows: '行数',
     size: '大小',
@@ -46,13 +57,16 @@ const WORDS: Record<Language, Words> = {
 
 const LONGEST_NAME = 120
 const LONGEST_REASON = 400
+const MOST_WARNINGS = 5
+const LOCALES: Record<Language, string> = { en: 'en-GB', zh: 'zh-CN' }
 
 /** One message, in one language or in both. It has a link and never the file itself. */
 export function noticeOf(task: TaskNotice, language?: Language): Notice {
   const spoken = language === undefined ? LANGUAGES : [language]
   const shown = {
     ...task,
-    name: cut(task.name, LONGEST_NAME),
+    name: nameOf(task),
+    warnings: task.warnings.map((warning) => cut(warning, LONGEST_REASON)),
     error: task.error && cut(task.error, LONGEST_REASON),
   }
   return {
@@ -62,12 +76,19 @@ export function noticeOf(task: TaskNotice, language?: Language): Notice {
   }
 }
 
-function headline({ succeeded }: TaskNotice, language: Language): string {
-  return WORDS[language][succeeded ? 'done' : 'failed']
+function nameOf({ name, title }: TaskNotice): string {
+  const file = cut(name, LONGEST_NAME)
+  return title === null || title.trim() === '' ? file : `${cut(title, LONGEST_NAME)} (${file})`
+}
+
+function headline({ succeeded, warnings }: TaskNotice, language: Language): string {
+  const words = WORDS[language]
+  if (!succeeded) return words.failed
+  return warnings.length === 0 ? words.done : `${words.done}${words.warned(warnings.length)}`
 }
 
 function factsIn(
-  { rows, bytes, error, taskId }: TaskNotice,
+  { rows, bytes, error, warnings, taskId }: TaskNotice,
   language: Language,
 ): [label: string, value: string][] {
   const words = WORDS[language]
@@ -75,6 +96,8 @@ function factsIn(
     [words.rows, rows === null ? null : rows.toLocaleString('en')],
     [words.size, bytes === null ? null : sizeOf(bytes)],
     [words.reason, error],
+    ...warnings.slice(0, MOST_WARNINGS).map((warning): [string, string] => [words.warning, warning]),
+    [words.warning, warnings.length > MOST_WARNINGS ? words.more(warnings.length - MOST_WARNINGS) : null],
     [words.task, taskId],
   ]
   return facts.filter((fact): fact is [string, string] => fact[1] !== null)
@@ -84,7 +107,8 @@ function textIn(task: TaskNotice, language: Language): string {
   const words = WORDS[language]
   const lines = [`Wharf: ${task.name} ${headline(task, language)}`]
   for (const [label, value] of factsIn(task, language)) lines.push(`${label}: ${value}`)
-  if (task.link !== null) lines.push(`${words.link}: ${task.link}`, `${words.until} ${task.linkUntil}`)
+  if (task.link !== null)
+    lines.push(`${words.link}: ${task.link}`, `${words.until} ${untilIn(task, language)}`)
   return lines.join('\n')
 }
 
@@ -94,8 +118,14 @@ function htmlIn(task: TaskNotice, language: Language): string {
   const link =
     task.link === null
       ? ''
-      : `<p><a href="${escaped(task.link)}">${words.download}</a></p><p>${words.until} ${escaped(task.linkUntil ?? '')}</p>`
+      : `<p><a href="${escaped(task.link)}">${words.download}</a></p><p>${words.until} ${untilIn(task, language)}</p>`
   return `<div lang="${language}"><p><b>${escaped(task.name)}</b> ${headline(task, language)}</p><ul>${facts.join('')}</ul>${link}</div>`
+}
+
+/** By the clock of the export's own zone, which is named because a reader may live by another. */
+function untilIn({ linkUntil, timezone }: TaskNotice, language: Language): string {
+  const options = { dateStyle: 'long', timeStyle: 'short', timeZone: timezone } as const
+  return `${new Intl.DateTimeFormat(LOCALES[language], options).format(linkUntil ?? 0)} (${timezone})`
 }
 
 function sizeOf(bytes: number): string {

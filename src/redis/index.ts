@@ -1,4 +1,4 @@
 export { inspectRedis } from './inspect-redis.ts'
-export { openRedis } from './open-redis.ts'
+export { OLDEST_REDIS, openRedis } from './open-redis.ts'
 export { measureRedis } from './redis-meter.ts'
 export { reportOutages } from './redis-outages.ts'

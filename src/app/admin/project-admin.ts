@@ -1,4 +1,12 @@
-import type { KeyView, NewKey, NewProjectView, ProjectView, Rotated, Rotation } from '../../tenancy/index.ts'
+import type {
+  KeyView,
+  NewKey,
+  NewKeyView,
+  NewProjectView,
+  ProjectView,
+  Rotated,
+  Rotation,
+} from '../../tenancy/index.ts'
 
 /** What an operator does with projects and keys, at a running server or in the ledger itself. */
 export interface ProjectAdmin {
@@ -6,7 +14,7 @@ export interface ProjectAdmin {
   projects(): Promise<ProjectView[]>
   rotate(projectId: string, rotation: Required<Rotation>): Promise<Rotated>
   deleteProject(projectId: string): Promise<void>
-  createKey(projectId: string, key: NewKey): Promise<KeyView & { api_key: string }>
+  createKey(projectId: string, key: NewKey): Promise<NewKeyView>
   keys(projectId: string): Promise<KeyView[]>
   revokeKey(projectId: string, keyId: string): Promise<void>
   close(): Promise<void>

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { openFile } from '../../kernel/index.ts'
+import { counted, openFile } from '../../kernel/index.ts'
 import { Hashed } from '../../storage/index.ts'
 
 /** A file of a backup, with what proves that it is whole. */
@@ -92,6 +92,6 @@ export async function faultOf(
     signal.throwIfAborted()
     return `${name} cannot be read (${(error as Error).message})`
   }
-  if (hashed.size !== bytes) return `${name} has ${hashed.size} bytes, not ${bytes}`
+  if (hashed.size !== bytes) return `${name} has ${counted(hashed.size, 'byte')}, not ${bytes}`
   return hashed.sha256() === sha256 ? undefined : `${name} was changed: its checksum is another one`
 }

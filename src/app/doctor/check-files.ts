@@ -18,7 +18,9 @@ export async function checkStore(config: Config): Promise<Finding[]> {
   const at = remote ?? config.filesDir
   const place = remote ?? `the folder ${config.filesDir}`
   if (remote === null && !existsSync(config.filesDir))
-    return [warn('store', `there is no ${place} yet; the first start makes it`, 'store_none', { place: at })]
+    return [
+      warn('store', `${place} does not exist yet; the first start makes it`, 'store_none', { place: at }),
+    ]
   try {
     const store = await openStore(config, systemClock)
     const key = `doctor/${randomUUID()}`
@@ -106,16 +108,17 @@ export async function checkDisks({ WHARF_DATA_DIR, filesDir }: Config): Promise<
     if (!existsSync(folder)) continue
     const { bavail, blocks, bsize } = await statfs(folder)
     const [free, size] = [bavail * bsize, blocks * bsize]
-    const text = `${inGigabytes(free)} of ${inGigabytes(size)} are free for ${folder}`
+    const text = `${inWords(free)} of ${inWords(size)} are free for ${folder}`
     const values = { free_bytes: free, size_bytes: size, folder }
     if (free < LITTLE_ROOM)
       findings.push(fail('disk', `${text}: nothing new is accepted`, 'disk_full', values))
-    else if (free < size * NEARLY_FULL) findings.push(warn('disk', text, 'disk', values))
+    else if (free < size * NEARLY_FULL)
+      findings.push(warn('disk', `${text}: less than a tenth`, 'disk', values))
     else findings.push(ok('disk', text, 'disk', values))
   }
   return findings
 }
 
-function inGigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(1)} GB`
+function inWords(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 }

@@ -8,6 +8,7 @@ import {
   inspectSqlite,
   type LedgerFacts,
 } from '../../ledger/index.ts'
+import { opensSecrets } from '../../tenancy/index.ts'
 import { type Finding, fail, inWords, isAtLeast, ok, warn } from './finding.ts'
 
 const OLDEST_POSTGRES = '13'
@@ -53,6 +54,13 @@ export function checkLedger(config: Config, facts: LedgerFacts): Finding[] {
       }),
     )
   findings.push(schemaFinding(name, facts), ...connectionFindings(config, facts))
+  if (!opensSecrets(facts.seals, config.WHARF_SEAL_KEY))
+    findings.push(
+      fail(
+        'settings',
+        'WHARF_SEAL_KEY is not the key that the secrets in this ledger were sealed with: no server would start with it',
+      ),
+    )
   for (const setting of facts.unsafe)
     findings.push(
       warn(

@@ -1,11 +1,8 @@
 import type { Config } from '../../config.ts'
 import { createLog, messageOf } from '../../kernel/index.ts'
-import { inspectRedis } from '../../redis/index.ts'
+import { inspectRedis, OLDEST_REDIS } from '../../redis/index.ts'
 import { checkClock } from './check-ledger.ts'
 import { type Finding, fail, isAtLeast, ok, warn } from './finding.ts'
-
-/** BLMOVE came with it. */
-const OLDEST_REDIS = '6.2'
 
 export async function checkRedis({ redisUrl, DATABASE_URL }: Config): Promise<Finding[]> {
   if (redisUrl === null) {

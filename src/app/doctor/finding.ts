@@ -1,3 +1,5 @@
+import { counted } from '../../kernel/index.ts'
+
 export interface Finding {
   level: 'ok' | 'warn' | 'fail'
   check: 'settings' | 'server' | 'ledger' | 'redis' | 'store' | 'clock' | 'disk' | 'backup'
@@ -86,5 +88,5 @@ export function inWords(ms: number): string {
   ]
   const [size, unit] = units.find(([length]) => Math.abs(ms) >= length) ?? [1, 'millisecond']
   const count = Math.round(Math.abs(ms) / size)
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
+  return counted(count, unit)
 }

@@ -36,7 +36,10 @@ export async function openBackend(options: BackendOptions, clock: Clock, log: Lo
     databaseUrl === null ? await openEmbedded(options, clock) : await openPostgres(databaseUrl, log, sole)
   const ledgerClock = new LedgerClock(clock)
   try {
-    if (!sole) await checkRolling(ledger, options.leaseMs ?? 30_000)
+    if (!sole) {
+      await refuseBesideOnly(ledger)
+      await checkRolling(ledger, options.leaseMs ?? 30_000)
+    }
     await migrate(ledger)
     await ledgerClock.set(() => ledger.now())
     const { dispatcher, bus } = await openCarriers(options, { ledger, ledgerClock, log })
@@ -45,6 +48,16 @@ export async function openBackend(options: BackendOptions, clock: Clock, log: Lo
     await ledger.close()
     throw error
   }
+}
+
+/** One without Redis takes the lead from whoever has it, and hears of nobody. */
+async function refuseBesideOnly(ledger: Ledger): Promise<void> {
+  const { OnlyInstanceLock } = await import('../../ledger/postgres/only-instance-lock.ts')
+  if (await OnlyInstanceLock.isTaken(ledger))
+    throw new AppError(
+      ERRORS.SINGLE_INSTANCE,
+      'another Wharf runs on this DATABASE_URL without REDIS_URL; to run several instances, set it on each of them',
+    )
 }
 
 function backendOf(parts: Omit<Backend, 'close'>): Backend {
@@ -98,7 +111,7 @@ async function openCarriers(
   const key = await busKey(new SettingsStore(ledger), sealKey)
   return {
     dispatcher: new BullMqDispatcher(log, options),
-    bus: new RedisBus(log, { ...options, key, clock: ledgerClock }),
+    bus: new RedisBus(log, { ...options, key, clock: ledgerClock, ledger }),
   }
 }
 

@@ -94,6 +94,7 @@ function engineOptions(config: Config, sole: boolean) {
       dataDir: config.WHARF_DATA_DIR,
       store: remoteStore(config),
       sharedDir: config.WHARF_SHARED_DIR,
+      sole: sole && config.DATABASE_URL !== null,
     },
   }
 }

@@ -1,6 +1,7 @@
+import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import type { Config } from '../../config.ts'
-import type { Log } from '../../kernel/index.ts'
+import { type Log, loopbackOf } from '../../kernel/index.ts'
 
 /** An address to listen on that is no address to connect to. */
 function isWildcard(host: string): boolean {
@@ -26,6 +27,23 @@ export class OwnAddress {
     if (publicUrl !== null) return publicUrl.replace(/\/+$/, '')
     return used ?? (isWildcard(host) ? null : (this.current ?? `http://${host}:${port}`))
   }
+
+  /**
+   * The one source that is always reachable: this Wharf's own samples, under each of its names, and nothing else of its own. It is
+   * asked where the server listens: its public name may lead nowhere from here, or to a certificate that nobody knows here.
+   */
+  ownSample(url: URL): URL | undefined {
+    if (!url.pathname.includes('/samples/')) return undefined
+    const { WHARF_PUBLIC_URL: publicUrl, WHARF_HOST: host, WHARF_PORT: port } = this.#config
+    // Work that goes on after a restart asks before the server listens, and then again.
+    const listening = this.current ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+    const bases = [...ownOrigins(this.#config, listening), ...(publicUrl === null ? [] : [publicUrl])]
+    const base = bases.map((name) => new URL('samples/', `${name.replace(/\/+$/, '')}/`).href)
+    const own = base.find((start) => url.href.startsWith(start))
+    return own === undefined
+      ? undefined
+      : new URL(`/samples/${url.href.slice(own.length)}`, loopbackOf(listening))
+  }
 }
 
 export function warnOfUnknownAddress(config: Config, log: Log): void {
@@ -37,8 +55,8 @@ export function warnOfUnknownAddress(config: Config, log: Log): void {
     )
 }
 
-/** The names of this server: as it listens, as the settings call it and, where it listens on all addresses, as the machine is called. */
-export function ownOrigins(config: Config, listening: string): Set<string> {
+/** The names of this server: as it listens and, where it listens on all addresses, as the machine is called. */
+function ownOrigins(config: Config, listening: string): string[] {
   const { port } = new URL(listening)
   const names = [new URL(listening).hostname]
   if (config.isLoopback || isWildcard(config.WHARF_HOST)) names.push('localhost')
@@ -49,7 +67,5 @@ export function ownOrigins(config: Config, listening: string): Set<string> {
         .flatMap((addresses) => addresses ?? [])
         .map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address)),
     )
-  const origins = names.flatMap((name) => URL.parse(`http://${name}:${port}`)?.origin ?? [])
-  const publicUrl = URL.parse(config.WHARF_PUBLIC_URL ?? '')
-  return new Set([...origins, ...(publicUrl === null ? [] : [publicUrl.origin])])
+  return names.flatMap((name) => URL.parse(`http://${name}:${port}`)?.origin ?? [])
 }

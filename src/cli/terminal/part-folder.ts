@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto'
 import { chmod, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { AppError, ERRORS, makeNewFolder, messageOf, openFile, writeFile } from '../../kernel/index.ts'
+import {
+  AppError,
+  ERRORS,
+  makeNewFolder,
+  messageOf,
+  openFile,
+  removeTree,
+  writeFile,
+} from '../../kernel/index.ts'
 
 /** What the pipeline calls the folder of the first table's pages. */
 const SPOOL = 'table-0'
@@ -38,14 +46,14 @@ export class PartFolder {
       // The user's own file: as open to others as any that the user makes.
       await chmod(made, 0o666 & ~process.umask())
       await rename(made, target)
-      await rm(this.path, { recursive: true, force: true })
+      await removeTree(this.path)
     })
   }
 
   /** Lets the next run go on from here. Where no page arrived, there is nothing to go on from. */
   async release(): Promise<void> {
     const spool = await stat(join(this.path, SPOOL)).catch(ignore('ENOENT'))
-    await rm(spool ? this.#lockFile : this.path, { recursive: true, force: true })
+    await removeTree(spool ? this.#lockFile : this.path)
   }
 
   get #lockFile(): string {
@@ -78,7 +86,7 @@ export class PartFolder {
   async #clearUnless(fingerprint: string): Promise<void> {
     const note = join(this.path, 'source')
     if ((await readFile(note, 'utf8').catch(ignore('ENOENT'))) === fingerprint) return
-    await rm(join(this.path, SPOOL), { recursive: true, force: true })
+    await removeTree(join(this.path, SPOOL))
     await writeFile(note, fingerprint)
   }
 

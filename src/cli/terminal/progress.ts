@@ -1,5 +1,5 @@
 import { SingleBar } from 'cli-progress'
-import { type Clock, systemClock } from '../../kernel/index.ts'
+import { type Clock, counted, systemClock } from '../../kernel/index.ts'
 
 interface Step {
   stage: string
@@ -62,9 +62,9 @@ class ProgressBar implements Progress {
 const LINE_EVERY_MS = 2_000
 
 function rowsOf(fetched: number, total: number | null): string {
-  if (total === null) return `${fetched} rows`
+  if (total === null) return counted(fetched, 'row')
   const percent = total === 0 ? 100 : Math.floor((fetched * 100) / total)
-  return `${fetched} of ${total} rows, ${percent} %`
+  return `${fetched} of ${counted(total, 'row')}, ${percent} %`
 }
 
 class ProgressLines implements Progress {

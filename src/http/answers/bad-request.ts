@@ -2,19 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { AppError, ERRORS } from '../../kernel/index.ts'
-import { PROBLEM_TYPE, toProblem } from './problem.ts'
+import { PROBLEM_TYPE, retryAfterOf, toProblem } from './problem.ts'
 
 /** Answers over a socket without a request object, and closes it. */
 export function refuseSocket(socket: Duplex, error: AppError): void {
   const requestId = randomUUID()
   const body = JSON.stringify(toProblem(error, requestId))
+  const retryAfter = retryAfterOf(error)
   const head = [
     `HTTP/1.1 ${error.kind.http} ${STATUS_CODES[error.kind.http] ?? 'Error'}`,
     `Content-Type: ${PROBLEM_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
     'Connection: close',
-    ...(error.retryAfter === undefined ? [] : [`Retry-After: ${Math.ceil(error.retryAfter)}`]),
+    ...(retryAfter === undefined ? [] : [`Retry-After: ${retryAfter}`]),
   ]
   // A peer that never closes its side must not keep ours.
   socket.once('finish', () => socket.destroy())

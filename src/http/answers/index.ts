@@ -1,6 +1,6 @@
 export { refuseBytes, refuseSocket } from './bad-request.ts'
 export { registerErrorsPage } from './errors-page.ts'
-export { prefersChinese } from './language.ts'
+export { languageOf } from './language.ts'
 export { sendLinkPage, wantsLinkPage } from './link-page.ts'
-export { PROBLEM_TYPE, Problem, sendProblem, toAppError, toProblem } from './problem.ts'
+export { PROBLEM_TYPE, Problem, retryAfterOf, sendProblem, toAppError, toProblem } from './problem.ts'
 export { sendFile } from './send-file.ts'

@@ -1,5 +1,12 @@
+import type { FastifyRequest } from 'fastify'
+
+/** In which of the languages that Wharf speaks a caller wants to read. */
+export function languageOf({ headers }: FastifyRequest): 'en' | 'zh' {
+  return prefersChinese(headers['accept-language']) ? 'zh' : 'en'
+}
+
 /** True if no other language that Wharf speaks is wanted more. */
-export function prefersChinese(header: string | undefined): boolean {
+function prefersChinese(header: string | undefined): boolean {
   const wanted = (header ?? '').split(',').map((entry) => {
     const [tag = '', ...rest] = entry.trim().toLowerCase().split(';')
     const weight = rest

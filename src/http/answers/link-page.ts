@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../../kernel/index.ts'
-import { prefersChinese } from './language.ts'
+import { languageOf } from './language.ts'
+import { retryAfterOf } from './problem.ts'
 
 interface Words {
   title: string
@@ -70,9 +71,10 @@ export function wantsLinkPage({ routeOptions, headers, method }: FastifyRequest)
 
 /** An error in words, for people. The status and, small, the code are those of the problem document. */
 export function sendLinkPage(request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply {
-  const language = prefersChinese(request.headers['accept-language']) ? 'zh-CN' : 'en'
+  const language = languageOf(request) === 'zh' ? 'zh-CN' : 'en'
   const { title, advice } = (WORDS[error.code] ?? OTHER)[language]
-  if (error.retryAfter !== undefined) reply.header('Retry-After', Math.max(1, Math.ceil(error.retryAfter)))
+  const retryAfter = retryAfterOf(error)
+  if (retryAfter !== undefined) reply.header('Retry-After', retryAfter)
   return reply
     .code(error.kind.http)
     .headers({

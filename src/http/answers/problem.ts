@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { AppError, closest, ERRORS, outageOf } from '../../kernel/index.ts'
 import { errorTypeOf } from './errors-page.ts'
+import { languageOf } from './language.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
@@ -30,7 +31,7 @@ export const Problem = Type.Object(
 )
 type Problem = Static<typeof Problem> & Record<string, unknown>
 
-export function toProblem(error: AppError, requestId: string): Problem {
+export function toProblem(error: AppError, requestId: string, language: 'en' | 'zh' = 'en'): Problem {
   return {
     // Programs may rely on it: a request that is wrong as a whole has one entry, without a path.
     ...(error.kind === ERRORS.REQUEST_INVALID && { errors: [{ path: '', message: error.message }] }),
@@ -39,16 +40,28 @@ export function toProblem(error: AppError, requestId: string): Problem {
     title: error.kind.title,
     status: error.kind.http,
     code: error.code,
-    detail: error.message,
+    detail: error.words[language] ?? error.message,
     instance: `urn:request:${requestId}`,
   }
 }
 
+const RETRY_AFTER_SECONDS: Record<number, number> = { 503: 2, 507: 30 }
+
+/** When to ask again, in seconds. Whatever passes by itself says so, though the error itself may not. */
+export function retryAfterOf({ retryAfter, kind }: AppError): number | undefined {
+  const seconds = retryAfter ?? RETRY_AFTER_SECONDS[kind.http]
+  return seconds === undefined ? undefined : Math.max(1, Math.ceil(seconds))
+}
+
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply {
-  if (error.retryAfter !== undefined) reply.header('Retry-After', Math.max(1, Math.ceil(error.retryAfter)))
+  const retryAfter = retryAfterOf(error)
+  if (retryAfter !== undefined) reply.header('Retry-After', retryAfter)
   if (error.kind.http === 416) reply.header('Content-Range', `bytes */${error.details.size ?? '*'}`)
   if (error.kind.http === 401) reply.header('WWW-Authenticate', 'Bearer realm="wharf"')
-  return reply.code(error.kind.http).type(PROBLEM_TYPE).send(toProblem(error, request.id))
+  return reply
+    .code(error.kind.http)
+    .type(PROBLEM_TYPE)
+    .send(toProblem(error, request.id, languageOf(request)))
 }
 
 /** What Fastify and its parsers throw, in our words. */

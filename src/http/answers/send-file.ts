@@ -1,23 +1,29 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, ERRORS, isAppError, metrics } from '../../kernel/index.ts'
+import { AppError, counted, ERRORS, isAppError, metrics } from '../../kernel/index.ts'
 import {
   type ByteRange,
+  checkedStream,
   contentDisposition,
   damaged,
   type OpenedArtifact,
   requireSize,
+  requireUndamaged,
 } from '../../storage/index.ts'
+
+type Opened = Omit<OpenedArtifact, 'fileName' | 'version' | 'untouched'> & Partial<OpenedArtifact>
 
 export interface FileToSend {
   /** May be called twice: `If-Range` is compared with the opened file. */
-  open(range?: ByteRange): Promise<Omit<OpenedArtifact, 'fileName'>>
+  open(range?: ByteRange): Promise<Opened>
   /** The label under which the metrics count the bytes. */
   domain: string
   /** The name under which a browser saves it. */
   fileName: string
   /** As it was recorded when the file was stored. */
   size: number
+  /** Likewise, where it was recorded. */
+  sha256?: string | undefined
   /** Called before anything is sent of a file that is as it should be. */
   beforeSending?(): Promise<void>
   /** Called after the last byte, or when the reader has disconnected. */
@@ -52,19 +58,26 @@ export async function sendFile(
     return reply.send(Readable.from([]))
   }
   let bytes = 0
-  artifact.stream.on('data', (chunk: Buffer) => {
+  const stream = file.sha256 === undefined ? artifact.stream : checkedStream(artifact, file.sha256)
+  stream.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > length) artifact.stream.destroy(changed(file, bytes, length))
+    if (bytes > length) stream.destroy(changed(bytes, length))
+  })
+  stream.once('error', (error) => {
+    if (isAppError(error, ERRORS.ARTIFACT_DAMAGED)) metrics.damagedFiles.inc({ domain: file.domain })
+    request.log.error({ err: error, domain: file.domain, file: file.fileName }, 'a file was not sent whole')
   })
   // Without the rest that was announced, the reader would wait for it until the connection times out.
-  artifact.stream.once('end', () => {
-    if (bytes < length) reply.raw.destroy(changed(file, bytes, length))
+  stream.once('end', () => {
+    if (bytes === length) return
+    metrics.damagedFiles.inc({ domain: file.domain })
+    reply.raw.destroy(changed(bytes, length))
   })
   reply.raw.once('close', () => {
     metrics.bytesSent.inc({ domain: file.domain }, bytes)
     file.onSent?.({ bytes, complete: bytes === length })
   })
-  return reply.send(artifact.stream)
+  return reply.send(stream)
 }
 
 /** The file, if it has the size that was recorded. */
@@ -74,20 +87,20 @@ async function openSound(request: FastifyRequest, file: FileToSend) {
     throw error
   })
   try {
-    if (artifact.size !== file.size) metrics.damagedFiles.inc({ domain: file.domain })
     requireSize(artifact.size, file.size)
+    if (file.sha256 !== undefined) requireUndamaged(artifact, file.sha256)
     await file.beforeSending?.()
     return artifact
   } catch (error) {
+    if (isAppError(error, ERRORS.ARTIFACT_DAMAGED)) metrics.damagedFiles.inc({ domain: file.domain })
     artifact.stream.destroy()
     throw error
   }
 }
 
 /** While it was sent. */
-function changed({ domain }: FileToSend, bytes: number, length: number): AppError {
-  metrics.damagedFiles.inc({ domain })
-  return damaged(`the stored file was changed while it was sent: ${bytes} of ${length} bytes`)
+function changed(bytes: number, length: number): AppError {
+  return damaged(`the stored file was changed while it was sent: ${bytes} of ${counted(length, 'byte')}`)
 }
 
 /** The range, or the whole file where the caller's part is of another version (`If-Range`). */

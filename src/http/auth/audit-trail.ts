@@ -51,8 +51,12 @@ const ACTIONS: Record<string, string> = {
   'DELETE /api/agents/:agent_id/': 'agent.revoked',
 }
 
+export const AUDIT_ACTIONS: readonly string[] = [
+  ...new Set([...Object.values(ACTIONS), 'admin.refused', 'session.refused']),
+]
+
 /** Fields of bodies that say what was changed and hold no secret. */
-const SHOWN = [
+export const AUDIT_FIELDS = [
   'action',
   'filter',
   'name',
@@ -168,7 +172,7 @@ function isDeed(request: FastifyRequest): boolean {
 function deedOf(request: FastifyRequest, target?: string): Deed {
   const params = (request.params ?? {}) as Record<string, string>
   const body = request.body !== null && typeof request.body === 'object' ? request.body : {}
-  const shown = Object.entries(body).filter(([name]) => SHOWN.includes(name))
+  const shown = Object.entries(body).filter(([name]) => AUDIT_FIELDS.includes(name))
   const own = request.principal?.role === 'project' ? request.principal.project.id : null
   const person = personOf(request.principal)
   // Names may be alike; the provider's own name for a person is not.

@@ -1,6 +1,8 @@
 export { type BodyLimits, watchBody } from './body-watch.ts'
+export { closeRoute, IdPlaces, NO_BODY, requireAddressable } from './closed-route.ts'
 export { Connections } from './connections.ts'
 export { CrossOrigin } from './cross-origin.ts'
 export { DiskRoom } from './disk-room.ts'
+export { KnownPaths } from './known-paths.ts'
 export { requirePlain } from './plain-input.ts'
 export { callerOf, type RateLimit, RequestLimiter, type SharedCounts } from './rate-limit.ts'

@@ -6,7 +6,7 @@ import {
   RateLimiterRedis,
   RateLimiterRes,
 } from 'rate-limiter-flexible'
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, counted, ERRORS } from '../../kernel/index.ts'
 import type { Principal } from '../auth/index.ts'
 
 export interface RateLimit {
@@ -69,7 +69,7 @@ export class RequestLimiter {
       RateLimit: `"requests";r=${remaining};t=${reset}`,
     })
     if (!limited) return
-    const message = `more than ${this.#limit.perSecond} requests per second (burst ${this.#limit.burst}); try again in ${reset} s`
+    const message = `more than ${counted(this.#limit.perSecond, 'request')} per second (burst ${this.#limit.burst}); try again in ${reset} s`
     throw new AppError(ERRORS.RATE_LIMITED, message, { retryAfter: reset })
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { type TSchema, Type } from 'typebox'
+import { NO_BODY } from '../limits/index.ts'
 import { securityOf } from './security.ts'
 
 /** An answer that no serializer writes: a file, a stream, or headers alone. */
@@ -61,6 +62,7 @@ export function describeOperation({
       security,
       ...(rest && { params: REST_OF_PATH }),
       ...(config.file && { body: fileBody(url) }),
+      ...(schema.body === NO_BODY && { body: undefined }),
       ...(Object.keys(sent).length > 0 && { headers: Type.Object(sent) }),
       response: { ...(schema.response as object), ...answers },
     },

@@ -51,7 +51,7 @@ export function securityOf({ access = 'any', ownAccess = false }: { access?: Acc
   if (ownAccess)
     return {
       security: [{ metricsToken: [] }, { adminToken: [] }, {}],
-      text: 'Needs WHARF_METRICS_TOKEN or the admin token, where WHARF_METRICS_TOKEN is set or the server listens beyond loopback.',
+      text: 'Needs WHARF_METRICS_TOKEN or the admin token, where WHARF_METRICS_TOKEN is set or others than this machine are led to the server (beyond loopback, a public URL, a proxy).',
     }
   const { schemes, text } = BY_ACCESS[access]
   return { security: schemes.map((scheme) => ({ [scheme]: [] })), text }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../../kernel/index.ts'
-import { prefersChinese } from '../answers/index.ts'
+import { languageOf, retryAfterOf } from '../answers/index.ts'
 
 interface Words {
   title: string
@@ -23,7 +23,7 @@ const CHINESE: Record<string, string> = {
 }
 
 function wordsFor(request: FastifyRequest, code: string): Words & { language: string } {
-  if (prefersChinese(request.headers['accept-language']))
+  if (languageOf(request) === 'zh')
     return { language: 'zh-CN', title: CHINESE[code] ?? '登录未成功', again: '重试', key: '使用密钥登录' }
   const title = ENGLISH[code] ?? 'You are not signed in'
   return { language: 'en', title, again: 'Try again', key: 'Sign in with a key' }
@@ -41,7 +41,8 @@ export function sendSignInProblem(
   error: AppError,
 ): FastifyReply {
   const { language, title, again, key } = wordsFor(request, error.code)
-  if (error.retryAfter !== undefined) reply.header('Retry-After', error.retryAfter)
+  const retryAfter = retryAfterOf(error)
+  if (retryAfter !== undefined) reply.header('Retry-After', retryAfter)
   return reply
     .code(error.kind.http)
     .type('text/html; charset=utf-8')

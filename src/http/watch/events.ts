@@ -37,8 +37,6 @@ export function eventRoutes({ watchers }: HttpDeps): FastifyPluginAsyncTypebox {
             after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
             task_id: Type.Optional(Type.String()),
             project_id: Type.Optional(Type.String()),
-            token: Type.Optional(Type.String()),
-            ticket: Type.Optional(Type.String()),
           }),
         },
       },

@@ -27,10 +27,12 @@ export interface Line {
 
 export type EndReason = 'too slow' | 'shutting down' | 'internal error' | 'key ended'
 
-/** Between two heartbeats. A browser's proxy may cut what is silent for longer than half a minute. */
-const BEAT_MS = 15_000
+/** Between two heartbeats: a reader that hears none for twice as long knows that its line is dead. */
+const BEAT_MS = 5_000
 /** A watcher that has not taken what it was sent before this many heartbeats is dropped. */
-const PATIENCE_BEATS = 2
+const PATIENCE_BEATS = 6
+/** Keys that have ended are looked for with every so many heartbeats: that reads the ledger. */
+const LOOK_BEATS = 3
 /** No watcher takes longer from the check of its key until it is served. */
 const OPENING_MS = 60_000
 
@@ -44,6 +46,7 @@ export class Watchers {
   readonly #watches = new Set<Watch>()
   #timer: NodeJS.Timeout | undefined
   #keysEndedAt = Number.NEGATIVE_INFINITY
+  #beats = 0
 
   constructor(deps: WatcherDeps) {
     this.#deps = deps
@@ -98,7 +101,7 @@ export class Watchers {
     }
   }
 
-  /** Also with each beat: a signal may be lost, and some keys end by themselves. */
+  /** Also from time to time: a signal may be lost, and some keys end by themselves. */
   #dropEnded(watches: Iterable<Watch>): void {
     const granted = [...watches].flatMap((watch) => (watch.grant ? [{ ...watch.grant, watch }] : []))
     const drop = async () => {
@@ -108,7 +111,7 @@ export class Watchers {
   }
 
   #beat(): void {
-    this.#dropEnded(this.#watches)
+    if (++this.#beats % LOOK_BEATS === 0) this.#dropEnded(this.#watches)
     for (const watch of this.#watches) {
       const dropped = watch.beat()
       if (dropped) this.#deps.metrics.watchersDropped.inc({ transport: dropped.transport })

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import type { TaskViews } from '../../domain/index.ts'
 import type { Engine } from '../../jobs/index.ts'
-import { AppError, background, bestEffort, ERRORS, unforeseen } from '../../kernel/index.ts'
+import { AppError, background, bestEffort, closest, ERRORS, unforeseen } from '../../kernel/index.ts'
 import type { LinkIssuer } from '../../tenancy/index.ts'
 import { refuseSocket, toAppError } from '../answers/index.ts'
 import {
@@ -89,6 +89,7 @@ export class EventSockets {
     }
     if (url.pathname !== '/ws')
       throw new AppError(ERRORS.NOT_FOUND, `there is no WebSocket at ${url.pathname}`)
+    requireKnown(url.searchParams)
     const parameter = (name: string) => url.searchParams.get(name) ?? undefined
     let principal: Principal | null = null
     try {
@@ -190,6 +191,17 @@ function isHandshake({ method, headers }: IncomingMessage): boolean {
 
 function badHandshake(cause?: Error): AppError {
   return new AppError(ERRORS.REQUEST_INVALID, 'this is no handshake of a WebSocket', { cause })
+}
+
+const PARAMETERS = ['task_id', 'project_id', 'after', 'token', 'ticket']
+
+/** As every route over HTTP: a misspelt name is refused and not ignored. */
+function requireKnown(query: URLSearchParams): void {
+  const unknown = [...query.keys()].find((name) => !PARAMETERS.includes(name))
+  if (unknown === undefined) return
+  const near = closest(unknown, PARAMETERS)
+  const hint = near === undefined ? '' : `; did you mean ${near}?`
+  throw new AppError(ERRORS.REQUEST_INVALID, `there is no parameter ${unknown} here${hint}`)
 }
 
 function readSeq(text: string | undefined): number | undefined {

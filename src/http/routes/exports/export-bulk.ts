@@ -18,6 +18,8 @@ export function exportBulkRoutes({
     const { action, ids, filter, cursor } = body
     if ((ids === undefined) === (filter === undefined))
       throw new AppError(ERRORS.REQUEST_INVALID, 'body must have either ids or filter')
+    if (filter === undefined && cursor !== undefined)
+      throw new AppError(ERRORS.REQUEST_INVALID, 'body must have cursor only with filter')
     if (filter === undefined) return { taskIds: ids ?? [], nextCursor: null }
     const { principal } = request
     const { project_id = principal?.role === 'project' ? principal.project.id : undefined } = filter
@@ -55,7 +57,7 @@ export function exportBulkRoutes({
           const projectId = await exports.projectOf(id)
           requireTask(request.principal, { id, projectId }, () => noExport(id))
           if (action === 'cancel') return exports.cancel(id)
-          if (action === 'delete_file') return exports.files.delete(id)
+          if (action === 'delete_file') return exports.files.delete(id, { onlyOnce: true })
           const refused = await refusal(projectId)
           if (refused) throw refused
           return ledger.transaction((tx) => exports.retry(tx, id))

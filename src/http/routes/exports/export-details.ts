@@ -11,13 +11,12 @@ import {
   type ExportView,
   RenderWish,
 } from '../../../exports/index.ts'
-import { background } from '../../../kernel/index.ts'
 import { DeliveryLog, eventHistory } from '../../../notify/index.ts'
 import type { ProjectStore } from '../../../tenancy/index.ts'
 import { sendFile } from '../../answers/index.ts'
 import { actorOf, issuerOf, linkIssuerOf, type Principal, personOf } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
-import { EXPORT_FILE } from '../../openapi/file-answers.ts'
+import { EXPORT_FILE } from '../../openapi/index.ts'
 import { nullable, OneTask, Ticket, Time } from '../schemas.ts'
 import { Deliveries, Downloads } from './export-schemas.ts'
 import { sendOrdered } from './named.ts'
@@ -32,6 +31,7 @@ export function exportDetailRoutes(
     ledger,
     engine,
     projects,
+    after,
     trail,
     idempotency,
     proxies,
@@ -191,7 +191,7 @@ export function exportDetailRoutes(
         schema: {
           tags,
           operationId: 'getExportRequest',
-          summary: 'The request as it came, without its secrets',
+          summary: 'The request as it was carried out and as it was written, without its secrets',
           params: OneTask,
           response: { 200: AskedFor },
         },
@@ -208,14 +208,23 @@ export function exportDetailRoutes(
           operationId: 'runExportAgain',
           summary: 'Ask for the same export once more, with the secrets that it had',
           params: OneTask,
+          querystring: Type.Object({
+            dates: Type.Optional(
+              Type.Enum(['same', 'today'], {
+                description:
+                  'same (default): for the same days; today: its words for dates are filled in anew',
+              }),
+            ),
+          }),
           response: { 202: ExportTask },
         },
       },
       async (request, reply) => {
+        const { dates = 'same' } = request.query
         const before = await find(request)
         const refused = await exports.refusal(before.project_id)
         const operator = personOf(request.principal)?.name ?? null
-        const issuer = { ...linkIssuerOf(request, proxies), operator }
+        const issuer = { ...linkIssuerOf(request, proxies), operator, dates }
         await idempotency.answer(request, reply, async (tx) => {
           if (refused) throw refused
           const view = await exports.runAgain(tx, before, issuer)
@@ -308,8 +317,9 @@ export function exportDetailRoutes(
           domain: 'exports',
           fileName: view.file?.name ?? 'export',
           size: view.file?.size ?? 0,
+          sha256: view.file?.sha256,
           onSent: (sent) =>
-            background(
+            after.add(
               'recording a download',
               exports.files.recordDownload(view.task_id, { ...by, ...sent }).then(audit),
             ),

@@ -10,21 +10,16 @@ import { ExportFilterFields, ExportPage, filterOf } from './export-schemas.ts'
 
 const tags = ['exports']
 
-const ListQuery = Type.Object(
-  {
-    ...ExportFilterFields,
-    sort: Type.Optional(
-      Type.Enum([...EXPORT_SORTS], {
-        description: '`-created` when missing; over all projects only by `created`',
-      }),
-    ),
-    total: Type.Optional(Type.Boolean({ description: 'count them too: exactly up to 10,000' })),
-    ...paging,
-    // A cursor of a list by name holds one.
-    cursor: Type.Optional(Type.String({ maxLength: 2_000 })),
-  },
-  { additionalProperties: false },
-)
+const ListQuery = Type.Object({
+  ...ExportFilterFields,
+  sort: Type.Optional(
+    Type.Enum([...EXPORT_SORTS], {
+      description: '`-created` when missing, `-finished` with `ended_from`; over all projects no other',
+    }),
+  ),
+  total: Type.Optional(Type.Boolean({ description: 'count them too: exactly up to 10,000' })),
+  ...paging,
+})
 
 /** What was asked for: one project's, or everybody's. */
 export function exportListRoutes({
@@ -68,10 +63,7 @@ export function exportListRoutes({
           tags,
           operationId: 'listAllExports',
           summary: "The exports of all projects, for the admin; with a project's key, its own",
-          querystring: Type.Object(
-            { project_id: Type.Optional(Type.String()), ...ListQuery.properties },
-            { additionalProperties: false },
-          ),
+          querystring: Type.Object({ project_id: Type.Optional(Type.String()), ...ListQuery.properties }),
           response: { 200: ExportPage },
         },
       },
@@ -91,10 +83,7 @@ export function exportListRoutes({
           operationId: 'listOperators',
           summary: 'Those who have asked for exports of a project, by name; at most 500',
           params: OneProject,
-          querystring: Type.Object(
-            { prefix: Type.Optional(Type.String({ maxLength: 200 })) },
-            { additionalProperties: false },
-          ),
+          querystring: Type.Object({ prefix: Type.Optional(Type.String({ maxLength: 200 })) }),
           response: { 200: Type.Object({ items: Type.Array(Type.String()) }, { title: 'OperatorList' }) },
         },
       },

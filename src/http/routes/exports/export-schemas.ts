@@ -63,15 +63,25 @@ export const ExportFilterFields = {
   type: Type.Optional(Type.Enum([...EXPORT_TYPES])),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'asked for at this time or later' })),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'asked for before this time' })),
+  ended_from: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'ended at this time or later, in the order of `finished`; over all projects together with the `status` of an end',
+    }),
+  ),
   search: Type.Optional(
-    Type.String({ description: "part of the file's name, the operator or the id", maxLength: 200 }),
+    Type.String({
+      description: "part of the file's name, the title, the saved export, the operator or the id",
+      maxLength: 200,
+    }),
   ),
 }
 const FilterFields = Type.Object(ExportFilterFields)
 
 /** The same as the domain calls it. */
 export function filterOf(asked: Static<typeof FilterFields>): Omit<ExportFilter, 'projectId'> {
-  const { status, type, search, operator_id, from, to } = asked
+  const { status, type, search, operator_id, from, to, ended_from } = asked
   return {
     ...(status !== undefined && { status }),
     ...(type !== undefined && { type }),
@@ -79,6 +89,7 @@ export function filterOf(asked: Static<typeof FilterFields>): Omit<ExportFilter,
     ...(operator_id !== undefined && { operatorId: operator_id }),
     ...(from !== undefined && { from: Date.parse(from) }),
     ...(to !== undefined && { to: Date.parse(to) }),
+    ...(ended_from !== undefined && { endedFrom: Date.parse(ended_from) }),
   }
 }
 

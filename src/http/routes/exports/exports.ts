@@ -18,7 +18,7 @@ import { contentDisposition } from '../../../storage/index.ts'
 import type { Person } from '../../../tenancy/index.ts'
 import { linkIssuerOf, type Principal, personOf, requireProject, requireTask } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
-import { SYNC_FILE } from '../../openapi/file-answers.ts'
+import { SYNC_FILE } from '../../openapi/index.ts'
 import { keepKeyOrder } from '../keep-key-order.ts'
 import { OneTask } from '../schemas.ts'
 import { exportBulkRoutes } from './export-bulk.ts'
@@ -52,10 +52,7 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
           tags,
           operationId: 'createExport',
           summary: 'Ask for an export; with mode=sync the answer is the file itself',
-          querystring: Type.Object(
-            { mode: Type.Optional(Type.Enum(['async', 'sync'])) },
-            { additionalProperties: false },
-          ),
+          querystring: Type.Object({ mode: Type.Optional(Type.Enum(['async', 'sync'])) }),
           body: ExportRequestBody,
           response: { 202: ExportTask },
         },
@@ -82,7 +79,6 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
           operationId: 'previewExport',
           summary:
             'The file of the first rows: its cells with values, shown texts and looks; nothing is stored',
-          querystring: Type.Object({}, { additionalProperties: false }),
           body: ExportRequestBody,
           response: { 200: Preview },
         },

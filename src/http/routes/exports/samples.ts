@@ -23,7 +23,7 @@ export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/samples/orders',
     {
-      config: { access: 'open', unlimited: true, documented: ORDERS },
+      config: { access: 'open', unlimited: true, anyQuery: true, documented: ORDERS },
       schema: {
         tags: ['samples'],
         operationId: 'getSampleOrders',

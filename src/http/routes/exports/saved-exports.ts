@@ -85,8 +85,7 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
           response: { 200: SavedExport },
         },
       },
-      async (request, reply) =>
-        sendOrdered(reply, await saved.get(await projectFor(deps, request), request.params.name)),
+      async (request, reply) => sendOrdered(reply, await saved.get(projectFor(request), request.params.name)),
     )
 
     app.get(
@@ -101,7 +100,7 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
         },
       },
       async (request, reply) =>
-        sendOrdered(reply, await saved.list(await projectFor(deps, request), wanted(request.query))),
+        sendOrdered(reply, await saved.list(projectFor(request), wanted(request.query))),
     )
 
     app.delete(
@@ -134,7 +133,7 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
         },
       },
       async (request, reply) => {
-        const projectId = await projectFor(deps, request)
+        const projectId = projectFor(request)
         const given = request.body?.parameters ?? {}
         const refused = await exports.refusal(projectId)
         await idempotency.answer(request, reply, async (tx) => {
@@ -159,8 +158,7 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
           response: { 200: pageOf(SavedRun, 'SavedExportRunPage') },
         },
       },
-      async (request) =>
-        saved.runs(await projectFor(deps, request), request.params.name, wanted(request.query)),
+      async (request) => saved.runs(projectFor(request), request.params.name, wanted(request.query)),
     )
   }
 }

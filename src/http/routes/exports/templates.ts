@@ -59,7 +59,7 @@ export function templateRoutes(deps: HttpDeps, { templates }: ExportsApi): Fasti
       async (request, reply) => {
         const { version } = request.query
         const which = version === undefined ? {} : { version }
-        const found = await templates.get(await projectFor(deps, request), request.params.name, which)
+        const found = await templates.get(projectFor(request), request.params.name, which)
         return sendOrdered(reply, found)
       },
     )
@@ -75,7 +75,7 @@ export function templateRoutes(deps: HttpDeps, { templates }: ExportsApi): Fasti
           response: { 200: pageOf(TemplateSummary, 'TemplatePage') },
         },
       },
-      async (request) => templates.list(await projectFor(deps, request), wanted(request.query)),
+      async (request) => templates.list(projectFor(request), wanted(request.query)),
     )
 
     app.delete(

@@ -16,13 +16,10 @@ export function deliveryRoutes({ ledger }: HttpDeps): FastifyPluginAsyncTypebox 
           tags: ['exports'],
           operationId: 'listDeliveries',
           summary: 'Attempts to call back and to notify, of all projects, newest first',
-          querystring: Type.Object(
-            {
-              failed: Type.Optional(Type.Boolean({ description: 'only those that did not arrive' })),
-              ...paging,
-            },
-            { additionalProperties: false },
-          ),
+          querystring: Type.Object({
+            failed: Type.Optional(Type.Boolean({ description: 'only those that did not arrive' })),
+            ...paging,
+          }),
           response: { 200: DeliveryPage },
         },
       },

@@ -61,7 +61,20 @@ export const AttentionAnswer = Type.Object(
       Type.Object(
         {
           failures: Type.Array(
-            Type.Object({ ...NoticedFields, at: Time, error: Failure }, { title: 'NoticedFailure' }),
+            Type.Object(
+              {
+                ...NoticedFields,
+                at: Time,
+                error: Failure,
+                targets: Type.Optional(
+                  Type.Object(
+                    { total: Type.Integer(), failed: Type.Integer(), error_code: Type.Integer() },
+                    { description: 'Of a delivery: how many failed, and the code that most of them have' },
+                  ),
+                ),
+              },
+              { title: 'NoticedFailure' },
+            ),
             { description: 'The last five, newest first' },
           ),
           waiting: Type.Array(Type.Object({ ...NoticedFields, at: Time }, { title: 'NoticedWait' }), {

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
+import { readCursor, writeIdCursor } from '../../../ledger/index.ts'
 import { eventHistory } from '../../../notify/index.ts'
 import {
   hasEnded,
@@ -17,7 +18,7 @@ import {
 import { sendFile } from '../../answers/index.ts'
 import { issuerOf, projectScope, requireTask } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
-import { TASK_RESULT } from '../../openapi/file-answers.ts'
+import { TASK_RESULT } from '../../openapi/index.ts'
 import { paging, wanted } from '../paging.ts'
 import { OneTask, pageOf, Ticket } from '../schemas.ts'
 import { uploadRoutes } from './uploads.ts'
@@ -65,11 +66,11 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
           limit: limit + 1,
           ...filters,
           ...projectScope(request.principal),
-          ...(cursor !== undefined && { before: cursor }),
+          ...(cursor !== undefined && { before: readCursor(cursor).id }),
         })
         const page = tasks.slice(0, limit)
-        const next_cursor = tasks.length > limit ? (page.at(-1)?.taskId ?? null) : null
-        return { items: page.map(toTaskView), next_cursor }
+        const last = tasks.length > limit ? page.at(-1) : undefined
+        return { items: page.map(toTaskView), next_cursor: last ? writeIdCursor(last.taskId) : null }
       },
     )
 

@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
 import type { Processing, UploadServer } from '../../../processing/index.ts'
-import { PROBLEM_TYPE, toProblem } from '../../answers/index.ts'
+import { languageOf, PROBLEM_TYPE, toProblem } from '../../answers/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
-import { UPLOAD } from '../../openapi/upload-answers.ts'
+import { UPLOAD } from '../../openapi/index.ts'
 
 const UPLOADS = '/api/uploads'
 const tags = ['processing']
@@ -17,14 +17,21 @@ export function uploadRoutes({ log }: HttpDeps, processing: Processing): Fastify
     opened ??= processing.openUploads({
       path: UPLOADS,
       problemType: PROBLEM_TYPE,
-      problemOf: (error, status, requestId) => JSON.stringify({ ...toProblem(error, requestId), status }),
+      problemOf: (error, status, { requestId, language }) =>
+        JSON.stringify({ ...toProblem(error, requestId, language), status }),
     })
     return opened
   }
   const uploaderOf = (request: FastifyRequest) => {
     const key = request.headers['idempotency-key']
     const projectId = request.principal?.role === 'project' ? request.principal.project.id : null
-    return { projectId, requestId: request.id, ...(typeof key === 'string' && { idempotencyKey: key }) }
+    const language = languageOf(request)
+    return {
+      projectId,
+      requestId: request.id,
+      language,
+      ...(typeof key === 'string' && { idempotencyKey: key }),
+    }
   }
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
@@ -79,18 +86,7 @@ export function uploadRoutes({ log }: HttpDeps, processing: Processing): Fastify
         config: { swagger: { exposeHeadRoute: true }, documented: UPLOAD.offset },
         schema: { tags, operationId: 'getUploadOffset', summary: 'How far an upload is', params },
       },
-      async (request, reply) => {
-        const { upload_id } = request.params
-        const size = await (await server()).sizeOfTask(upload_id, uploaderOf(request))
-        if (size === undefined) return answer(request, reply)
-        const headers = {
-          'Upload-Offset': size,
-          'Upload-Length': size,
-          'Tus-Resumable': '1.0.0',
-          'Task-Id': upload_id,
-        }
-        return reply.headers(headers).send()
-      },
+      answer,
     )
 
     app.patch(

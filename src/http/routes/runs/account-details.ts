@@ -13,13 +13,11 @@ import {
 } from '../../../runs/index.ts'
 import { sendFile } from '../../answers/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
-import { ACCOUNT_FILE } from '../../openapi/file-answers.ts'
+import { ACCOUNT_FILE } from '../../openapi/index.ts'
 import { paging, wanted } from '../paging.ts'
 
 const config = { access: 'runs' } as const
 const tags = ['runs']
-/** A name of a file, which may be long. */
-const byName = Type.Object({ ...paging, cursor: Type.Optional(Type.String({ maxLength: 8_192 })) })
 
 /** What belongs to one account: its runs, its files, what failed. */
 export function accountDetailRoutes({ trail }: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox {
@@ -64,7 +62,7 @@ export function accountDetailRoutes({ trail }: HttpDeps, runs: Runs): FastifyPlu
           operationId: 'listAccountFiles',
           summary: 'What was fetched for an account, by name',
           params: OneAccount,
-          querystring: byName,
+          querystring: Type.Object(paging),
           response: { 200: AccountFilePage },
         },
       },
@@ -81,7 +79,7 @@ export function accountDetailRoutes({ trail }: HttpDeps, runs: Runs): FastifyPlu
           summary:
             'What could not be fetched for an account, by name; a run of kind `retry` tries these again',
           params: OneAccount,
-          querystring: byName,
+          querystring: Type.Object(paging),
           response: { 200: FailedFilePage },
         },
       },

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../jobs/index.ts'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
+import { readIdCursor, writeIdCursor } from '../../../ledger/index.ts'
 import { Account, type Runs } from '../../../runs/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { toEach } from '../bulk.ts'
@@ -109,14 +110,18 @@ function chosen(
 ): { handles: string[]; next: string | null } {
   if ((handles === undefined) === (filter === undefined))
     throw new AppError(ERRORS.REQUEST_INVALID, 'body must have either handles or filter')
+  if (filter === undefined && cursor !== undefined)
+    throw new AppError(ERRORS.REQUEST_INVALID, 'body must have cursor only with filter')
   if (filter === undefined) return { handles: handles ?? [], next: null }
+  const after = readIdCursor(cursor) ?? ''
   const search = filter.search?.toLowerCase() ?? ''
   const all = accounts
     .filter(({ locked }) => locked === (action === 'stop'))
     .filter(({ state }) => filter.state === undefined || state === filter.state)
     .map(({ handle }) => handle)
-    .filter((handle) => handle.toLowerCase().includes(search) && handle > (cursor ?? ''))
+    .filter((handle) => handle.toLowerCase().includes(search) && handle > after)
     .sort()
   const page = all.slice(0, BULK_SIZE)
-  return { handles: page, next: all.length > BULK_SIZE ? (page.at(-1) ?? null) : null }
+  const last = all.length > BULK_SIZE ? page.at(-1) : undefined
+  return { handles: page, next: last === undefined ? null : writeIdCursor(last) }
 }

@@ -1,7 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { AppError, ERRORS, isAppError } from '../../../kernel/index.ts'
 import {
   NewAccount,
   OneAccount,
@@ -13,7 +11,6 @@ import {
   ShortRun,
   StoredAccount,
 } from '../../../runs/index.ts'
-import { prefersChinese } from '../../answers/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { accountDetailRoutes } from './account-details.ts'
 import { runBulkRoutes } from './run-bulk.ts'
@@ -43,9 +40,7 @@ export function runRoutes(deps: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox
       },
       (request) => {
         const { url, params = {} } = request.body
-        return inTheirLanguage(request, () =>
-          ledger.transaction((tx) => runs.putAccount(tx, request.params.handle, url, params)),
-        )
+        return ledger.transaction((tx) => runs.putAccount(tx, request.params.handle, url, params))
       },
     )
 
@@ -62,9 +57,7 @@ export function runRoutes(deps: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox
         },
       },
       async (request, reply) => {
-        await inTheirLanguage(request, () =>
-          ledger.transaction((tx) => runs.deleteAccount(tx, request.params.handle)),
-        )
+        await ledger.transaction((tx) => runs.deleteAccount(tx, request.params.handle))
         return reply.code(204).send(null)
       },
     )
@@ -90,14 +83,12 @@ export function runRoutes(deps: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox
         },
       },
       (request, reply) =>
-        inTheirLanguage(request, () =>
-          idempotency.answer(request, reply, async (tx) => {
-            const { handle, kind } = request.body
-            const { runId, state } = await runs.start(tx, handle, kind)
-            const body = () => ({ run_id: runId, handle, state: state() })
-            return { status: 202, body: body(), committed: body, headers: { Location: `/api/runs/${runId}` } }
-          }),
-        ),
+        idempotency.answer(request, reply, async (tx) => {
+          const { handle, kind } = request.body
+          const { runId, state } = await runs.start(tx, handle, kind)
+          const body = () => ({ run_id: runId, handle, state: state() })
+          return { status: 202, body: body(), committed: body, headers: { Location: `/api/runs/${runId}` } }
+        }),
     )
 
     app.post(
@@ -181,17 +172,4 @@ export function runRoutes(deps: HttpDeps, runs: Runs): FastifyPluginAsyncTypebox
 
 function short({ run_id, handle, state }: { run_id: string; handle: string; state: string }) {
   return { run_id, handle, state }
-}
-
-const CHINESE = '该账号任务已在队列/运行中'
-
-/** Says "the account is busy" in Chinese to those who ask for it; all other problems stay as they are. */
-async function inTheirLanguage<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    const busy = isAppError(error, ERRORS.RUN_ACTIVE) || isAppError(error, ERRORS.ACCOUNT_LOCKED)
-    if (!busy || !prefersChinese(request.headers['accept-language'])) throw error
-    throw new AppError(error.kind, CHINESE, { cause: error, details: error.details })
-  }
 }

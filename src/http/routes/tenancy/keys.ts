@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { KeyView, keyView, NewKey } from '../../../tenancy/index.ts'
+import { KeyView, keyView, NewKey, NewKeyView } from '../../../tenancy/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { OneProject } from '../schemas.ts'
 import { OneKey } from './project-schemas.ts'
@@ -21,7 +21,7 @@ export function keyRoutes({ projects, idempotency, ledger, trail }: HttpDeps): F
           summary: 'Make a key; it is shown this once',
           params: OneProject,
           body: NewKey,
-          response: { 201: Type.Intersect([KeyView, Type.Object({ api_key: Type.String() })]) },
+          response: { 201: NewKeyView },
         },
       },
       (request, reply) =>

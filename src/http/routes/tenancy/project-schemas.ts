@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { MASKS } from '../../../exports/index.ts'
-import { ProjectView, QUOTAS, type Quota, QuotaUsage } from '../../../tenancy/index.ts'
+import { ProjectView, QUOTAS, type Quota, QuotaUsage, ShownName } from '../../../tenancy/index.ts'
 import { nullable, Time } from '../schemas.ts'
 
 const BizId = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
@@ -70,7 +70,7 @@ export const ProjectChanges = Type.Object(
 )
 
 export const NewProject = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 200 }) },
+  { name: ShownName },
   { title: 'ProjectRequest', examples: [{ name: 'ERP' }], additionalProperties: false },
 )
 

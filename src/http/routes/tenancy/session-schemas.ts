@@ -13,6 +13,9 @@ export const SessionView = Type.Object(
     projects: Type.Array(Type.Object({ project_id: Type.String(), name: Type.String(), role: ProjectRole }), {
       description: 'those of a person; the header Wharf-Project chooses one',
     }),
+    key_id: nullable(
+      Type.String({ description: 'the key that was shown or that signed in; null: none was' }),
+    ),
     session_id: nullable(Type.String({ description: 'null: a key was shown, and no cookie' })),
     expires_at: nullable(Time),
     seq: Type.Integer({ description: 'the newest event; what is read after this answer is at least as new' }),

@@ -25,6 +25,7 @@ export function sessionRoutes(deps: HttpDeps): FastifyPluginAsyncTypebox {
       looks_only: principal?.role === 'admin' && principal.looksOnly,
       person: person && { subject: person.subject, name: person.name },
       projects: own.map(({ id, name }) => ({ project_id: id, name, role: roles[id] ?? 'viewer' })),
+      key_id: principal?.role === 'ticket' ? null : (principal?.keyId ?? null),
       session_id: session?.id ?? null,
       expires_at: session && new Date(session.expiresAt).toISOString(),
       seq: await engine.events.last(),
