@@ -6,7 +6,7 @@ import { LiveProvider } from './live/live.tsx'
 import { queryClient } from './live/query-client.ts'
 import { PATCHES } from './pages/patches.ts'
 import { SignInPage } from './pages/sign-in/page.tsx'
-import { PageLoading } from './parts/page-loading.tsx'
+import { PageLoading } from './parts/page/page-loading.tsx'
 import { useStore } from './store.ts'
 import { ThemeProvider } from './theme/provider.tsx'
 

@@ -1,5 +1,5 @@
 import { Problem, problemOf } from './problem.ts'
-import { ownHeaders, signOut } from './session.ts'
+import { endSession, ownHeaders } from './session.ts'
 
 export interface AskOptions {
   method?: string
@@ -47,6 +47,6 @@ export async function askRaw(path: string, options: AskOptions = {}): Promise<Re
   })
   if (answer.ok) return answer
   const problem = await problemOf(answer)
-  if (problem.status === 401 && !options.quiet) signOut('expired')
+  if (problem.status === 401 && !options.quiet) endSession('expired')
   throw problem
 }

@@ -65,6 +65,7 @@ export interface ExportFilter {
   search?: string | undefined
   from?: string | undefined
   to?: string | undefined
+  ended_from?: string | undefined
 }
 
 export const PAGE_ROWS = 100
@@ -77,6 +78,13 @@ export function listExports(
   const query = new URLSearchParams({ limit: String(limit) })
   for (const [name, value] of Object.entries({ ...filter, cursor })) if (value) query.set(name, value)
   if (cursor === null && limit === PAGE_ROWS) query.set('total', 'true')
+  return ask(`/api/exports?${query}`, { signal })
+}
+
+/** How many there are. */
+export const countExports = (filter: ExportFilter, signal: AbortSignal): Promise<ExportPage> => {
+  const query = new URLSearchParams({ limit: '1', total: 'true' })
+  for (const [name, value] of Object.entries(filter)) if (value) query.set(name, value)
   return ask(`/api/exports?${query}`, { signal })
 }
 
@@ -116,11 +124,22 @@ export async function retryExport(taskId: string): Promise<ExportTask> {
 export const getRequest = (taskId: string, signal?: AbortSignal): Promise<ShownRequest> =>
   askWithText(`${pathOf(taskId)}/request`, { signal })
 
-export type ShownRequest = Omit<AskedFor, 'request'> & { request: Record<string, unknown>; text: string }
+export type ShownRequest = Omit<AskedFor, 'request' | 'written'> & {
+  request: Record<string, unknown>
+  /** With words in place of dates; null: there were none, or an older version has made it. */
+  written: Record<string, unknown> | null
+  text: string
+}
 
-export async function runAgain(taskId: string, attempt: string): Promise<ExportTask> {
-  const headers = { 'idempotency-key': attempt }
-  const task = await ask<ExportTask>(`${pathOf(taskId)}/run-again`, { method: 'POST', headers })
+/** For the same days, or with its words for dates filled in anew. */
+export type AgainDates = 'same' | 'today'
+
+export async function runAgain(taskId: string, dates: AgainDates, attempt: string): Promise<ExportTask> {
+  const headers = { 'idempotency-key': `${attempt}-${dates}` }
+  const task = await ask<ExportTask>(`${pathOf(taskId)}/run-again?dates=${dates}`, {
+    method: 'POST',
+    headers,
+  })
   rememberExport(task)
   return task
 }

@@ -7,6 +7,7 @@ export type DomainFigures = Overview['domains'][Domain]
 export type DomainHistory = OverviewHistory['domains'][Domain]
 export type HistoryRange = OverviewHistory['range']
 export type NoticedFailure = Attention['domains'][Domain]['failures'][number]
+export type FailedTargets = NonNullable<NoticedFailure['targets']>
 export type NoticedWait = Attention['domains'][Domain]['waiting'][number]
 
 export const getOverview = (signal: AbortSignal): Promise<Overview> => ask('/api/overview', { signal })

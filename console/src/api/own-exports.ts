@@ -1,4 +1,9 @@
 import type { ExportTask } from '../../../src/http/wire.ts'
+import { Store } from '../store.ts'
+import { namesOf } from './export-texts.ts'
+
+/** How many were asked for in this page: one may have ended before its answer came, and its event gone by. */
+export const asked = new Store(0)
 
 const KEPT_AS = 'wharf.own-exports'
 const MOST = 50
@@ -21,8 +26,11 @@ function keep(list: readonly OwnExport[]): void {
   localStorage.setItem(KEPT_AS, JSON.stringify(list.slice(-MOST)))
 }
 
-export function rememberExport({ task_id: id, file_name: name }: ExportTask): void {
+export function rememberExport(task: ExportTask): void {
+  const id = task.task_id
+  const { name } = namesOf({ ...task, file: null })
   keep([...ownExports().filter((own) => own.id !== id), { id, name }])
+  asked.set(asked.get() + 1)
 }
 
 /** The export, once: whoever takes it tells of its end. */

@@ -8,6 +8,7 @@ import type {
 } from '../../../src/http/wire.ts'
 import { ask, askWithText } from './client.ts'
 import { rememberExport } from './own-exports.ts'
+import { Problem } from './problem.ts'
 
 export type { GrantedConnection, SavedRun, StoredTemplate, TemplateSummary }
 export type SavedExport = Omit<SavedExportView, 'request'> & { request: Record<string, unknown> }
@@ -54,6 +55,21 @@ export const getSaved = (
 /** `json` is a request with `parameters` and `schedule`. */
 export const putSaved = (projectId: string, name: string, json: string): Promise<{ outcome: string }> =>
   ask(path(named(EXPORTS, name), projectId), { method: 'PUT', json })
+
+/** When it was saved last, if that is not the version that somebody began with (null: there was none); else null. */
+export async function changedSince(
+  projectId: string,
+  name: string,
+  since: string | null,
+): Promise<string | null> {
+  try {
+    const { updated_at } = await getSaved(projectId, name)
+    return updated_at === since ? null : updated_at
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return null
+    throw error
+  }
+}
 
 export const deleteSaved = (projectId: string, name: string): Promise<null> =>
   ask(path(named(EXPORTS, name), projectId), { method: 'DELETE' })

@@ -22,8 +22,15 @@ export const session = new Store<Session | null | undefined>(undefined)
 /** Why the sign-in page is shown again. */
 export const signedOutBecause = new Store<'expired' | null>(null)
 
+const HOLDER = 'wharf.holder'
+
 export function signIn(who: Who): void {
   signedOutBecause.set(null)
+  // What a tab has kept is for the one whose it was.
+  const holder = `${who.role} ${who.person?.subject ?? who.key_id ?? ''}`
+  const before = sessionStorage.getItem(HOLDER)
+  if (before !== null && before !== holder) sessionStorage.clear()
+  sessionStorage.setItem(HOLDER, holder)
   session.set({
     id: who.session_id,
     role: who.role,
@@ -55,11 +62,27 @@ export function onlyLooks(who: Session | null | undefined): boolean {
   return !PROJECT_DOMAINS.some((domain) => may(who, 'change', domain))
 }
 
-export function signOut(because: 'expired' | null = null): void {
-  sessionStorage.clear()
+/** Somebody signs out: nothing of theirs stays. */
+export function signOut(): void {
+  forgetTab()
+  endSession()
+}
+
+/** The session is over, and nobody wished it: drafts stay for the same key or person. */
+export function endSession(because: 'expired' | null = null): void {
   forgetOwnExports()
   signedOutBecause.set(because)
   session.set(null)
+}
+
+/** Drafts and choices of this tab. */
+export function forgetTab(): void {
+  sessionStorage.clear()
+}
+
+/** Whether a tab whose session is over was signed out of on purpose. */
+export function isForgotten(): boolean {
+  return sessionStorage.getItem(HOLDER) === null
 }
 
 const OWN_PROJECT = 'wharf.own-project'

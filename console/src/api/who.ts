@@ -1,7 +1,7 @@
 import type { SignInMethods, Session as Who } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 import { Problem } from './problem.ts'
-import { forgetOwnProject, signIn, signOut } from './session.ts'
+import { endSession, forgetOwnProject, signIn, signOut } from './session.ts'
 
 /** Who is signed in; what is read after this answer is at least as new as its `seq`. */
 export function askWho(signal?: AbortSignal): Promise<Who> {
@@ -36,7 +36,7 @@ export async function findSession(): Promise<void> {
       return signIn(await askWho())
     } catch (problem) {
       const status = problem instanceof Problem ? problem.status : 0
-      if (status === 401) return signOut()
+      if (status === 401) return endSession()
       // The project that this tab was about is no longer theirs.
       if (status === 404) forgetOwnProject()
       else await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))

@@ -3,10 +3,10 @@ import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import type { LiveEvent } from '../api/events.ts'
 import { getExport } from '../api/exports.ts'
-import { ownExports, takeOwnExport } from '../api/own-exports.ts'
+import { asked, ownExports, takeOwnExport } from '../api/own-exports.ts'
 import type { LiveConnection } from '../live/connection.ts'
 import { useLive, useLiveEvents } from '../live/live.tsx'
-import { useToasts } from '../parts/toasts.tsx'
+import { useToasts } from '../parts/dialog/toasts.tsx'
 import { useStore } from '../store.ts'
 import { notices, notify } from './notices.ts'
 
@@ -24,9 +24,10 @@ export function ExportNotices() {
   return live && <Missed live={live} tell={tell} />
 }
 
-/** What ended while the line was down made no event that this page saw. */
+/** What ended while the line was down, or before this page knew of it, made no event that told it anything. */
 function Missed({ live, tell }: { live: LiveConnection; tell(id: string, end: End): void }) {
   const link = useStore(live.link)
+  const count = useStore(asked)
   const latest = useRef(tell)
   latest.current = tell
   useEffect(() => {
@@ -36,7 +37,7 @@ function Missed({ live, tell }: { live: LiveConnection; tell(id: string, end: En
         ({ status }) => isEnd(status) && latest.current(id, status),
         () => undefined,
       )
-  }, [link])
+  }, [link, count])
   return null
 }
 

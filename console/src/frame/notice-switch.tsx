@@ -1,7 +1,7 @@
 import { BellFilled, BellOutlined } from '@ant-design/icons'
 import { Button, Tooltip } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { useToasts } from '../parts/toasts.tsx'
+import { useToasts } from '../parts/dialog/toasts.tsx'
 import { useStore } from '../store.ts'
 import { canNotify, notices, setNotices } from './notices.ts'
 

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from 'react'
-import { ProblemNote } from '../parts/problem-note.tsx'
+import { ProblemNote } from '../parts/page/problem-note.tsx'
 
 /** A page that breaks says so in its place, and leaves the navigation alone. */
 export class PageBoundary extends Component<{ children: ReactNode }, { error: unknown }> {

@@ -1,7 +1,7 @@
 import { Select } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { chooseOwnProject, session } from '../api/session.ts'
-import { chooseProject, useProject, useProjects } from '../live/project.ts'
+import { chooseProject, pinnedProject, useProject, useProjects } from '../live/project.ts'
 import { useStore } from '../store.ts'
 import './project-choice.css'
 
@@ -12,8 +12,9 @@ export function ProjectChoice() {
   const project = useProject()
   const { data = [] } = useProjects()
   const isAdmin = current?.role === 'admin'
+  const isPinned = useStore(pinnedProject) !== null
   const choices = isAdmin ? data : (current?.projects ?? [])
-  if (!isAdmin && choices.length < 2)
+  if (isPinned || (!isAdmin && choices.length < 2))
     return (
       <span className="project-choice-name" title={project?.name}>
         {project?.name}

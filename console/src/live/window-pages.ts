@@ -81,7 +81,8 @@ export function useWindowPages<T, P extends CursorPage<T>>({ queryKey, size, rea
     rowAt: (index: number): T | undefined =>
       (index < size && !pageAt(0) ? start : pageAt(Math.floor(index / size)))?.items[index % size],
     /** Those that were read, also out of view. */
-    loaded: (): T[] => [...pages.values()].flatMap(({ items }) => items),
+    loaded: (): T[] =>
+      [...new Set([...pages.keys(), ...wanted])].flatMap((index) => pageAt(index)?.items ?? []),
     /** Rows that are known, and a page more where there is one. */
     count: ended
       ? end * size + (pageAt(end)?.items.length ?? 0)

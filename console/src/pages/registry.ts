@@ -44,7 +44,12 @@ const PLACES: readonly Place[] = [
     roles: ['admin'],
     wide: true,
     page: lazyPart(async () => {
-      const [page] = await Promise.all([import('./overview/page.tsx'), loadWords('overview')])
+      const [page] = await Promise.all([
+        import('./overview/page.tsx'),
+        loadWords('overview'),
+        // Why a delivery failed is said in the words of its own page.
+        loadWords('transfers'),
+      ])
       return page.OverviewPage
     }),
   },

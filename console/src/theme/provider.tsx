@@ -4,13 +4,14 @@ import zhCN from 'antd/es/locale/zh_CN'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useStore } from '../store.ts'
-import { dark } from './mode.ts'
+import { dark, motion } from './mode.ts'
 import { nonce } from './nonce.ts'
 import { antdTokens } from './palette.ts'
 
 /** antd in our colours, in the language of the page, allowed to add its styles. */
 export function ThemeProvider({ children }: { children: ReactNode }) {
   const isDark = useStore(dark)
+  const moves = useStore(motion)
   const { i18n } = useTranslation()
   return (
     <ConfigProvider
@@ -21,7 +22,8 @@ export function ThemeProvider({ children }: { children: ReactNode }) {
       locale={i18n.language === 'zh' ? zhCN : enUS}
       theme={{
         algorithm: isDark ? theme.darkAlgorithm : theme.defaultAlgorithm,
-        token: antdTokens(isDark),
+        // The style sheet stops all motion where that is wanted; antd would wait for its end.
+        token: { ...antdTokens(isDark), motion: moves },
         components: { Button: { primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' } },
       }}
     >

@@ -1,3 +1,4 @@
+import { namesOf } from '../../api/export-texts.ts'
 import { listExports } from '../../api/exports.ts'
 import { getState } from '../../api/runs.ts'
 import type { Session } from '../../api/session.ts'
@@ -35,13 +36,16 @@ export async function find({ text, role, signal }: Asked): Promise<Found[]> {
 
 async function findExports(search: string, signal: AbortSignal): Promise<Found[]> {
   const { items } = await listExports({ search }, { cursor: null, signal, limit: MOST_OF_A_KIND })
-  return items.map(({ task_id, file, file_name, operator_id, created_at }) => ({
-    kind: 'exports',
-    id: task_id,
-    title: file?.name ?? file_name,
-    about: [operator_id, created_at.slice(0, 10)].filter(Boolean).join(' · '),
-    path: `/exports/${encodeURIComponent(task_id)}`,
-  }))
+  return items.map((task) => {
+    const { name, about } = namesOf(task)
+    return {
+      kind: 'exports',
+      id: task.task_id,
+      title: name,
+      about: [about, task.operator_id, dayOf(task.created_at)].filter(Boolean).join(' · '),
+      path: `/exports/${encodeURIComponent(task.task_id)}`,
+    }
+  })
 }
 
 async function findAccounts(has: (name: string) => boolean, signal: AbortSignal): Promise<Found[]> {
@@ -63,7 +67,7 @@ async function findFiles(prefix: string, signal: AbortSignal): Promise<Found[]> 
     kind: 'files',
     id: path,
     title: path,
-    about: put_at.slice(0, 10),
+    about: dayOf(put_at),
     path: `/transfers/new?${new URLSearchParams({ file: path })}`,
   }))
 }
@@ -76,7 +80,14 @@ async function findTasks(has: (name: string) => boolean, signal: AbortSignal): P
       kind: 'tasks',
       id: task_id,
       title: file_name,
-      about: created_at.slice(0, 10),
+      about: dayOf(created_at),
       path: `/processing/${encodeURIComponent(task_id)}`,
     }))
+}
+
+/** The day on the reader's calendar, as everywhere. */
+function dayOf(at: string): string {
+  const time = new Date(at)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
 }

@@ -2,17 +2,19 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Button, Input } from 'antd'
 import { type AuditEntry, listAudit } from '../../api/admin.ts'
 import { anyText, useAddressValue } from '../../live/address-value.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import { Panel } from '../../parts/panel.tsx'
-import { ProblemNote } from '../../parts/problem-note.tsx'
-import { RelativeTime } from '../../parts/relative-time.tsx'
+import { EmptyState } from '../../parts/page/empty-state.tsx'
+import { Panel } from '../../parts/page/panel.tsx'
+import { ProblemNote } from '../../parts/page/problem-note.tsx'
+import { type Column, DataTable } from '../../parts/table/data-table.tsx'
+import { RelativeTime } from '../../parts/text/relative-time.tsx'
+import { useActionText } from './use-action-text.ts'
 import { useNames } from './use-names.ts'
 import { useWords } from './words.ts'
 
 /** Who did what, newest first. */
 export function AuditPage() {
   const t = useWords()
+  const actionText = useActionText()
   const [actor, setActor] = useAddressValue('actor', anyText)
   const [action, setAction] = useAddressValue('action', anyText)
   const list = useInfiniteQuery({
@@ -33,7 +35,7 @@ export function AuditPage() {
       width: 190,
       draw: (entry) => (
         <Button type="link" className="admin-pick" title={entry.actor} onClick={() => setActor(entry.actor)}>
-          {names.of(entry.actor)}
+          {names.who(entry.actor)}
         </Button>
       ),
     },
@@ -48,7 +50,7 @@ export function AuditPage() {
           title={entry.action}
           onClick={() => setAction(entry.action)}
         >
-          {entry.action}
+          {actionText(entry.action)}
         </Button>
       ),
     },
@@ -66,8 +68,7 @@ export function AuditPage() {
     {
       key: 'detail',
       title: t('audit.detail'),
-      draw: ({ detail }) =>
-        detail && <code title={JSON.stringify(detail, null, 2)}>{JSON.stringify(detail)}</code>,
+      draw: ({ detail }) => detail && <Details detail={detail} nameOf={names.of} />,
     },
     { key: 'address', title: t('audit.address'), width: 120, draw: ({ address }) => address ?? '' },
   ]
@@ -117,5 +118,28 @@ export function AuditPage() {
         </Button>
       )}
     </Panel>
+  )
+}
+
+/** What was changed, field by field; ids by their names. */
+function Details({ detail, nameOf }: { detail: Record<string, unknown>; nameOf(id: string): string }) {
+  const t = useWords()
+  const textOf = (value: unknown): string => {
+    if (Array.isArray(value)) return value.map(textOf).join(', ')
+    if (typeof value === 'object' && value !== null)
+      return Object.entries(value)
+        .map(([name, one]) => `${name}: ${textOf(one)}`)
+        .join(', ')
+    return nameOf(String(value))
+  }
+  return (
+    <dl className="admin-details" title={JSON.stringify(detail, null, 2)}>
+      {Object.entries(detail).map(([name, value]) => (
+        <div key={name}>
+          <dt>{t(`audit.field.${name as 'name'}`, { defaultValue: name })}</dt>
+          <dd>{textOf(value)}</dd>
+        </div>
+      ))}
+    </dl>
   )
 }

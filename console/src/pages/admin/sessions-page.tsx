@@ -5,11 +5,11 @@ import { endSession, type ListedSession, listSessions } from '../../api/admin.ts
 import { session } from '../../api/session.ts'
 import { MayChange } from '../../live/may-change.tsx'
 import { useProjects } from '../../live/project.ts'
-import { Cut } from '../../parts/cut.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Panel } from '../../parts/panel.tsx'
-import { ProblemNote } from '../../parts/problem-note.tsx'
-import { RelativeTime } from '../../parts/relative-time.tsx'
+import { Panel } from '../../parts/page/panel.tsx'
+import { ProblemNote } from '../../parts/page/problem-note.tsx'
+import { type Column, DataTable } from '../../parts/table/data-table.tsx'
+import { Cut } from '../../parts/text/cut.tsx'
+import { RelativeTime } from '../../parts/text/relative-time.tsx'
 import { useStore } from '../../store.ts'
 import { useDeed } from './use-deed.ts'
 import { useNames } from './use-names.ts'
@@ -57,7 +57,7 @@ export function SessionsPage() {
         <>
           <b>
             <Cut
-              text={one.name ?? (one.by === 'token' ? t('session.token') : names.of(`key ${one.key_id}`))}
+              text={one.name ?? (one.by === 'token' ? t('session.token') : names.who(`key ${one.key_id}`))}
             />
           </b>
           {one.session_id === own && <Tag className="admin-own">{t('session.own')}</Tag>}

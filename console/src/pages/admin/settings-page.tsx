@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { Button, InputNumber } from 'antd'
+import { Button } from 'antd'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { getState, setMaxConcurrent } from '../../api/runs.ts'
 import { MayChange, useMayChange } from '../../live/may-change.tsx'
-import { Panel } from '../../parts/panel.tsx'
-import { ProblemNote } from '../../parts/problem-note.tsx'
+import { NumberField } from '../../parts/field/number-field.tsx'
+import { Panel } from '../../parts/page/panel.tsx'
+import { ProblemNote } from '../../parts/page/problem-note.tsx'
 import { useDeed } from './use-deed.ts'
 import { useWords } from './words.ts'
 
@@ -33,27 +34,27 @@ export function SettingsPage() {
 function RunsAtOnce({ value }: { value: number }) {
   const t = useWords()
   const mayChange = useMayChange('admin')
-  const [wanted, setWanted] = useState<number | null>(value)
+  const [wanted, setWanted] = useState<number | null | undefined>(value)
   const save = useDeed(['runs-limit'], setMaxConcurrent, { said: t('saved') })
-  const submit = () => wanted !== null && save.mutate(wanted)
+  const isNew = typeof wanted === 'number' && wanted !== value
+  const submit = () => isNew && save.mutate(wanted)
   return (
     <div className="admin-quota">
       <label htmlFor="setting-runs">
         {t('setting.runs_at_once')}
         <small>{t('setting.runs_at_once_text')}</small>
       </label>
-      <InputNumber
+      <NumberField
         id="setting-runs"
-        min={1}
+        least={1}
+        most={1_000}
         disabled={!mayChange}
-        max={1_000}
-        precision={0}
-        value={wanted}
+        value={value}
         onChange={setWanted}
-        onPressEnter={submit}
+        onEnter={submit}
       />
       <MayChange of="admin">
-        <Button disabled={wanted === null || wanted === value} loading={save.isPending} onClick={submit}>
+        <Button disabled={!isNew} loading={save.isPending} onClick={submit}>
           {t('save')}
         </Button>
       </MayChange>

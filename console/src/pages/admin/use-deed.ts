@@ -1,6 +1,6 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useOnce } from '../../live/use-once.ts'
-import { useToasts } from '../../parts/toasts.tsx'
+import { useToasts } from '../../parts/dialog/toasts.tsx'
 
 /** Something that is done on the server, after which `key` is read again. What goes wrong is said in words. */
 export function useDeed<T, A>(

@@ -7,19 +7,21 @@ import { getCallback, type LoggedDelivery, listDeliveries, resendCallback } from
 import { oneOf, useAddressValue } from '../../live/address-value.ts'
 import { MayChange } from '../../live/may-change.tsx'
 import { useProjects } from '../../live/project.ts'
-import { CopyButton } from '../../parts/copy-button.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import { Panel } from '../../parts/panel.tsx'
-import { Pill } from '../../parts/pill.tsx'
-import { ProblemNote } from '../../parts/problem-note.tsx'
-import { RelativeTime } from '../../parts/relative-time.tsx'
+import { Dialog } from '../../parts/dialog/dialog.tsx'
+import { EmptyState } from '../../parts/page/empty-state.tsx'
+import { Panel } from '../../parts/page/panel.tsx'
+import { ProblemNote } from '../../parts/page/problem-note.tsx'
+import { type Column, DataTable } from '../../parts/table/data-table.tsx'
+import { Pill } from '../../parts/table/pill.tsx'
+import { CopyButton } from '../../parts/text/copy-button.tsx'
+import { RelativeTime } from '../../parts/text/relative-time.tsx'
 import { useDeed } from './use-deed.ts'
 import { useWords } from './words.ts'
 
 const KEY = ['webhooks']
 const AGAIN_MS = 15_000
+
+const isKnown = (type: string) => /^export\.(succeeded|failed|cancelled)$/.test(type)
 
 /** Attempts to tell business systems and people, of all projects. */
 export function WebhooksPage() {
@@ -36,6 +38,8 @@ export function WebhooksPage() {
   })
   const [shown, setShown] = useState<string | null>(null)
   const resend = useDeed(KEY, resendCallback, { said: t('webhook.sent') })
+  const typeText = (type: string) =>
+    isKnown(type) ? t(`webhook.type.${type.replace('.', '_') as 'export_failed'}`) : type
   const rows = list.data?.pages.flatMap(({ items }) => items) ?? []
   const columns: Column<LoggedDelivery>[] = [
     { key: 'at', title: t('webhook.at'), phone: 'bare', draw: ({ at }) => <RelativeTime at={at} /> },
@@ -44,7 +48,9 @@ export function WebhooksPage() {
       title: t('webhook.task'),
       draw: ({ task_id, type, project_id }) => (
         <>
-          <Link href={`/exports/${task_id}`}>{type}</Link>
+          <Link href={`/exports/${task_id}`} title={type}>
+            {typeText(type)}
+          </Link>
           <small className="quiet admin-sub">
             {projects.find((project) => project.project_id === project_id)?.name ?? project_id}
           </small>
@@ -76,7 +82,7 @@ export function WebhooksPage() {
     {
       key: 'next',
       title: t('webhook.next'),
-      draw: ({ next_attempt_at }) => (next_attempt_at ? <RelativeTime at={next_attempt_at} /> : '–'),
+      draw: ({ next_attempt_at }) => (next_attempt_at ? <RelativeTime at={next_attempt_at} coming /> : '–'),
     },
     {
       key: 'actions',
@@ -89,7 +95,7 @@ export function WebhooksPage() {
               <Button
                 type="text"
                 icon={<EyeOutlined />}
-                aria-label={`${t('webhook.body')}: ${type} ${task_id}`}
+                aria-label={`${t('webhook.body')}: ${typeText(type)} ${task_id}`}
                 onClick={() => setShown(task_id)}
               />
             </Tooltip>
@@ -98,7 +104,7 @@ export function WebhooksPage() {
                 <Button
                   type="text"
                   icon={<SendOutlined />}
-                  aria-label={`${t('webhook.resend')}: ${type} ${task_id}`}
+                  aria-label={`${t('webhook.resend')}: ${typeText(type)} ${task_id}`}
                   loading={resend.isPending && resend.variables === task_id}
                   onClick={() => resend.mutate(task_id)}
                 />

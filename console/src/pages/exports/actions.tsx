@@ -2,7 +2,7 @@ import { DeleteOutlined, DownloadOutlined, LinkOutlined, RedoOutlined, StopOutli
 import { useTranslation } from 'react-i18next'
 import type { ExportTask } from '../../api/exports.ts'
 import { useMayChange } from '../../live/may-change.tsx'
-import { Action, Actions } from '../../parts/action.tsx'
+import { Action, Actions } from '../../parts/dialog/action.tsx'
 import { useExportActions } from './use-export-actions.ts'
 
 /** What can be done with an export now. */

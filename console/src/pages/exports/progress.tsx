@@ -1,20 +1,19 @@
 import { useTranslation } from 'react-i18next'
 import type { ExportTask } from '../../api/exports.ts'
-import { useFormat } from '../../parts/format.ts'
-import { useProblemText } from '../../parts/problem-text.ts'
-import { ProgressBar } from '../../parts/progress-bar.tsx'
+import { ProgressBar } from '../../parts/table/progress-bar.tsx'
+import { FailureText } from '../../parts/text/failure.tsx'
+import { useFormat } from '../../parts/text/format.ts'
 import { exportRates } from './patch.ts'
 
 /** Rows of total, how fast, and how long it will take; at the end what has become of it. */
 export function ExportProgress({ task, waits = true }: { task: ExportTask; waits?: boolean }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const problemText = useProblemText()
   const { progress, status, file, error } = task
   if (status === 'failed' && error)
     return (
-      <span className="exports-sub exports-error" title={error.message}>
-        <code>{error.code}</code> {problemText(error).title}
+      <span className="exports-sub exports-error">
+        <FailureText error={error} line />
       </span>
     )
   if (file)

@@ -1,15 +1,15 @@
 import { Route, Switch } from 'wouter'
 import { loadWords } from '../../i18n/start.ts'
 import { lazyPart } from '../../live/lazy-part.ts'
-import { NotFound } from '../../parts/not-found.tsx'
-import { ExportListPage } from './list-page.tsx'
+import { NotFound } from '../../parts/page/not-found.tsx'
+import { ExportListPage } from './list/list-page.tsx'
 
 const NewPage = lazyPart(async () => {
   const [page] = await Promise.all([import('./make/new-page.tsx'), loadWords('make')])
   return page.NewExportPage
 })
 const DetailPage = lazyPart(async () => {
-  const [page] = await Promise.all([import('./detail-page.tsx'), loadWords('make')])
+  const [page] = await Promise.all([import('./detail/detail-page.tsx'), loadWords('make')])
   return page.ExportDetailPage
 })
 

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import type { ExportStatus, ExportTask } from '../../api/exports.ts'
-import { Pill, type Tone } from '../../parts/pill.tsx'
+import { Pill, type Tone } from '../../parts/table/pill.tsx'
 
 const TONES: Record<ExportStatus, Tone> = {
   pending: 'wait',

@@ -2,8 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { cancelExport, deleteFile, type ExportTask, getExport, retryExport } from '../../api/exports.ts'
 import { useOnce } from '../../live/use-once.ts'
-import { copyText } from '../../parts/copy-text.ts'
-import { useToasts } from '../../parts/toasts.tsx'
+import { useToasts } from '../../parts/dialog/toasts.tsx'
+import { copyText } from '../../parts/text/copy-text.ts'
 import { patchTask } from './patch.ts'
 
 /** Cancel, retry, download, copy the link, delete the file. What the server answers is shown at once; events bring the rest. */

@@ -1,4 +1,4 @@
-import type { Domain } from '../../api/overview.ts'
+import type { Domain, HistoryRange } from '../../api/overview.ts'
 
 /** The figures of a domain that have rows elsewhere. */
 export type Counted = 'queued' | 'running' | 'finished' | 'failed'
@@ -31,8 +31,12 @@ const LISTS: Record<Domain, Record<Counted, string>> = {
   },
 }
 
-export function listAddress(domain: Domain, counted: Counted): string {
-  return LISTS[domain][counted]
+/** What has ended is counted over a time, and listed for it; what is open is open now. */
+export function listAddress(domain: Domain, counted: Counted, range: HistoryRange): string {
+  const isOver = counted === 'finished' || counted === 'failed'
+  // Exports are listed by when they ended, as they are counted.
+  const time = domain === 'exports' ? 'ended' : 'period'
+  return isOver ? `${LISTS[domain][counted]}&${time}=${range}` : LISTS[domain][counted]
 }
 
 /** The page of one piece of work. */

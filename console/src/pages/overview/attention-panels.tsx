@@ -2,10 +2,18 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
-import { type Domain, getAttention, type NoticedFailure, type NoticedWait } from '../../api/overview.ts'
-import { useFormat } from '../../parts/format.ts'
-import { Panel } from '../../parts/panel.tsx'
-import { ProblemNote } from '../../parts/problem-note.tsx'
+import {
+  type Domain,
+  type FailedTargets,
+  getAttention,
+  type NoticedFailure,
+  type NoticedWait,
+} from '../../api/overview.ts'
+import { Panel } from '../../parts/page/panel.tsx'
+import { ProblemNote } from '../../parts/page/problem-note.tsx'
+import { FailureText } from '../../parts/text/failure.tsx'
+import { useFormat } from '../../parts/text/format.ts'
+import { useCodeText } from '../../parts/text/target-code.ts'
 import { pageAddress } from './addresses.ts'
 
 const AGAIN_MS = 10_000
@@ -39,7 +47,7 @@ export function AttentionPanels() {
           {failures.slice(0, MOST).map((row) => (
             <Row key={`${row.domain} ${row.id} ${row.at}`} row={row} time={format.moment(row.at)}>
               <span className="overview-why">
-                {row.error.message} <code>{row.error.code}</code>
+                {row.targets ? <TargetsText targets={row.targets} /> : <FailureText error={row.error} />}
               </span>
             </Row>
           ))}
@@ -60,6 +68,23 @@ export function AttentionPanels() {
         </ul>
       </Panel>
     </div>
+  )
+}
+
+/** Of a delivery: how many hosts failed, and why most of them did. */
+function TargetsText({ targets: { total, failed, error_code } }: { targets: FailedTargets }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const codeText = useCodeText()
+  return (
+    <span title={String(error_code)}>
+      {t('overview.failures.targets', {
+        count: failed,
+        failed: format.number(failed),
+        total: format.number(total),
+        reason: codeText(error_code),
+      })}
+    </span>
   )
 }
 

@@ -3,9 +3,11 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import type { Domain, DomainFigures, DomainHistory, HistoryRange } from '../../api/overview.ts'
 import { lazyPart } from '../../live/lazy-part.ts'
-import { useFormat } from '../../parts/format.ts'
-import { Panel } from '../../parts/panel.tsx'
+import { totalText } from '../../parts/bulk/total-text.ts'
+import { Panel } from '../../parts/page/panel.tsx'
+import { useFormat } from '../../parts/text/format.ts'
 import { type Counted, listAddress } from './addresses.ts'
+import { useEndedExports } from './use-ended-exports.ts'
 
 const ThroughputPlot = lazyPart(async () => (await import('./throughput-plot.tsx')).ThroughputPlot)
 
@@ -26,28 +28,35 @@ export function DomainPanel({ domain, figures, history }: Props) {
   const isQuiet = own !== undefined && own.finished + own.failed === 0
   const range = history && t(`overview.in_range.${history.range}`)
   const duration = (ms: number | undefined) => (ms === undefined ? '–' : format.duration(ms))
-  const counts: [Counted, number | undefined][] = [
-    ['queued', queued],
-    ['running', running],
-    ['finished', own?.finished],
-    ['failed', own?.failed],
+  const figure = (value: number | undefined) => (value === undefined ? '–' : format.number(value))
+  const rows = useEndedExports(domain === 'exports' ? history?.range : undefined)
+  const ended = (status: 'succeeded' | 'failed', value: number | undefined) => {
+    if (domain !== 'exports') return figure(value)
+    const total = rows[status]
+    return total ? totalText(total, format.number) : '–'
+  }
+  const counts: [Counted, string][] = [
+    ['queued', figure(queued)],
+    ['running', figure(running)],
+    ['finished', ended('succeeded', own?.finished)],
+    ['failed', ended('failed', own?.failed)],
   ]
   return (
     <Panel title={name} extra={<PlotLegend />}>
       <dl className="overview-figures">
         {counts.map(([counted, value]) => (
-          <div key={counted} data-bad={counted === 'failed' && (value ?? 0) > 0}>
+          <div key={counted} data-bad={counted === 'failed' && /[1-9]/.test(value)}>
             <dt>{t(`overview.${counted}`)}</dt>
             <dd>
               <Link
-                href={listAddress(domain, counted)}
+                href={listAddress(domain, counted, history?.range ?? '1h')}
                 aria-label={t('overview.to_rows', {
                   name,
                   figure: t(`overview.${counted}`),
-                  value: value === undefined ? '–' : format.number(value),
+                  value,
                 })}
               >
-                {value === undefined ? '–' : format.number(value)}
+                {value}
               </Link>
             </dd>
           </div>

@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import { countAgents, getHealth, type Health } from '../../api/overview.ts'
-import { useFormat } from '../../parts/format.ts'
-import { Panel } from '../../parts/panel.tsx'
-import { Pill, type Tone } from '../../parts/pill.tsx'
-import { ProblemNote } from '../../parts/problem-note.tsx'
+import { Panel } from '../../parts/page/panel.tsx'
+import { ProblemNote } from '../../parts/page/problem-note.tsx'
+import { Pill, type Tone } from '../../parts/table/pill.tsx'
+import { useFormat } from '../../parts/text/format.ts'
 
 type Finding = Health['findings'][number]
 

@@ -1,9 +1,9 @@
 import { useTranslation } from 'react-i18next'
 import type { Overview } from '../../api/overview.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { useFormat } from '../../parts/format.ts'
-import { Panel } from '../../parts/panel.tsx'
-import { Pill } from '../../parts/pill.tsx'
+import { Panel } from '../../parts/page/panel.tsx'
+import { type Column, DataTable } from '../../parts/table/data-table.tsx'
+import { Pill } from '../../parts/table/pill.tsx'
+import { useFormat } from '../../parts/text/format.ts'
 
 type Instance = Overview['instances'][number]
 

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import type { DomainHistory } from '../../api/overview.ts'
-import { Plot } from '../../parts/plot.tsx'
+import { Plot } from '../../parts/page/plot.tsx'
 import { useStore } from '../../store.ts'
 import { dark } from '../../theme/mode.ts'
 import { paletteOf } from '../../theme/palette.ts'

@@ -5,10 +5,11 @@ import { listTasks, type TaskStatus } from '../../api/tasks.ts'
 import { oneOf, useAddressValue } from '../../live/address-value.ts'
 import { MayChange } from '../../live/may-change.tsx'
 import { useShowMore } from '../../live/show-more.ts'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { Panel } from '../../parts/panel.tsx'
-import { ProblemNote } from '../../parts/problem-note.tsx'
+import { EmptyState } from '../../parts/page/empty-state.tsx'
+import { PageHead } from '../../parts/page/page-head.tsx'
+import { Panel } from '../../parts/page/panel.tsx'
+import { ProblemNote } from '../../parts/page/problem-note.tsx'
+import { RecentChoice, useRecent } from '../../parts/table/recent.tsx'
 import { DropZone } from './drop-zone.tsx'
 import { TASKS_KEY } from './patch.ts'
 import './processing.css'
@@ -35,7 +36,11 @@ export function ProcessingPage() {
       data?.pages.some(({ items }) => items.some((task) => task.status === 'PROCESSING')) ? AGAIN_MS : false,
   })
   const showMore = useShowMore(list, queryKey)
-  const tasks = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const { since = '', ...period } = useRecent()
+  const isFiltered = status !== undefined || period.recent !== undefined
+  const tasks = (list.data?.pages.flatMap(({ items }) => items) ?? []).filter(
+    ({ updated_at }) => updated_at >= since,
+  )
   return (
     <>
       <PageHead title={t('processing.title')} text={t('processing.text')} />
@@ -50,23 +55,26 @@ export function ProcessingPage() {
       <Panel
         title={t('processing.tasks')}
         extra={
-          <Select
-            allowClear
-            className="processing-status"
-            aria-label={t('processing.any_status')}
-            placeholder={t('processing.any_status')}
-            value={status ?? null}
-            onChange={(next: TaskStatus | null | undefined) => setStatus(next ?? undefined)}
-            options={STATUSES.map((value) => ({ value, label: t(`processing.status.${value}`) }))}
-          />
+          <div className="recent-beside">
+            <RecentChoice {...period} />
+            <Select
+              allowClear
+              className="processing-status"
+              aria-label={t('processing.any_status')}
+              placeholder={t('processing.any_status')}
+              value={status ?? null}
+              onChange={(next: TaskStatus | null | undefined) => setStatus(next ?? undefined)}
+              options={STATUSES.map((value) => ({ value, label: t(`processing.status.${value}`) }))}
+            />
+          </div>
         }
       >
         {list.error && <ProblemNote error={list.error} onRetry={() => void list.refetch()} />}
         {tasks.length > 0 && <TaskTable tasks={tasks} busy={list.isFetching} />}
         {tasks.length === 0 && list.isSuccess && (
           <EmptyState
-            title={t(`processing.${status ? 'no_match' : 'empty'}.title`)}
-            text={t(`processing.${status ? 'no_match' : 'empty'}.text`)}
+            title={t(`processing.${isFiltered ? 'no_match' : 'empty'}.title`)}
+            text={t(`processing.${isFiltered ? 'no_match' : 'empty'}.text`)}
           />
         )}
         {list.hasNextPage && (

@@ -1,6 +1,6 @@
 import { Route, Switch } from 'wouter'
 import { lazyPart } from '../../live/lazy-part.ts'
-import { NotFound } from '../../parts/not-found.tsx'
+import { NotFound } from '../../parts/page/not-found.tsx'
 import { ProcessingPage } from './page.tsx'
 
 const TaskPage = lazyPart(async () => (await import('./task-page.tsx')).TaskPage)

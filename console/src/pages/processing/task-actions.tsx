@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { cancelTask, deleteTask, resultAddress, retryTask, type Task } from '../../api/tasks.ts'
 import { useMayChange } from '../../live/may-change.tsx'
 import { useOnce } from '../../live/use-once.ts'
-import { useToasts } from '../../parts/toasts.tsx'
+import { useToasts } from '../../parts/dialog/toasts.tsx'
 import { TASKS_KEY } from './patch.ts'
 
 interface Props {

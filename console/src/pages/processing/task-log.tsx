@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { getTaskLog } from '../../api/tasks.ts'
-import { useFormat } from '../../parts/format.ts'
-import { ProblemNote } from '../../parts/problem-note.tsx'
+import { ProblemNote } from '../../parts/page/problem-note.tsx'
+import { useFormat } from '../../parts/text/format.ts'
 import { TASK_KEY } from './patch.ts'
 
 const AGAIN_MS = 2_000

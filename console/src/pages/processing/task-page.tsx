@@ -2,13 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { getTask, type Task } from '../../api/tasks.ts'
-import { BackLink } from '../../parts/back-link.tsx'
-import { DetailColumns, FactList } from '../../parts/detail-columns.tsx'
-import { useFormat } from '../../parts/format.ts'
-import { PageHead } from '../../parts/page-head.tsx'
-import { PageLoading } from '../../parts/page-loading.tsx'
-import { Panel } from '../../parts/panel.tsx'
-import { ProblemNote } from '../../parts/problem-note.tsx'
+import { BackLink } from '../../parts/page/back-link.tsx'
+import { DetailColumns, FactList } from '../../parts/page/detail-columns.tsx'
+import { PageHead } from '../../parts/page/page-head.tsx'
+import { PageLoading } from '../../parts/page/page-loading.tsx'
+import { Panel } from '../../parts/page/panel.tsx'
+import { ProblemNote } from '../../parts/page/problem-note.tsx'
+import { FailureText } from '../../parts/text/failure.tsx'
+import { useFormat } from '../../parts/text/format.ts'
 import { TASK_KEY } from './patch.ts'
 import './processing.css'
 import { TaskActions } from './task-actions.tsx'
@@ -72,7 +73,11 @@ function Detail({ task }: { task: Task }) {
           ) : (
             <Standing task={task} />
           )}
-          {task.waiting_for && <pre className="task-error">{task.waiting_for.message}</pre>}
+          {task.waiting_for && (
+            <p className="task-error">
+              <FailureText error={task.waiting_for} />
+            </p>
+          )}
         </Panel>
         <Panel title={t('processing.detail.log')}>
           <TaskLogView taskId={task.task_id} working={task.status === 'PROCESSING'} />

@@ -1,11 +1,11 @@
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import type { Task, TaskStatus } from '../../api/tasks.ts'
-import { Cut } from '../../parts/cut.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { useFormat } from '../../parts/format.ts'
-import { Pill, type Tone } from '../../parts/pill.tsx'
-import { ProgressBar } from '../../parts/progress-bar.tsx'
+import { type Column, DataTable } from '../../parts/table/data-table.tsx'
+import { Pill, type Tone } from '../../parts/table/pill.tsx'
+import { ProgressBar } from '../../parts/table/progress-bar.tsx'
+import { Cut } from '../../parts/text/cut.tsx'
+import { useFormat } from '../../parts/text/format.ts'
 import { TaskActions } from './task-actions.tsx'
 
 const TONES: Record<TaskStatus, Tone> = {
@@ -42,6 +42,7 @@ export function TaskTable({ tasks, busy }: { tasks: readonly Task[]; busy: boole
       key: 'progress',
       title: t('processing.column.progress'),
       phone: 'bare',
+      width: 260,
       draw: (task) => <Standing task={task} />,
     },
     {

@@ -12,7 +12,7 @@ export interface UploadView {
   /** Where it went on, if it did not begin at the beginning. */
   resumedAt: number | null
   state: 'uploading' | 'waiting' | 'paused' | 'failed'
-  error: string | null
+  error: unknown
 }
 
 /** A server that is restarted, a cable that was pulled: after the last pause it is the person's turn. */
@@ -89,7 +89,7 @@ class UploadList {
   #ended(id: number, error: Error | DetailedError): void {
     this.rates.forget(String(id))
     if (mayPass(error)) this.#change(id, { state: 'paused', error: null })
-    else this.#change(id, { state: 'failed', error: wordsOf(error) })
+    else this.#change(id, { state: 'failed', error: toldBy(error) })
   }
 
   #change(id: number, change: Partial<UploadView>): void {
@@ -113,13 +113,13 @@ function statusOf(error: Error | DetailedError): number {
   return ('originalResponse' in error && error.originalResponse?.getStatus()) || 0
 }
 
-function wordsOf(error: Error | DetailedError): string {
+function toldBy(error: Error | DetailedError): unknown {
   const body = 'originalResponse' in error ? (error.originalResponse?.getBody() ?? '') : ''
   try {
-    const { detail, code } = JSON.parse(body) as { detail?: string; code?: string }
-    if (detail) return code ? `${detail} (${code})` : detail
+    const { detail = '', code } = JSON.parse(body) as { detail?: string; code?: string }
+    if (code) return { code, message: detail }
   } catch {}
-  return error.message
+  return error
 }
 
 export const uploads = new UploadList()

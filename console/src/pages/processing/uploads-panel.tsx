@@ -1,10 +1,11 @@
 import { CaretRightOutlined, CloseOutlined, PauseOutlined } from '@ant-design/icons'
 import { Button, Tooltip } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { useFormat } from '../../parts/format.ts'
-import { Panel } from '../../parts/panel.tsx'
-import { Pill, type Tone } from '../../parts/pill.tsx'
-import { ProgressBar } from '../../parts/progress-bar.tsx'
+import { Panel } from '../../parts/page/panel.tsx'
+import { Pill, type Tone } from '../../parts/table/pill.tsx'
+import { ProgressBar } from '../../parts/table/progress-bar.tsx'
+import { FailureText } from '../../parts/text/failure.tsx'
+import { useFormat } from '../../parts/text/format.ts'
 import { useStore } from '../../store.ts'
 import { type UploadView, uploads } from './upload-list.ts'
 
@@ -41,7 +42,6 @@ function UploadRow({ view }: { view: UploadView }) {
     perSecond !== null && t('processing.rate', { rate: format.bytes(perSecond) }),
     perSecond && t('processing.left', { time: format.duration(((size - sent) / perSecond) * 1_000) }),
     resumedAt !== null && t('processing.resumed', { sent: format.bytes(resumedAt) }),
-    error,
   ].filter((text) => typeof text === 'string')
   return (
     <li data-upload={fileName}>
@@ -64,6 +64,11 @@ function UploadRow({ view }: { view: UploadView }) {
       <div className="uploads-progress">
         <ProgressBar label={fileName} fraction={size === 0 ? null : sent / size} />
         <span className="processing-sub">{told.join(' · ')}</span>
+        {error !== null && (
+          <span className="processing-sub processing-error">
+            <FailureText error={error} />
+          </span>
+        )}
       </div>
     </li>
   )

@@ -4,8 +4,8 @@ import { useEffect, useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type RunsState, setMaxConcurrent } from '../../api/runs.ts'
 import { useOnce } from '../../live/use-once.ts'
-import { useFormat } from '../../parts/format.ts'
-import { useToasts } from '../../parts/toasts.tsx'
+import { useToasts } from '../../parts/dialog/toasts.tsx'
+import { useFormat } from '../../parts/text/format.ts'
 import { RUNS_KEY } from './patch.ts'
 
 /** Arrow keys repeat quickly: only where they come to rest is told. */

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import type { Account } from '../../api/runs.ts'
-import { useFormat } from '../../parts/format.ts'
-import { useProblemText } from '../../parts/problem-text.ts'
+import { FailureText } from '../../parts/text/failure.tsx'
+import { useFormat } from '../../parts/text/format.ts'
 
 const NAMES = ['downloaded', 'skipped', 'filtered', 'failed'] as const
 
@@ -9,7 +9,6 @@ const NAMES = ['downloaded', 'skipped', 'filtered', 'failed'] as const
 export function Counters({ account: { progress, state, run_id, error } }: { account: Account }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const problemText = useProblemText()
   if (run_id === null) return <span className="runs-sub">{t('runs.never')}</span>
   return (
     <div className="runs-counters">
@@ -28,8 +27,7 @@ export function Counters({ account: { progress, state, run_id, error } }: { acco
       </span>
       {error && (
         <span className="runs-error">
-          {problemText(error).title} <span className="runs-sub">{error.message}</span>{' '}
-          <code>{error.code}</code>
+          <FailureText error={error} />
         </span>
       )}
     </div>

@@ -6,15 +6,16 @@ import { useTranslation } from 'react-i18next'
 import { type Account, type AccountState, getState } from '../../api/runs.ts'
 import { anyText, oneOf, useAddressValue } from '../../live/address-value.ts'
 import { MayChange } from '../../live/may-change.tsx'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { PageLoading } from '../../parts/page-loading.tsx'
-import { Panel } from '../../parts/panel.tsx'
-import { ProblemNote } from '../../parts/problem-note.tsx'
-import { AccountForm } from './account-form.tsx'
+import { EmptyState } from '../../parts/page/empty-state.tsx'
+import { PageHead } from '../../parts/page/page-head.tsx'
+import { PageLoading } from '../../parts/page/page-loading.tsx'
+import { Panel } from '../../parts/page/panel.tsx'
+import { ProblemNote } from '../../parts/page/problem-note.tsx'
+import { RecentChoice, useRecent } from '../../parts/table/recent.tsx'
 import { ConcurrencyControl } from './concurrency-control.tsx'
-import { DeleteDialog } from './delete-dialog.tsx'
-import { PasteDialog } from './paste-dialog.tsx'
+import { AccountForm } from './edit/account-form.tsx'
+import { DeleteDialog } from './edit/delete-dialog.tsx'
+import { PasteDialog } from './edit/paste-dialog.tsx'
 import { RUNS_KEY } from './patch.ts'
 import './runs.css'
 import { RunsBulk } from './runs-bulk.tsx'
@@ -32,6 +33,7 @@ export function RunsPage() {
   const [dialog, setDialog] = useState<Open | null>(null)
   const [search = '', setSearch] = useAddressValue('search', anyText)
   const [state, setState] = useAddressValue('state', oneOf(STATES))
+  const { since = '', ...period } = useRecent()
   const [most, setMost] = useState(ROWS_AT_ONCE)
   const { data, error, isPending, isFetching, refetch } = useQuery({
     queryKey: RUNS_KEY,
@@ -41,15 +43,18 @@ export function RunsPage() {
   const shown = (data?.accounts ?? []).filter(
     (account) =>
       (state === undefined || account.state === state) &&
+      account.updated_at >= since &&
       `${account.handle} ${account.url}`.toLowerCase().includes(wanted),
   )
   const running = data?.accounts.filter((account) => account.state === 'Running').length ?? 0
   const close = () => setDialog(null)
-  const identity = JSON.stringify([wanted, state])
+  const identity = JSON.stringify([wanted, state, since])
   const [selection, setSelection] = useState({ identity, chosen: NONE, everything: false })
   // What was ticked under another filter is not meant here.
-  const { chosen, everything } =
+  const { chosen: ticks, everything } =
     selection.identity === identity ? selection : { chosen: NONE, everything: false }
+  // What moves on while it is ticked leaves the list, and is no longer meant.
+  const chosen = new Set(shown.filter(({ handle }) => ticks.has(handle)).map(({ handle }) => handle))
   const select = (next: ReadonlySet<string>, all = false) =>
     setSelection({ identity, chosen: next, everything: all })
   return (
@@ -86,6 +91,7 @@ export function RunsPage() {
                 onChange={(next: AccountState | null | undefined) => setState(next ?? undefined)}
                 options={STATES.map((value) => ({ value, label: t(`runs.state.${value}`) }))}
               />
+              <RecentChoice {...period} />
             </search>
             <MayChange of="runs">
               <ConcurrencyControl value={data.max_concurrent} running={running} />
@@ -95,7 +101,7 @@ export function RunsPage() {
             selected={chosen}
             everything={everything}
             total={{ count: shown.length, exact: true }}
-            matching={shown.map(({ handle }) => handle)}
+            matching={shown}
             onEverything={() => select(chosen, true)}
             onClear={() => select(NONE)}
           />

@@ -1,10 +1,10 @@
 import { Route, Switch } from 'wouter'
 import { lazyPart } from '../../live/lazy-part.ts'
-import { NotFound } from '../../parts/not-found.tsx'
+import { NotFound } from '../../parts/page/not-found.tsx'
 import { handleInAddress } from './address.ts'
 import { RunsPage } from './page.tsx'
 
-const AccountPage = lazyPart(async () => (await import('./account-page.tsx')).AccountPage)
+const AccountPage = lazyPart(async () => (await import('./account/account-page.tsx')).AccountPage)
 
 export function RunRoutes() {
   return (

@@ -13,7 +13,7 @@ import { useTranslation } from 'react-i18next'
 import type { Account } from '../../api/runs.ts'
 import { useMayChange } from '../../live/may-change.tsx'
 import { useStore } from '../../store.ts'
-import { copiedSettings } from './copied-settings.ts'
+import { copiedSettings } from './edit/copied-settings.ts'
 import { useRunActions } from './use-run-actions.ts'
 
 /** Start, continue, stop; and what may be done to the account itself while nothing runs. */

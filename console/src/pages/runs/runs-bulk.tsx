@@ -7,7 +7,7 @@ import {
 } from '@ant-design/icons'
 import { useTranslation } from 'react-i18next'
 import { Problem } from '../../api/problem.ts'
-import { changeRuns, deleteAccount, type RunBulkRequest } from '../../api/runs.ts'
+import { type Account, changeRuns, deleteAccount, type RunBulkRequest } from '../../api/runs.ts'
 import { BulkArea, type Picked } from '../../parts/bulk/bulk-area.tsx'
 import { type BulkAnswer, bulkOfIds } from '../../parts/bulk/use-bulk.ts'
 import { RUNS_KEY } from './patch.ts'
@@ -22,10 +22,19 @@ const ICONS = {
 type Action = keyof typeof ICONS
 const ACTIONS = Object.keys(ICONS) as Action[]
 
+const FITS: Record<Action, (account: Account) => boolean> = {
+  start: ({ locked }) => !locked,
+  continue: ({ locked, run_id }) => !locked && run_id !== null,
+  retry: ({ locked, progress }) => !locked && progress.failed > 0,
+  stop: ({ locked }) => locked,
+  delete: ({ locked }) => !locked,
+}
+
 /** What can be done to many accounts at once. `matching`: those that the filter shows, on later pages too. */
-export function RunsBulk({ matching, ...picked }: Picked & { matching: readonly string[] }) {
+export function RunsBulk({ matching, ...picked }: Picked & { matching: readonly Account[] }) {
   const { t } = useTranslation()
-  const handles = picked.everything ? matching : [...picked.selected]
+  const accounts = picked.everything ? matching : matching.filter(({ handle }) => picked.selected.has(handle))
+  const handles = accounts.map(({ handle }) => handle)
   const send = (action: Action, some: string[], signal: AbortSignal) =>
     action === 'delete' ? deleteAll(some, signal) : changeRuns({ action, handles: some }, signal)
   return (
@@ -36,6 +45,7 @@ export function RunsBulk({ matching, ...picked }: Picked & { matching: readonly 
         name: t(`runs.bulk.action.${action}`),
         icon: ICONS[action],
         danger: action === 'delete',
+        fits: accounts.filter(FITS[action]).length,
         waits: action === 'stop' || action === 'delete',
         answers: (signal) => bulkOfIds<BulkAnswer>(handles, (some) => send(action, some, signal), signal),
       }))}

@@ -2,7 +2,7 @@ import { LockOutlined } from '@ant-design/icons'
 import { Tooltip } from 'antd'
 import { useTranslation } from 'react-i18next'
 import type { Account, AccountState } from '../../api/runs.ts'
-import { Pill, type Tone } from '../../parts/pill.tsx'
+import { Pill, type Tone } from '../../parts/table/pill.tsx'
 
 const TONES: Record<AccountState, Tone> = {
   Idle: 'quiet',

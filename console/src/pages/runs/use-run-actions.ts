@@ -10,7 +10,7 @@ import {
   startRun,
 } from '../../api/runs.ts'
 import { useOnce } from '../../live/use-once.ts'
-import { useToasts } from '../../parts/toasts.tsx'
+import { useToasts } from '../../parts/dialog/toasts.tsx'
 import { ACCOUNT_KEY, patchAccount, RUNS_KEY } from './patch.ts'
 
 /** What can be done with an account. An accepted run locks its row at once; events bring the rest. */

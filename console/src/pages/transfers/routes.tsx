@@ -1,11 +1,11 @@
 import { Route, Switch, useSearch } from 'wouter'
 import { lazyPart } from '../../live/lazy-part.ts'
-import { NotFound } from '../../parts/not-found.tsx'
+import { NotFound } from '../../parts/page/not-found.tsx'
 import { jobIdInAddress } from './address.ts'
-import { TransferListPage } from './list-page.tsx'
+import { TransferListPage } from './list/list-page.tsx'
 
-const NewPage = lazyPart(async () => (await import('./new-page.tsx')).NewDeliveryPage)
-const JobPage = lazyPart(async () => (await import('./job-page.tsx')).TransferJobPage)
+const NewPage = lazyPart(async () => (await import('./make/new-page.tsx')).NewDeliveryPage)
+const JobPage = lazyPart(async () => (await import('./job/job-page.tsx')).TransferJobPage)
 
 export function TransferRoutes() {
   return (
@@ -22,5 +22,6 @@ function OneJob() {
   // Read from the address itself, below; this only tells when it changes.
   useSearch()
   const jobId = jobIdInAddress()
+  if (jobId === '') return <NotFound />
   return <JobPage key={jobId} jobId={jobId} />
 }

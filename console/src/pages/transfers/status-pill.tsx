@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import type { TransferStatus } from '../../api/transfers.ts'
-import { Pill, type Tone } from '../../parts/pill.tsx'
+import { Pill, type Tone } from '../../parts/table/pill.tsx'
 
 const TONES: Record<TransferStatus, Tone> = {
   Pending: 'wait',

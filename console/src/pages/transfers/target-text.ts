@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next'
-import type { Target } from './target-list.ts'
+import { useCodeText } from '../../parts/text/target-code.ts'
+import type { Target } from './make/target-list.ts'
 
 /** `error_code` in words, and how far a download is. */
 export function useTargetText(): (target: Pick<Target, 'kind' | 'code' | 'message' | 'progress'>) => string {
@@ -9,13 +10,5 @@ export function useTargetText(): (target: Pick<Target, 'kind' | 'code' | 'messag
     const name = t(`transfers.kind.${kind}`)
     if (kind === 'downloading') return `${name} · ${progress} %`
     return kind === 'failed' || kind === 'timeout' ? `${name} · ${codeText(code)} (${code})` : name
-  }
-}
-
-export function useCodeText(): (code: number) => string {
-  const { t, i18n } = useTranslation()
-  return (code) => {
-    const key = `transfers.code.${code}`
-    return i18n.exists(key) ? i18n.t(key as 'transfers.code.117') : t('transfers.code.other')
   }
 }

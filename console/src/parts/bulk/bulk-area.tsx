@@ -3,9 +3,10 @@ import type { QueryKey } from '@tanstack/react-query'
 import { Button } from 'antd'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useFormat } from '../format.ts'
-import { useProblemText } from '../problem-text.ts'
-import { ProgressBar } from '../progress-bar.tsx'
+import { useToasts } from '../dialog/toasts.tsx'
+import { ProgressBar } from '../table/progress-bar.tsx'
+import { useFormat } from '../text/format.ts'
+import { useProblemText } from '../text/problem-text.ts'
 import './bulk.css'
 import { type Total, totalText } from './total-text.ts'
 import { type Bulk, type BulkJob, useBulk } from './use-bulk.ts'
@@ -23,6 +24,8 @@ export interface BulkChoice<A extends string> extends Pick<BulkJob<A>, 'action' 
   name: string
   icon: ReactNode
   danger?: boolean
+  /** How many of those that are selected it can be done to; undefined: that is not known here. */
+  fits: number | undefined
 }
 
 interface Words<A extends string> {
@@ -47,9 +50,18 @@ interface Props<A extends string> extends Picked {
 
 /** What can be done to the rows that are selected, and how far it is. */
 export function BulkArea<A extends string>({ choices, words, changes, ...picked }: Props<A>) {
-  const { bulk, start, stop, close } = useBulk<A>(changes)
+  const toasts = useToasts()
+  const { t } = useTranslation()
+  const format = useFormat()
+  const problemText = useProblemText()
+  // Its page was left: its end is said wherever one is by then.
+  const { bulk, start, stop, close } = useBulk<A>(changes, ({ action, phase, done, total, problem }) => {
+    const values = { done: format.number(done), total: format.number(total), seconds: 0, count: done }
+    if (phase === 'done') toasts.success(words.done(action, values))
+    else toasts.warning(`${t('lists.bulk.stopped', values)}: ${problemText(problem).title}`)
+  })
   if (bulk) return <BulkProgress bulk={bulk} words={words} onStop={stop} onClose={close} />
-  if (picked.selected.size === 0) return null
+  if (picked.everything ? picked.total?.count === 0 : picked.selected.size === 0) return null
   const begin = ({ action, waits, answers }: BulkChoice<A>) => {
     const total = picked.everything ? (picked.total?.count ?? 0) : picked.selected.size
     start({ action, waits, answers, total })
@@ -71,6 +83,7 @@ function BulkBar<A extends string>({
   const { t } = useTranslation()
   const format = useFormat()
   const all = total ?? { count: selected.size, exact: true }
+  const offered = choices.filter(({ fits }) => fits !== 0)
   const count = everything ? totalText(all, format.number) : format.number(selected.size)
   return (
     <div className="bulk-bar" role="toolbar" aria-label={title}>
@@ -83,7 +96,8 @@ function BulkBar<A extends string>({
         </Button>
       )}
       <span className="bulk-bar-actions">
-        {choices.map((choice) => (
+        {offered.length === 0 && <span className="quiet">{t('lists.bulk.nothing')}</span>}
+        {offered.map((choice) => (
           <Button
             key={choice.action}
             size="small"
@@ -92,6 +106,9 @@ function BulkBar<A extends string>({
             onClick={() => onStart(choice)}
           >
             {choice.name}
+            {choice.fits !== undefined &&
+              choice.fits < (everything ? all.count : selected.size) &&
+              ` (${format.number(choice.fits)})`}
           </Button>
         ))}
       </span>
@@ -104,6 +121,11 @@ function BulkBar<A extends string>({
       />
     </div>
   )
+}
+
+/** The second half of a double click was meant for the button that was here before. */
+const ifMeant = (act: () => void) => (event: { detail: number }) => {
+  if (event.detail < 2) act()
 }
 
 /** How far it is, or how long it can still be called off. */
@@ -150,12 +172,12 @@ function BulkProgress<A extends string>({
       )}
       <span className="bulk-bar-actions">
         {phase === 'wait' && (
-          <Button size="small" type="primary" onClick={onStop}>
+          <Button size="small" type="primary" onClick={ifMeant(onStop)}>
             {t('lists.bulk.undo')}
           </Button>
         )}
         {phase === 'run' && (
-          <Button size="small" onClick={onStop}>
+          <Button size="small" onClick={ifMeant(onStop)}>
             {t('lists.bulk.stop')}
           </Button>
         )}

@@ -1,6 +1,7 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Problem } from '../../api/problem.ts'
+import { session } from '../../api/session.ts'
 
 /** What a request for many answers, of those it was for. */
 export interface BulkAnswer {
@@ -35,13 +36,31 @@ const PER_REQUEST = 100
 /** The server says when to come back; this long at least. */
 const AGAIN_MS = 1_000
 
-/** Does one thing to many, and says how far it is. `changes` is read again at its end. */
-export function useBulk<A extends string>(changes: QueryKey) {
+/**
+ * Does one thing to many, and says how far it is. `changes` is read again at its end. A page that is left takes nothing back: what waits
+ * begins at once, what runs goes on, and `onEnd` gets to know how it ended.
+ */
+export function useBulk<A extends string>(changes: QueryKey, onEnd: (bulk: Bulk<A>) => void) {
   const client = useQueryClient()
   const [bulk, setBulk] = useState<Bulk<A> | null>(null)
   const stop = useRef(new AbortController())
-  // A page that is left takes nothing back, and sends nothing more.
-  useEffect(() => () => stop.current.abort(), [])
+  const left = useRef(new AbortController())
+  useEffect(() => {
+    left.current = new AbortController()
+    return () => {
+      left.current.abort()
+      // Without a session nothing could be sent.
+      if (!session.get()) stop.current.abort()
+    }
+  }, [])
+  const isUnderWay = bulk?.phase === 'wait' || bulk?.phase === 'run'
+  useEffect(() => {
+    if (!isUnderWay) return
+    // A browser that is closed sends nothing more: it asks first.
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [isUnderWay])
   const run = async ({ action, total, waits, answers }: BulkJob<A>) => {
     stop.current.abort()
     const abort = new AbortController()
@@ -62,7 +81,7 @@ export function useBulk<A extends string>(changes: QueryKey) {
       if (stop.current === abort) setBulk(now)
     }
     show({})
-    await pause(wait, signal)
+    await pause(wait, AbortSignal.any([signal, left.current.signal]))
     if (signal.aborted) return
     show({ phase: 'run' })
     try {
@@ -76,6 +95,7 @@ export function useBulk<A extends string>(changes: QueryKey) {
     } catch (problem) {
       show(signal.aborted ? { phase: 'stopped' } : { phase: 'failed', problem })
     }
+    if (left.current.signal.aborted && !signal.aborted) onEnd(now)
     void client.invalidateQueries({ queryKey: changes })
   }
   return {

@@ -8,7 +8,8 @@ export function suggestColumn(name: string, values: readonly unknown[]): TreeNod
   const known = values.filter((value) => value !== null && value !== undefined && value !== '')
   const are = (test: (value: unknown) => boolean) => known.length > 0 && known.every(test)
   const isText = (pattern: RegExp) => are((value) => typeof value === 'string' && pattern.test(value))
-  const settings = { name, title: titleOf(name) }
+  // No title: the header is the key, as in the sheet, until somebody says otherwise.
+  const settings = { name }
   if (are((value) => typeof value === 'number'))
     return { settings: { ...settings, align: 'right' }, children: null }
   if (are((value) => typeof value === 'boolean'))
@@ -16,14 +17,4 @@ export function suggestColumn(name: string, values: readonly unknown[]): TreeNod
   if (isText(DATE)) return { settings: { ...settings, type: 'date' }, children: null }
   if (isText(MOMENT)) return { settings: { ...settings, type: 'datetime' }, children: null }
   return { settings: { ...settings, align: 'left' }, children: null }
-}
-
-/** `created_at` and `createdAt` are read as "Created at". */
-function titleOf(name: string): string {
-  const words = name
-    .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
-    .replace(/[._-]+/g, ' ')
-    .trim()
-    .toLowerCase()
-  return words === '' ? name : `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 }

@@ -2,21 +2,24 @@ import { Alert, Button, Form, Segmented, Select } from 'antd'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { lazyPart } from '../../../live/lazy-part.ts'
-import { useFormat } from '../../../parts/format.ts'
-import { Panel } from '../../../parts/panel.tsx'
+import { Panel } from '../../../parts/page/panel.tsx'
+import { FailureText } from '../../../parts/text/failure.tsx'
+import { useFormat } from '../../../parts/text/format.ts'
 import { TemplateBuilder } from '../builder/template-builder.tsx'
-import { ColumnTable } from '../report-panel.tsx'
-import { Sheet } from '../sheet.tsx'
-import type { SheetField } from './draft-fields.ts'
+import { ColumnTable } from '../detail/report-panel.tsx'
+import { Sheet } from '../sheet/sheet.tsx'
+import { useWarningText } from '../use-warning-text.ts'
+import type { SheetField } from './request/draft-fields.ts'
 import { TemplateShelf } from './template-shelf.tsx'
 import type { Maker, Target } from './use-maker.ts'
 
-const TemplateEditor = lazyPart(async () => (await import('../template-editor.tsx')).TemplateEditor)
+const TemplateEditor = lazyPart(async () => (await import('../sheet/template-editor.tsx')).TemplateEditor)
 
 /** Which columns the file has, by form or as JSON, beside the sheet as it will look. */
 export function ColumnsPanel({ maker }: { maker: Maker }) {
   const { t } = useTranslation()
   const format = useFormat()
+  const warningText = useWarningText()
   const [view, setView] = useState<'form' | 'json'>('form')
   const [table, setTable] = useState(0)
   const tables = maker.preview?.tables ?? []
@@ -52,7 +55,7 @@ export function ColumnsPanel({ maker }: { maker: Maker }) {
               className="make-note"
               type="error"
               showIcon
-              title={maker.refused?.problem.message}
+              title={maker.refused && <FailureText error={maker.refused.problem} />}
               action={
                 <Button size="small" onClick={() => setView('json')}>
                   {t('make.columns.show_place')}
@@ -89,7 +92,7 @@ export function ColumnsPanel({ maker }: { maker: Maker }) {
             {shown && !maker.isLooking && t('exports.preview.ready', { count: shown.rows.length })}
           </p>
           {maker.preview?.warnings.map((warning) => (
-            <Alert key={warning} className="make-note" type="warning" showIcon title={warning} />
+            <Alert key={warning} className="make-note" type="warning" showIcon title={warningText(warning)} />
           ))}
           {shown?.template_overruled && (
             <Alert
@@ -114,6 +117,8 @@ export function ColumnsPanel({ maker }: { maker: Maker }) {
                 {t('exports.preview.title')}
                 {shown.total !== null &&
                   ` · ${t('exports.preview.total', { count: shown.total, total: format.number(shown.total) })}`}
+                {(shown.total === null || shown.total > shown.rows.length) &&
+                  ` · ${t('exports.preview.totals_of', { count: shown.rows.length })}`}
               </p>
               <Sheet preview={shown} />
               {shown.report.columns.length > 0 && (

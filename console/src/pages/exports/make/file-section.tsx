@@ -1,11 +1,11 @@
 import { Form, Input, Segmented } from 'antd'
 import { useTranslation } from 'react-i18next'
 import type { ExportType } from '../../../api/export-drafts.ts'
-import { CsvFields } from './csv-fields.tsx'
-import { DatedInput } from './date-words.tsx'
-import { KeepFields } from './keep-fields.tsx'
-import { LookFields } from './look-fields.tsx'
-import { TellFields } from './tell-fields.tsx'
+import { CsvFields } from './fields/csv-fields.tsx'
+import { DatedInput } from './fields/date-words.tsx'
+import { KeepFields } from './fields/keep-fields.tsx'
+import { LookFields } from './fields/look-fields.tsx'
+import { TellFields } from './fields/tell-fields.tsx'
 
 const TYPES: readonly ExportType[] = ['excel', 'csv', 'jsonl', 'parquet']
 

@@ -3,18 +3,18 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearch } from 'wouter'
 import { curlOf } from '../../../api/export-drafts.ts'
-import { copyText } from '../../../parts/copy-text.ts'
-import { Panel } from '../../../parts/panel.tsx'
-import { ProblemNote } from '../../../parts/problem-note.tsx'
-import { showFirstWrong } from '../../../parts/show-first-wrong.ts'
-import { useToasts } from '../../../parts/toasts.tsx'
+import { showFirstWrong } from '../../../parts/dialog/show-first-wrong.ts'
+import { useToasts } from '../../../parts/dialog/toasts.tsx'
+import { Panel } from '../../../parts/page/panel.tsx'
+import { ProblemNote } from '../../../parts/page/problem-note.tsx'
+import { copyText } from '../../../parts/text/copy-text.ts'
 import { ColumnsPanel } from './columns-panel.tsx'
-import type { DraftFields } from './draft-fields.ts'
 import { FileSection } from './file-section.tsx'
+import type { DraftFields } from './request/draft-fields.ts'
 import './make.css'
+import { writeRequest } from './request/to-request.ts'
 import { SaveDialog } from './save-dialog.tsx'
 import { SourceSection } from './source-section.tsx'
-import { writeRequest } from './to-request.ts'
 import { useMaker } from './use-maker.ts'
 import type { Start } from './use-start.ts'
 
@@ -63,7 +63,7 @@ export function MakerForm({ start, onStartOver }: { start: Start; onStartOver():
         </Panel>
         <ColumnsPanel maker={maker} />
         {maker.error && (
-          <div ref={reveal}>
+          <div ref={reveal} className="make-problem">
             <ProblemNote error={maker.error} />
           </div>
         )}

@@ -1,12 +1,12 @@
 import { useTranslation } from 'react-i18next'
 import { useMayChange } from '../../../live/may-change.tsx'
-import { BackLink } from '../../../parts/back-link.tsx'
-import { MayNot } from '../../../parts/may-not.tsx'
-import { PageHead } from '../../../parts/page-head.tsx'
-import { PageLoading } from '../../../parts/page-loading.tsx'
-import { ProblemNote } from '../../../parts/problem-note.tsx'
+import { BackLink } from '../../../parts/page/back-link.tsx'
+import { MayNot } from '../../../parts/page/may-not.tsx'
+import { PageHead } from '../../../parts/page/page-head.tsx'
+import { PageLoading } from '../../../parts/page/page-loading.tsx'
+import { ProblemNote } from '../../../parts/page/problem-note.tsx'
 import { MakerForm } from './maker-form.tsx'
-import { forgetDraft } from './stored-draft.ts'
+import { forgetDraft } from './request/stored-draft.ts'
 import { useStart } from './use-start.ts'
 
 /** Say where the rows are, look at the first ones, and ask for the file: once, or again and again. */

@@ -1,4 +1,4 @@
-import type { FieldName } from './field-of-path.ts'
+import type { FieldName } from './request/field-of-path.ts'
 
 /** Opens whatever the field is folded into, brings it into view and puts the cursor there. */
 export function revealField(root: HTMLElement | null, name: FieldName): void {

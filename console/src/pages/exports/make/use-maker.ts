@@ -7,15 +7,16 @@ import { createExport, type Preview, previewExport } from '../../../api/export-d
 import { Problem } from '../../../api/problem.ts'
 import { useProject } from '../../../live/project.ts'
 import { useOnce } from '../../../live/use-once.ts'
-import { ruleText } from '../../../parts/mistake-text.ts'
-import { useProblemText } from '../../../parts/problem-text.ts'
-import { randomKey } from '../../../parts/random-key.ts'
-import { showFirstWrong } from '../../../parts/show-first-wrong.ts'
-import type { DraftFields } from './draft-fields.ts'
-import { fieldOfPath } from './field-of-path.ts'
+import { showFirstWrong } from '../../../parts/dialog/show-first-wrong.ts'
+import { ruleText } from '../../../parts/text/mistake-text.ts'
+import { useProblemText } from '../../../parts/text/problem-text.ts'
+import { randomKey } from '../../../parts/text/random-key.ts'
+import type { DraftFields } from './request/draft-fields.ts'
+import { fieldOfPath } from './request/field-of-path.ts'
+import { fixedDates, withWords } from './request/fixed-dates.ts'
+import { forgetDraft, storeDraft } from './request/stored-draft.ts'
+import { toRequest, writeRequest } from './request/to-request.ts'
 import { revealField } from './reveal-field.ts'
-import { forgetDraft, storeDraft } from './stored-draft.ts'
-import { toRequest, writeRequest } from './to-request.ts'
 import type { Start } from './use-start.ts'
 
 /** Whose columns are edited: all tables', or one sheet's own. */
@@ -92,7 +93,12 @@ export function useMaker(start: Start) {
   }
 
   const store = () =>
-    storeDraft(start.of, { fields: fields(), template: current.current.template, sealedFrom })
+    storeDraft(start.of, {
+      fields: fields(),
+      template: current.current.template,
+      sealedFrom,
+      since: start.since,
+    })
   const changed = (values: Partial<DraftFields>) => {
     sent.reset()
     if (OF_THE_SOURCE.some((name) => name in values)) {
@@ -121,6 +127,14 @@ export function useMaker(start: Start) {
     shown.mutate()
   }
 
+  const dates = () => fixedDates(fields(), start.askedAt)
+  /** Words that each run fills in, in place of dates. */
+  const replaceDates = () => {
+    const changes = withWords(fields(), dates())
+    form.setFieldsValue(changes as never)
+    changed(changes)
+  }
+
   const error = sent.error ?? shown.error
   return {
     form,
@@ -139,6 +153,8 @@ export function useMaker(start: Start) {
     useOwnTemplate,
     changed,
     request,
+    dates,
+    replaceDates,
     looks,
     look: () => whenRight(() => shown.mutate(undefined, { onSuccess: () => setLooks((count) => count + 1) })),
     send: () => sent.mutate(),

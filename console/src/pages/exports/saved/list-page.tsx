@@ -4,15 +4,20 @@ import { Button } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { Link, useLocation } from 'wouter'
 import { listSaved, type SavedExport } from '../../../api/saved.ts'
+import { session } from '../../../api/session.ts'
 import { MayChange } from '../../../live/may-change.tsx'
 import { useProject } from '../../../live/project.ts'
-import { Cut } from '../../../parts/cut.tsx'
-import { type Column, DataTable } from '../../../parts/data-table.tsx'
-import { EmptyState } from '../../../parts/empty-state.tsx'
-import { PageHead } from '../../../parts/page-head.tsx'
-import { Panel } from '../../../parts/panel.tsx'
-import { ProblemNote } from '../../../parts/problem-note.tsx'
-import { RelativeTime } from '../../../parts/relative-time.tsx'
+import { EmptyState } from '../../../parts/page/empty-state.tsx'
+import { PageHead } from '../../../parts/page/page-head.tsx'
+import { Panel } from '../../../parts/page/panel.tsx'
+import { ProblemNote } from '../../../parts/page/problem-note.tsx'
+import { type Column, DataTable } from '../../../parts/table/data-table.tsx'
+import { Cut } from '../../../parts/text/cut.tsx'
+import { FailureText } from '../../../parts/text/failure.tsx'
+import { useFormat } from '../../../parts/text/format.ts'
+import { RelativeTime } from '../../../parts/text/relative-time.tsx'
+import { useStore } from '../../../store.ts'
+import { ownTimeZone } from '../make/fields/time-zone-select.tsx'
 import { RunPill } from './run-pill.tsx'
 import { SavedTabs } from './saved-tabs.tsx'
 import './saved.css'
@@ -23,7 +28,9 @@ export function SavedListPage() {
   const { t } = useTranslation()
   const scheduleText = useScheduleText()
   const [, go] = useLocation()
-  const projectId = useProject()?.project_id
+  const project = useProject()
+  const projectId = project?.project_id
+  const isAdmin = useStore(session)?.role === 'admin'
   const { data, error, refetch } = useQuery({
     queryKey: ['saved', projectId],
     queryFn: ({ signal }) => listSaved(projectId as string, signal),
@@ -45,7 +52,8 @@ export function SavedListPage() {
     {
       key: 'next',
       title: t('make.saved.next'),
-      draw: ({ next_run_at }) => (next_run_at ? <RelativeTime at={next_run_at} /> : '–'),
+      draw: ({ next_run_at, schedule }) =>
+        next_run_at && schedule ? <NextRun at={next_run_at} timezone={schedule.timezone} /> : '–',
     },
     { key: 'last', title: t('make.saved.last'), draw: (saved) => <LastRun saved={saved} /> },
   ]
@@ -72,7 +80,10 @@ export function SavedListPage() {
           />
         )}
         {data?.length === 0 && (
-          <EmptyState title={t('make.saved.none')} text={t('make.saved.none_text')}>
+          <EmptyState
+            title={isAdmin ? t('make.saved.none_in', { project: project?.name }) : t('make.saved.none')}
+            text={isAdmin ? t('make.saved.other_project') : t('make.saved.none_text')}
+          >
             <MayChange of="exports">
               <Button type="primary" onClick={() => go('/exports/new?sample')}>
                 {t('make.saved.try_sample')}
@@ -85,8 +96,25 @@ export function SavedListPage() {
   )
 }
 
+/** On the clock that the schedule beside it goes by; the reader's own on hover. */
+function NextRun({ at, timezone }: { at: string; timezone: string }) {
+  const { i18n } = useTranslation()
+  const format = useFormat()
+  const zoned = new Intl.DateTimeFormat(i18n.language, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    hourCycle: 'h23',
+    timeZone: timezone,
+  })
+  return (
+    <time dateTime={at} title={`${format.exact(at)} (${ownTimeZone()})`}>
+      {zoned.format(new Date(at))} <span className="exports-sub">{timezone}</span>
+    </time>
+  )
+}
+
 function LastRun({ saved: { last_run, failing } }: { saved: SavedExport }) {
-  if (!last_run) return failing ? <span className="exports-sub">{failing.message}</span> : '–'
+  if (!last_run) return failing ? <FailureText error={failing} line /> : '–'
   return (
     <span className="saved-last">
       <RunPill run={last_run} />

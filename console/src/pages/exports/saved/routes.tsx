@@ -1,5 +1,5 @@
 import { Redirect, Route, Switch } from 'wouter'
-import { NotFound } from '../../../parts/not-found.tsx'
+import { NotFound } from '../../../parts/page/not-found.tsx'
 import { SavedListPage } from './list-page.tsx'
 import { SavedPage } from './saved-page.tsx'
 import { TemplatePage } from './template-page.tsx'

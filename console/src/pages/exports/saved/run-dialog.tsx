@@ -2,8 +2,8 @@ import { Button, Input } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { SavedParameters } from '../../../api/saved.ts'
-import { Dialog } from '../../../parts/dialog.tsx'
-import { ProblemNote } from '../../../parts/problem-note.tsx'
+import { Dialog } from '../../../parts/dialog/dialog.tsx'
+import { ProblemNote } from '../../../parts/page/problem-note.tsx'
 
 /** Runs a saved export with other values than its own. */
 export function RunDialog({

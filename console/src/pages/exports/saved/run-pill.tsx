@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import type { SavedRun } from '../../../api/saved.ts'
-import { Pill } from '../../../parts/pill.tsx'
+import { Pill } from '../../../parts/table/pill.tsx'
 
 const TONES = {
   pending: 'wait',

@@ -2,9 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import { listSavedRuns, type SavedRun } from '../../../api/saved.ts'
-import { type Column, DataTable } from '../../../parts/data-table.tsx'
-import { useFormat } from '../../../parts/format.ts'
-import { Panel } from '../../../parts/panel.tsx'
+import { Panel } from '../../../parts/page/panel.tsx'
+import { type Column, DataTable } from '../../../parts/table/data-table.tsx'
+import { FailureText } from '../../../parts/text/failure.tsx'
+import { useFormat } from '../../../parts/text/format.ts'
 import { RunPill } from './run-pill.tsx'
 
 const AGAIN_MS = 5_000
@@ -36,7 +37,11 @@ export function RunsPanel({ projectId, name }: { projectId: string; name: string
       draw: (run) => (
         <div>
           <RunPill run={run} />
-          {run.error && <p className="exports-sub">{run.error.message}</p>}
+          {run.error && (
+            <p className="exports-sub">
+              <FailureText error={run.error} />
+            </p>
+          )}
         </div>
       ),
     },

@@ -1,21 +1,24 @@
+import { DeleteOutlined } from '@ant-design/icons'
 import { useQuery } from '@tanstack/react-query'
-import { Alert, Button, Popconfirm } from 'antd'
+import { Alert, Button } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { getSaved, type SavedExport } from '../../../api/saved.ts'
 import { MayChange } from '../../../live/may-change.tsx'
 import { useProject } from '../../../live/project.ts'
-import { BackLink } from '../../../parts/back-link.tsx'
-import { DetailColumns } from '../../../parts/detail-columns.tsx'
-import { useFormat } from '../../../parts/format.ts'
-import { PageHead } from '../../../parts/page-head.tsx'
-import { PageLoading } from '../../../parts/page-loading.tsx'
-import { Panel } from '../../../parts/panel.tsx'
-import { ProblemNote } from '../../../parts/problem-note.tsx'
-import '../detail.css'
-import '../request.css'
-import { RequestFacts } from '../request-facts.tsx'
+import { Action } from '../../../parts/dialog/action.tsx'
+import { BackLink } from '../../../parts/page/back-link.tsx'
+import { DetailColumns } from '../../../parts/page/detail-columns.tsx'
+import { PageHead } from '../../../parts/page/page-head.tsx'
+import { PageLoading } from '../../../parts/page/page-loading.tsx'
+import { Panel } from '../../../parts/page/panel.tsx'
+import { ProblemNote } from '../../../parts/page/problem-note.tsx'
+import { FailureText } from '../../../parts/text/failure.tsx'
+import { useFormat } from '../../../parts/text/format.ts'
+import '../detail/detail.css'
+import '../detail/request.css'
+import { RequestFacts } from '../detail/request-facts.tsx'
 import { RunDialog } from './run-dialog.tsx'
 import { RunsPanel } from './runs-panel.tsx'
 import './saved.css'
@@ -65,17 +68,15 @@ function Saved({ saved, projectId }: { saved: SavedExport & { text: string }; pr
           <Button onClick={() => go(`/exports/new?saved=${encodeURIComponent(saved.name)}`)}>
             {t('make.saved.change')}
           </Button>
-          <Popconfirm
-            title={t('make.saved.delete_question')}
-            okText={t('make.saved.delete')}
-            cancelText={t('make.cancel')}
-            okButtonProps={{ danger: true }}
-            onConfirm={() => remove.mutate()}
-          >
-            <Button danger loading={remove.isPending}>
-              {t('make.saved.delete')}
-            </Button>
-          </Popconfirm>
+          <Action
+            icon={<DeleteOutlined />}
+            name={t('make.saved.delete')}
+            words
+            danger
+            busy={remove.isPending}
+            confirm={{ question: t('make.saved.delete_question'), keep: t('make.cancel') }}
+            onClick={() => remove.mutate()}
+          />
         </MayChange>
       </PageHead>
       {saved.failing && (
@@ -84,11 +85,7 @@ function Saved({ saved, projectId }: { saved: SavedExport & { text: string }; pr
           type="error"
           showIcon
           title={t('make.saved.failing', { since: format.exact(saved.failing.since) })}
-          description={
-            <>
-              {saved.failing.message} <code>{saved.failing.code}</code>
-            </>
-          }
+          description={<FailureText error={saved.failing} />}
         />
       )}
       <DetailColumns aside={<SchedulePanel saved={saved} projectId={projectId} />}>

@@ -1,7 +1,7 @@
 import { Input, Select } from 'antd'
 import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
-import { TimeZoneSelect } from '../make/time-zone-select.tsx'
+import { TimeZoneSelect } from '../make/fields/time-zone-select.tsx'
 import type { ScheduleFields } from './schedule-model.ts'
 
 const EVERY = ['never', 'day', 'workday', 'week', 'month', 'cron'] as const

@@ -1,19 +1,19 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { Button } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { putSaved, type SavedExport } from '../../../api/saved.ts'
+import type { SavedExport } from '../../../api/saved.ts'
 import { MayChange } from '../../../live/may-change.tsx'
-import { useOnce } from '../../../live/use-once.ts'
-import { Panel } from '../../../parts/panel.tsx'
-import { ProblemNote } from '../../../parts/problem-note.tsx'
+import { Panel } from '../../../parts/page/panel.tsx'
+import { ProblemNote } from '../../../parts/page/problem-note.tsx'
 import '../make/make.css'
-import { fromRequest } from '../make/from-request.ts'
-import { ownTimeZone } from '../make/time-zone-select.tsx'
-import { toRequest, writeRequest } from '../make/to-request.ts'
+import { ownTimeZone } from '../make/fields/time-zone-select.tsx'
+import { fromRequest } from '../make/request/from-request.ts'
+import { toRequest, writeRequest } from '../make/request/to-request.ts'
 import { asWritten } from '../make/use-start.ts'
+import { ChangedNote } from './changed-note.tsx'
 import { ScheduleEditor } from './schedule-editor.tsx'
 import { fromSchedule, type ScheduleFields, toSchedule } from './schedule-model.ts'
+import { usePutSaved } from './use-put-saved.ts'
 import { useScheduleText } from './use-schedule-text.ts'
 
 /** When it runs by itself, and the next times. The request stays as it is, with the secrets that the server has. */
@@ -32,31 +32,25 @@ export function SchedulePanel({
     hourCycle: 'h23',
     timeZone: saved.schedule?.timezone ?? 'UTC',
   })
-  const client = useQueryClient()
   const scheduleText = useScheduleText()
   const [editing, setEditing] = useState<ScheduleFields | null>(null)
-  const put = useOnce({
-    mutationFn: (fields: ScheduleFields) => {
-      const schedule = toSchedule(fields)
-      return putSaved(
-        projectId,
-        saved.name,
-        writeRequest({ ...sameRequest(saved), ...(schedule && { schedule }) }),
-      )
-    },
-    onSuccess: async () => {
-      setEditing(null)
-      await client.invalidateQueries({ queryKey: ['saved', projectId] })
-    },
-  })
+  // The page follows what others save; what is being changed began with this version.
+  const [since, setSince] = useState(saved.updated_at)
+  const { put, changed } = usePutSaved(projectId, () => setEditing(null))
+  const save = (fields: ScheduleFields, anyway: boolean) => {
+    const schedule = toSchedule(fields)
+    const json = writeRequest({ ...sameRequest(saved), ...(schedule && { schedule }) })
+    put.mutate({ name: saved.name, json, since, anyway })
+  }
   return (
     <Panel title={t('make.schedule.title')}>
       {editing ? (
         <>
           <ScheduleEditor value={editing} onChange={setEditing} />
+          {changed !== null && <ChangedNote at={changed} onAnyway={() => save(editing, true)} />}
           {put.error && <ProblemNote error={put.error} />}
           <div className="saved-schedule-actions">
-            <Button type="primary" loading={put.isPending} onClick={() => put.mutate(editing)}>
+            <Button type="primary" loading={put.isPending} onClick={() => save(editing, false)}>
               {t('make.saving.go')}
             </Button>
             <Button onClick={() => setEditing(null)}>{t('make.cancel')}</Button>
@@ -73,18 +67,21 @@ export function SchedulePanel({
                   <li key={time}>{zoned.format(new Date(time))}</li>
                 ))}
               </ol>
+              <p className="quiet">{t('make.saved.zone', { zone: saved.schedule?.timezone ?? 'UTC' })}</p>
             </>
           )}
           <MayChange of="exports">
             <Button
               className="make-gap"
-              onClick={() =>
+              onClick={() => {
+                put.reset()
+                setSince(saved.updated_at)
                 setEditing({
                   timezone: ownTimeZone(),
                   ...fromSchedule(saved.schedule),
                   ...(!saved.schedule && { every: 'month' }),
                 })
-              }
+              }}
             >
               {t('make.schedule.change')}
             </Button>

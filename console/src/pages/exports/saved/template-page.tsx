@@ -1,5 +1,6 @@
+import { DeleteOutlined } from '@ant-design/icons'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Button, Popconfirm, Segmented, Select } from 'antd'
+import { Button, Segmented, Select } from 'antd'
 import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
@@ -8,19 +9,20 @@ import { lazyPart } from '../../../live/lazy-part.ts'
 import { MayChange } from '../../../live/may-change.tsx'
 import { useProject } from '../../../live/project.ts'
 import { useOnce } from '../../../live/use-once.ts'
-import { BackLink } from '../../../parts/back-link.tsx'
-import { useFormat } from '../../../parts/format.ts'
-import { PageHead } from '../../../parts/page-head.tsx'
-import { PageLoading } from '../../../parts/page-loading.tsx'
-import { Panel } from '../../../parts/panel.tsx'
-import { ProblemNote } from '../../../parts/problem-note.tsx'
-import { useToasts } from '../../../parts/toasts.tsx'
+import { Action } from '../../../parts/dialog/action.tsx'
+import { useToasts } from '../../../parts/dialog/toasts.tsx'
+import { BackLink } from '../../../parts/page/back-link.tsx'
+import { PageHead } from '../../../parts/page/page-head.tsx'
+import { PageLoading } from '../../../parts/page/page-loading.tsx'
+import { Panel } from '../../../parts/page/panel.tsx'
+import { ProblemNote } from '../../../parts/page/problem-note.tsx'
+import { useFormat } from '../../../parts/text/format.ts'
 import { TemplateBuilder } from '../builder/template-builder.tsx'
 import '../make/make.css'
 import { asWritten } from '../make/use-start.ts'
 import './saved.css'
 
-const TemplateEditor = lazyPart(async () => (await import('../template-editor.tsx')).TemplateEditor)
+const TemplateEditor = lazyPart(async () => (await import('../sheet/template-editor.tsx')).TemplateEditor)
 
 /** One template: its columns by form or as JSON, and its versions. */
 export function TemplatePage({ name }: { name: string }) {
@@ -103,17 +105,15 @@ function Editor({
           >
             {t('make.template.save')}
           </Button>
-          <Popconfirm
-            title={t('make.template.delete_question')}
-            okText={t('make.saved.delete')}
-            cancelText={t('make.cancel')}
-            okButtonProps={{ danger: true }}
-            onConfirm={() => remove.mutate()}
-          >
-            <Button danger loading={remove.isPending}>
-              {t('make.saved.delete')}
-            </Button>
-          </Popconfirm>
+          <Action
+            icon={<DeleteOutlined />}
+            name={t('make.saved.delete')}
+            words
+            danger
+            busy={remove.isPending}
+            confirm={{ question: t('make.template.delete_question'), keep: t('make.cancel') }}
+            onClick={() => remove.mutate()}
+          />
         </MayChange>
       </PageHead>
       <Panel>

@@ -2,14 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import { listTemplates, type TemplateSummary } from '../../../api/saved.ts'
+import { session } from '../../../api/session.ts'
 import { useProject } from '../../../live/project.ts'
-import { Cut } from '../../../parts/cut.tsx'
-import { type Column, DataTable } from '../../../parts/data-table.tsx'
-import { EmptyState } from '../../../parts/empty-state.tsx'
-import { useFormat } from '../../../parts/format.ts'
-import { PageHead } from '../../../parts/page-head.tsx'
-import { Panel } from '../../../parts/panel.tsx'
-import { ProblemNote } from '../../../parts/problem-note.tsx'
+import { EmptyState } from '../../../parts/page/empty-state.tsx'
+import { PageHead } from '../../../parts/page/page-head.tsx'
+import { Panel } from '../../../parts/page/panel.tsx'
+import { ProblemNote } from '../../../parts/page/problem-note.tsx'
+import { type Column, DataTable } from '../../../parts/table/data-table.tsx'
+import { Cut } from '../../../parts/text/cut.tsx'
+import { useFormat } from '../../../parts/text/format.ts'
+import { useStore } from '../../../store.ts'
 import { SavedTabs } from './saved-tabs.tsx'
 import './saved.css'
 
@@ -17,7 +19,9 @@ import './saved.css'
 export function TemplateListPage() {
   const { t } = useTranslation()
   const format = useFormat()
-  const projectId = useProject()?.project_id
+  const project = useProject()
+  const projectId = project?.project_id
+  const isAdmin = useStore(session)?.role === 'admin'
   const { data, error, refetch } = useQuery({
     queryKey: ['templates', projectId],
     queryFn: ({ signal }) => listTemplates(projectId as string, signal),
@@ -59,7 +63,10 @@ export function TemplateListPage() {
           />
         )}
         {data?.length === 0 && (
-          <EmptyState title={t('make.template.none')} text={t('make.template.none_text')} />
+          <EmptyState
+            title={isAdmin ? t('make.template.none_in', { project: project?.name }) : t('make.template.none')}
+            text={isAdmin ? t('make.saved.other_project') : t('make.template.none_text')}
+          />
         )}
       </Panel>
     </>

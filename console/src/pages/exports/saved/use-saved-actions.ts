@@ -3,8 +3,8 @@ import { useRef } from 'react'
 import { useLocation } from 'wouter'
 import { deleteSaved, runSaved, type SavedParameters } from '../../../api/saved.ts'
 import { useOnce } from '../../../live/use-once.ts'
-import { randomKey } from '../../../parts/random-key.ts'
-import { useToasts } from '../../../parts/toasts.tsx'
+import { useToasts } from '../../../parts/dialog/toasts.tsx'
+import { randomKey } from '../../../parts/text/random-key.ts'
 
 export function useSavedActions(projectId: string, name: string) {
   const toasts = useToasts()
