@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { NURSERY } from './pipeline/watch-process.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchServed } from './served.ts'
 
@@ -23,7 +24,7 @@ export async function run(args: readonly string[]): Promise<boolean> {
 async function part(script: string, ...args: string[]): Promise<boolean> {
   console.log(`\n### ${script.replace('.ts', '')}`)
   const file = fileURLToPath(new URL(`./${script}`, import.meta.url))
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...NURSERY, file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   let missed = false
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     process.stdout.write(text)

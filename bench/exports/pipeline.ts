@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Watched, watchProcess } from './pipeline/watch-process.ts'
+import { NURSERY, type Watched, watchProcess } from './pipeline/watch-process.ts'
 
 const PAGE_ROWS = 1_000
 /** What an export of many pages uses. */
@@ -15,8 +15,6 @@ const CONNECTIONS = 5
 const CSV_ROW_BYTES = 125
 const MEMORY_BAR = 300
 const EXTRA_ROUNDS = 3
-/** As bin/wharf.mjs sets them. */
-const NURSERY = ['--max-semi-space-size=2', '--semi-space-growth-factor=1']
 
 interface Warm {
   seconds: number

@@ -2,6 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 
+/** For processes that do Wharf's work without its command: as bin/tune.mjs sets them. */
+export const NURSERY = ['--max-semi-space-size=2', '--semi-space-growth-factor=1']
+
 export interface Watched {
   seconds: number
   /** Processor seconds of the process with all its threads: other work on the machine disturbs them less. */
