@@ -16,8 +16,10 @@ export default defineConfig({
     globalSetup: ['test/support/find-binary.ts', 'test/support/services.ts', 'test/support/built-console.ts'],
     setupFiles: ['test/support/setup.ts'],
     // Longer than any wait within a test: those say what they waited for.
-    testTimeout: 4 * LIMIT_MS,
+    testTimeout: 2 * LIMIT_MS,
     hookTimeout: 2 * LIMIT_MS,
+    // One fault in what many tests share makes each of them wait in vain: enough is known after a few, and a run has an end.
+    bail: 12,
     teardownTimeout: LIMIT_MS,
     expect: { poll: { timeout: LIMIT_MS } },
     pool: 'forks',

@@ -1,11 +1,12 @@
 // `npm run boundaries`: every import keeps to the table of modules in .dependency-cruiser.cjs, and the table in
-// docs/architecture.md is the same one (`-- --write` writes it). The console has rules of its own. A run that reads no module fails: a parser that does not
+// docs/architecture.md is the same one (`-- --write` writes it). The console has rules of its own, and a folder a size. A run that reads no module fails: a parser that does not
 // understand the sources would otherwise be green for ever.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { cruise, type ICruiseOptions, type IReporterOutput } from 'dependency-cruiser'
 import { consoleFaults, readConsole } from './console-imports.ts'
+import { folderFaults } from './folder-sizes.ts'
 
 const { forbidden, options, modules } = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as {
   forbidden: ICruiseOptions['ruleSet']
@@ -39,8 +40,12 @@ const result: IReporterOutput = await cruise(['src'], {
 console.log(typeof result.output === 'string' ? result.output : JSON.stringify(result.output))
 
 const sources = readConsole(fileURLToPath(new URL('../console/src', import.meta.url)))
-const faults = consoleFaults(sources)
-for (const fault of faults) console.error(`console: ${fault}`)
+const faults = [
+  ...consoleFaults(sources).map((fault) => `console: ${fault}`),
+  ...folderFaults('src', { entries: true }),
+  ...folderFaults('console/src', { entries: false }),
+]
+for (const fault of faults) console.error(fault)
 
 const read = /(\d+) modules/.exec(String(result.output))?.[1]
 if (!read || Number(read) === 0 || sources.size === 0) {

@@ -36,6 +36,7 @@ export async function startCluster(): Promise<Cluster> {
       PATH: process.env.PATH ?? '',
       ...urls,
       WHARF_TRUST_PROXY: 'loopback',
+      WHARF_ALLOW_HOSTS: '127.0.0.1',
       WHARF_ADMIN_TOKEN: adminToken,
       WHARF_SHARED_DIR: join(folder, 'shared'),
       WHARF_LOG_LEVEL: 'warn',

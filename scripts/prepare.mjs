@@ -69,5 +69,7 @@ function warmUp() {
 
 installDependencies()
 installNode()
+// No script of package.json: npm would name it as one that an installed package wants to run.
+await import('./link-bin.mjs')
 buildConsole()
 warmUp()

@@ -2,12 +2,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { examineInstallation } from '../src/app/doctor.ts'
+import { metricsAccess } from '../src/app/ground/metrics.ts'
 import { openHttpClient } from '../src/app/ground/outgoing.ts'
 import { OwnAddress } from '../src/app/ground/public-address.ts'
 import { health } from '../src/cli/health.ts'
 import { describeSettings, loadConfig, loadSettingFiles, SETTINGS } from '../src/config.ts'
 import { systemClock } from '../src/kernel/index.ts'
 import { startHttp } from './support/http.ts'
+import { runWharf, serveWharf, temporaryFolder } from './support/wharf-process.ts'
 
 test('without settings Wharf is embedded and listens on loopback', () => {
   const config = loadConfig({})
@@ -17,6 +20,7 @@ test('without settings Wharf is embedded and listens on loopback', () => {
     DATABASE_URL: null,
     redisUrl: null,
     isLoopback: true,
+    isLocal: true,
   })
   expect(Object.isFrozen(config)).toBe(true)
 })
@@ -61,6 +65,12 @@ test('an empty WHARF_ALLOW_HOSTS is an empty list: it closes loopback', async ()
   }
   expect(await reach({ WHARF_ALLOW_HOSTS: '' })).toBe('ADDRESS_REFUSED')
   expect(await reach({ WHARF_ALLOW_HOSTS: ' ' })).toBe('ADDRESS_REFUSED')
+  // Whoever is led here from outside is not on this machine.
+  for (const led of [{ WHARF_TRUST_PROXY: 'loopback' }, { WHARF_PUBLIC_URL: 'https://files.example.com' }]) {
+    expect(await reach(led)).toBe('ADDRESS_REFUSED')
+    expect(metricsAccess(loadConfig(led), 'hash').tokenHashes).toEqual(['hash'])
+  }
+  expect(await reach({ WHARF_PUBLIC_URL: 'http://localhost:8080' })).not.toBe('ADDRESS_REFUSED')
   expect(await reach({})).not.toBe('ADDRESS_REFUSED')
 })
 
@@ -91,7 +101,7 @@ test('a secret may be in a file, and what is no secret may not', () => {
   writeFileSync(file, 'sixteen-characters-or-more\n')
   const config = loadConfig({ WHARF_SEAL_KEY_FILE: file, WHARF_HOST_FILE: file })
   expect(config.WHARF_SEAL_KEY).toBe('sixteen-characters-or-more')
-  expect(config.unknown).toEqual(['WHARF_HOST_FILE'])
+  expect(config.misspelt).toEqual(['WHARF_HOST_FILE is not a setting of Wharf; did you mean WHARF_HOST?'])
   expect(() => loadConfig({ WHARF_SEAL_KEY_FILE: file, WHARF_SEAL_KEY: 'x' })).toThrow(/are both set/)
   expect(() => loadConfig({ WHARF_SEAL_KEY_FILE: join(dir, 'none') })).toThrow(/can be read/)
   const refusals: [string, RegExp][] = [
@@ -128,7 +138,37 @@ test('files move to the shared dir, and the rest stays in the data dir', () => {
 })
 
 test('a name that looks like a setting but is none is pointed out', () => {
-  expect(loadConfig({ WHARF_PROT: '80' }).unknown).toEqual(['WHARF_PROT'])
+  const { misspelt } = loadConfig({
+    WHARF_PROT: '80',
+    DATABSE_URL: 'x',
+    WHARF_ZZZ: '1',
+    PATH: '/bin',
+    POSTGRES_URL: 'x',
+  })
+  expect(misspelt).toEqual([
+    'WHARF_PROT is not a setting of Wharf; did you mean WHARF_PORT?',
+    'DATABSE_URL is not a setting of Wharf; did you mean DATABASE_URL?',
+    'WHARF_ZZZ is not a setting of Wharf; see .env.example',
+  ])
+})
+
+test('serve, doctor and config point it out alike', async () => {
+  const env = { WHARF_PROT: '80', WHARF_DATA_DIR: temporaryFolder() }
+  const words = 'WHARF_PROT is not a setting of Wharf; did you mean WHARF_PORT?'
+  const config = runWharf(['config'], env)
+  expect(await config.exited).toMatchObject({ code: 0 })
+  expect(config.output.err).toBe(`wharf: ${words}\n`)
+  expect(await examineInstallation(loadConfig(env))).toContainEqual(
+    expect.objectContaining({ message: words }),
+  )
+  const { output } = await serveWharf(env)
+  expect(output.out).toContain(words)
+})
+
+test('mails need an address for their links', () => {
+  const env = { SMTP_URL: 'smtp://mail.example.com' }
+  expect(() => loadConfig(env)).toThrow('SMTP_URL is set, so WHARF_PUBLIC_URL must be set too')
+  expect(loadConfig({ ...env, WHARF_PUBLIC_URL: 'https://w.example.com' }).SMTP_URL).toBe(env.SMTP_URL)
 })
 
 test('.env.example lists every setting, and nothing else', () => {
@@ -206,6 +246,15 @@ test('wharf health asks the server of the settings, whatever its port', async ()
   await health({})
   expect([process.exitCode, print.mock.lastCall?.[0]]).toEqual([
     1,
-    expect.stringContaining('127.0.0.1:1: no answer'),
+    expect.stringContaining('no Wharf answers at http://127.0.0.1:1 '),
   ])
+})
+
+test('what is shown of a default can be given back', () => {
+  for (const { name, value } of describeSettings({})) {
+    if (value === null || value === '(hidden)') continue
+    const given = loadConfig({ [name]: value }) as unknown as Record<string, unknown>
+    const usual = loadConfig({}) as unknown as Record<string, unknown>
+    expect(given[name], name).toEqual(usual[name])
+  }
 })

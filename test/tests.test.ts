@@ -31,6 +31,7 @@ const RULES: Rule[] = [
     never: /AbortSignal\.timeout/,
     because: 'it measures the machine',
     except: {
+      'support/until.ts': 'the common limit',
       'chaos/load.ts': 'a client gives up on a stalled instance and asks again; nothing fails by it',
     },
   },
@@ -53,6 +54,10 @@ const RULES: Rule[] = [
     never: /\bspawn\(/,
     because: 'spawnBound() leaves no process behind',
     except: { 'support/bound-process.ts': 'is spawnBound' },
+  },
+  {
+    never: /while \[ ! -e/,
+    because: 'a command outlives a killed server: it waits only while its own file is there, [ -e "$0" ] &&',
   },
 ]
 

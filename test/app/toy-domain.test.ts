@@ -74,7 +74,8 @@ function openToys(calls: string[]) {
 const toyRoutes =
   ({ ledger }: HttpDeps, toys: Toys): FastifyPluginAsync =>
   async (app) => {
-    app.post('/api/toys', { config: { access: 'project' } }, async ({ principal, body }, reply) => {
+    const schema = { body: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } }
+    app.post('/api/toys', { config: { access: 'project' }, schema }, async ({ principal, body }, reply) => {
       if (principal?.role !== 'project') throw new Error('the route takes keys of projects alone')
       const { name } = body as { name: string }
       const task_id = await ledger.transaction((tx) => toys.order(tx, principal.project.id, name))

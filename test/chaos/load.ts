@@ -23,7 +23,7 @@ interface Ask {
 }
 
 /** What a client that waits for a healthy server does not count as an answer. */
-const PASSING = new Set([408, 409, 429, 502, 503, 504, 507])
+const PASSING = new Set([408, 409, 423, 429, 502, 503, 504, 507])
 const ANSWER_MS = 30_000
 const RETRY_MS = 200
 const POLL_MS = 300
@@ -48,6 +48,7 @@ export class ChaosLoad {
   #over = false
   #clients: Promise<void>[] = []
   #agent!: { id: string; root: string }
+  readonly #left = new AbortController()
 
   constructor(cluster: Cluster, random: Random) {
     this.#cluster = cluster
@@ -80,6 +81,12 @@ export class ChaosLoad {
       ...repeat(2, () => this.#transfer()),
       ...repeat(3, () => this.#process()),
     ]
+    // Also when the test has failed: its addresses become those of other tests.
+    onTestFinished(async () => {
+      this.#over = true
+      this.#left.abort(new Unexpected('the test is over'))
+      await Promise.all(this.#clients)
+    })
   }
 
   /** No new work; resolves when all that was accepted has ended and every callback has arrived. */
@@ -211,8 +218,9 @@ export class ChaosLoad {
       ...(content !== undefined && { body: content }),
     }
     for (let last = ''; ; ) {
+      this.#left.signal.throwIfAborted()
       try {
-        const signal = AbortSignal.timeout(ANSWER_MS)
+        const signal = AbortSignal.any([AbortSignal.timeout(ANSWER_MS), this.#left.signal])
         const answer = await fetch(this.#cluster.address + path, { ...request, signal })
         const taken = Buffer.from(await answer.arrayBuffer())
         if (answer.ok) return { answer, taken }

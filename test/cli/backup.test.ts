@@ -103,7 +103,7 @@ describe.each(availableBackends())('a backup on %s', (name) => {
     await Promise.all([load(), load()])
     const made = await backup
     expect(made).toMatchObject({ code: 0 })
-    expect(made.out).toMatch(/^backed up to .*: \d+ rows of \d+ tables, \d+ files copied \(\S+ MB\)\n/)
+    expect(made.out).toMatch(/^backed up to .*: \d+ rows of \d+ tables, \d+ files copied \(\S+ [kM]B\)\n/)
     for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       const { mode } = statSync(join(folder, path))
       expect([path, mode & 0o077]).toEqual([path, 0])
@@ -276,7 +276,7 @@ describe.each(availableBackends())('with files in a bucket, on %s', (name) => {
     await expect(putBack(keyless, whole)).rejects.toThrow(/WHARF_SEAL_KEY must be the key/)
     await killedAt(['restore', whole], fresh.env, fresh.s3, 'PutObject')
     const listed = await command(['restore', join(folder, 'list')], fresh.env)
-    expect(listed.out).toMatch(/^1 files that the ledger names are not there, such as store exports\//m)
+    expect(listed.out).toMatch(/^1 file that the ledger names is not there, such as store exports\//m)
     await putBack(fresh.env, whole, { replace: true })
     const again = await serveHere(fresh.env)
     const anew = new ExportClient(again.ask, client.project)

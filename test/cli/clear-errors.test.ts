@@ -3,9 +3,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { warnOfFewFiles } from '../../src/app/ground/file-limit.ts'
 import { AgentState } from '../../src/carriers/swarm/agent/agent-state.ts'
 import { SwarmAuthority } from '../../src/carriers/swarm/identity/authority.ts'
-import { systemClock } from '../../src/kernel/index.ts'
+import { createLog, systemClock } from '../../src/kernel/index.ts'
 import { spawnBound } from '../support/bound-process.ts'
 import { fillDisk, smallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
@@ -189,4 +190,12 @@ test('a data folder on a full disk is called full, not in use', async () => {
   const command = wharf(['serve'], { WHARF_DATA_DIR: folder })
   await expectOneLine(command, [folder, 'make room'])
   expect(command.printed.text).not.toContain('another Wharf')
+})
+
+test('a limit of few open files is said at the start', () => {
+  const lines: string[] = []
+  const log = createLog({ level: 'warn', destination: { write: (line) => lines.push(line) } })
+  warnOfFewFiles(log, 65_536)
+  warnOfFewFiles(log, 256)
+  expect(lines).toEqual([expect.stringContaining('at most 256 files and connections')])
 })

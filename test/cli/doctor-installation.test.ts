@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -7,10 +7,12 @@ import { isAtLeast } from '../../src/app/doctor/finding.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { LedgerFacts } from '../../src/ledger/index.ts'
 import { availableBackends, openBackend } from '../support/backends.ts'
+import { ExportClient } from '../support/export-client.ts'
 import { Front } from '../support/front.ts'
-import { startHttp } from '../support/http.ts'
+import { newProject, startHttp } from '../support/http.ts'
 import { startRedis } from '../support/redis-server.ts'
-import { runWharf, temporaryFolder } from '../support/wharf-process.ts'
+import { until } from '../support/until.ts'
+import { runWharf, serveWharf, temporaryFolder } from '../support/wharf-process.ts'
 
 interface Found {
   level: string
@@ -24,14 +26,64 @@ async function examine(env: Record<string, string>, ...args: string[]) {
 }
 
 /** The findings as JSON, and how it ended. */
-async function findings(env: Record<string, string>) {
-  const { code, out, err } = await examine(env, '--json')
+async function findings(env: Record<string, string>, ...args: string[]) {
+  const { code, out, err } = await examine(env, '--json', ...args)
   expect(err).toBe('')
   const { findings: found } = JSON.parse(out) as { findings: Found[] }
   return { code, found, of: (check: string) => found.filter((one) => one.check === check) }
 }
 
+test('a key that opens no secret of the ledger is found before a start refuses it', async () => {
+  const env = { WHARF_DATA_DIR: temporaryFolder(), WHARF_ADMIN_TOKEN: 'a-token-for-this-test' }
+  const key = (byte: number) => ({ WHARF_SEAL_KEY: Buffer.alloc(32, byte).toString('base64') })
+  const server = await serveWharf({ ...env, ...key(1) })
+  server.child.kill('SIGTERM')
+  await server.exited
+  expect((await findings({ ...env, ...key(1) })).code).toBe(0)
+  for (const other of [key(2), {}]) {
+    const { code, of } = await findings({ ...env, ...other })
+    expect(code).toBe(1)
+    expect(of('settings')).toContainEqual(
+      expect.objectContaining({
+        level: 'fail',
+        message: expect.stringContaining('WHARF_SEAL_KEY is not the key'),
+      }),
+    )
+  }
+})
+
 describe.each(availableBackends())('on %s', (name) => {
+  test('--files reads every stored file, and names those that have other bytes or are gone', async () => {
+    const wharf = await startHttp(name)
+    const { key } = await newProject(wharf)
+    for (const file of ['sound', 'changed', 'gone'])
+      await wharf.ask('PUT', `/api/repository/${file}`, { key, body: `the bytes of ${file}` })
+    const client = new ExportClient(wharf.ask, await newProject(wharf))
+    const source_url = `${wharf.address}/samples/orders?rows=10`
+    await client.run({ source_url, keep_rows_hours: 1 })
+    const read = async () => (await findings(wharf.backend.env, '--files')).of('store')
+    expect((await read()).at(-1)).toMatchObject({
+      level: 'ok',
+      message: expect.stringMatching(/^5 files, .* all are/),
+    })
+    const folder = join(wharf.config.filesDir, 'files')
+    const blobs = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('.blob'),
+    )
+    const blobOf = (text: string) =>
+      blobs
+        .map((path) => join(folder, path))
+        .find((path) => readFileSync(path, 'utf8') === `the bytes of ${text}`) as string
+    writeFileSync(blobOf('changed'), 'the bytes of CHANGED')
+    rmSync(blobOf('gone'))
+    const found = (await read()).filter(({ level }) => level === 'fail').map(({ message }) => message)
+    expect(found).toEqual([
+      expect.stringMatching(/^5 files, .* 2 are not as they were stored$/),
+      expect.stringMatching(/: (it has other bytes|there is no file)/),
+      expect.stringMatching(/: (it has other bytes|there is no file)/),
+    ])
+  })
+
   test('an installation that runs is well, but for what it lacks', async () => {
     const wharf = await startHttp(name)
     const { code, of, found } = await findings(wharf.backend.env)
@@ -143,10 +195,25 @@ test('a Redis that keeps nothing, or drops things when it is full, is told of', 
     expect.stringMatching(/^Redis \d/),
     expect.stringContaining('maxmemory-policy is allkeys-lru'),
   ])
+  // A start says so once, as a line of the log, however many connections it opens.
+  const { output } = await serveWharf({ REDIS_URL: server.url })
+  const said = () => output.out.split('\n').filter((line) => line.includes('noeviction'))
+  await until('it is said', () => said().length > 0)
+  expect(said().map((line) => JSON.parse(line))).toMatchObject([{ level: 40, policy: 'allkeys-lru' }])
+  expect(output.err).not.toMatch(/evict/i)
 })
 
 const FACTS: LedgerFacts = {
-  ...{ version: '15.4', schema: 3, knownSchema: 3, aheadMs: 0, instances: [], lastBackup: null, unsafe: [] },
+  ...{
+    version: '15.4',
+    schema: 3,
+    knownSchema: 3,
+    aheadMs: 0,
+    instances: [],
+    seals: new Map(),
+    lastBackup: null,
+    unsafe: [],
+  },
   connections: { most: 97, used: 4 },
 }
 const scaledOut = loadConfig({ DATABASE_URL: 'postgres://db/wharf', REDIS_URL: 'redis://redis' })

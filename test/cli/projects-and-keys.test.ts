@@ -152,6 +152,15 @@ test('a command that reaches nothing says in one line what to give it', async ()
   await expect(command([...list, '--server', address], token)).rejects.toThrow(/check WHARF_ADMIN_TOKEN$/)
 })
 
+test('a day that is in no calendar is no end of a key', async () => {
+  for (const when of ['2027-02-30', '2027-02-30T10:00:00Z', '2027-13-01', 'soon']) {
+    const args = ['key', 'create', 'shop', '--name', 'k', '--expires', when]
+    const { exited, output } = runWharf(args, { WHARF_DATA_DIR: temporaryFolder() })
+    expect(await exited).toMatchObject({ code: 1 })
+    expect(output.err).toContain('It takes a time like 2030-01-01T00:00:00Z')
+  }
+})
+
 test('a server on all addresses is reached on loopback', () => {
   expect(loopbackOf('http://0.0.0.0:80')).toBe('http://127.0.0.1:80')
   expect(loopbackOf('http://[::]:80')).toBe('http://[::1]:80')

@@ -58,11 +58,15 @@ async function setup(count: number, main: string | undefined) {
     serveWharf({ ...env, WHARF_HOST: host, WHARF_SWARM_HOST: host }, [], version)
   const instances = new Map<string, Awaited<ReturnType<typeof start>>>()
   await Promise.all(hosts.map(async (host) => instances.set(host, await start(host, main ? { main } : {}))))
-  const [address, keeping] = [`${NETWORK}.4:${PORT}`, `${NETWORK}.5:${PORT}`]
-  const nginx = await startNginx({ address, keeping, upstream: hosts.map((host) => `${host}:${PORT}`) })
+  const [plain, keeping] = [`${NETWORK}.4:${PORT}`, `${NETWORK}.5:${PORT}`]
+  const nginx = await startNginx({
+    address: plain,
+    keeping,
+    upstream: hosts.map((host) => `${host}:${PORT}`),
+  })
   return {
     nginx,
-    addresses: [`http://${address}`, `http://${keeping}`] as [string, string],
+    addresses: { plain: `http://${plain}`, keeping: `http://${keeping}` },
     openLedger: () =>
       empty ? openPostgresLedger(empty.url, silentLog, { connections: 1 }) : backend.openLedger(),
     hosts,

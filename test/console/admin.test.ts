@@ -45,8 +45,8 @@ describeConsole('administration', (bench) => {
     }
     await hers.close()
 
-    await page.getByRole('spinbutton', { name: /Rows per day/ }).fill('500')
-    await page.getByRole('spinbutton', { name: /Rows per day/ }).press('Enter')
+    await page.getByRole('textbox', { name: /Rows per day/ }).fill('500')
+    await page.getByRole('textbox', { name: /Rows per day/ }).press('Enter')
     await until('the limit is known', async () => {
       const details = await ask(`/api/projects/${who.project_id}`, bench.wharf.adminToken)
       const { quotas } = (await details.json()) as { quotas: { quota: string; limit: number }[] }
@@ -55,6 +55,50 @@ describeConsole('administration', (bench) => {
     await page.getByRole('button', { name: 'End key: Anna' }).click()
     await page.locator('.ant-popconfirm').getByRole('button', { name: 'End key' }).click()
     await until('the key has ended', async () => (await ask('/api/session', key)).status === 401)
+  })
+
+  test('a limit that is emptied is what the installation allows, and what is no number stays as it was typed', async () => {
+    const { project_id: id } = (await (await ask('/api/session', bench.wharf.demoKey)).json()) as {
+      project_id: string
+    }
+    const limits = async () => {
+      const answer = await ask(`/api/projects/${id}`, bench.wharf.adminToken)
+      const { quotas } = (await answer.json()) as { quotas: { quota: string; limit: number | null }[] }
+      return new Map(quotas.map(({ quota, limit }) => [quota, limit]))
+    }
+    const first = await limits()
+    const page = await bench.visit({ key: bench.wharf.adminToken, path: `/admin/projects/${id}` })
+    for (const [quota, limit] of first) {
+      const field = page.locator(`#quota-${quota}`)
+      if (limit === null) await expect.poll(() => field.inputValue(), { message: quota }).toBe('')
+      await field.fill('1234')
+      await field.press('Enter')
+      await until(`${quota} is limited`, async () => ((await limits()).get(quota) ?? 0) >= 1_234)
+      const save = page.locator('.admin-quota', { has: field }).getByRole('button', { name: 'Save' })
+      await expect.poll(() => save.isDisabled()).toBe(true)
+      await field.fill('')
+      await field.press('Tab')
+      await expect.poll(() => field.inputValue(), { message: quota }).toBe('')
+      const sent = page.waitForRequest((request) => request.method() === 'PUT')
+      await save.click()
+      expect((await sent).postDataJSON()).toEqual({ quotas: { [quota]: null } })
+      await until(`${quota} is as before`, async () => (await limits()).get(quota) === limit)
+      if (limit !== null) await expect.poll(() => field.inputValue(), { message: quota }).not.toBe('')
+    }
+    const field = page.locator('#quota-rows_per_day')
+    const save = page.locator('.admin-quota', { has: field }).getByRole('button', { name: 'Save' })
+    for (const wrong of ['-3', '1e3', '1.6', 'abc']) {
+      await field.fill(wrong)
+      await page.getByText('A whole number, 0 or more').waitFor()
+      await field.press('Enter')
+      await field.press('Tab')
+      await expect.poll(() => field.inputValue()).toBe(wrong)
+      await expect.poll(() => save.isDisabled(), { message: wrong }).toBe(true)
+    }
+    expect(await seriousFaults(page)).toEqual([])
+    await field.fill('１2,345')
+    await save.click()
+    await until('it is what was meant', async () => (await limits()).get('rows_per_day') === 12_345)
   })
 
   test('a callback that failed is sent again, and the audit log says who did what', async () => {
@@ -91,6 +135,6 @@ describeConsole('administration', (bench) => {
       expect(await seriousFaults(page), part).toEqual([])
     }
     await page.goto(`${bench.wharf.address}/admin/audit?action=session.started`)
-    await page.getByRole('cell', { name: 'session.started' }).first().waitFor()
+    await page.getByRole('cell', { name: '登录', exact: true }).first().waitFor()
   })
 })

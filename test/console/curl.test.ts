@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { curlOf } from '../../console/src/api/export-drafts.ts'
-import { toRequest, writeRequest } from '../../console/src/pages/exports/make/to-request.ts'
+import { toRequest, writeRequest } from '../../console/src/pages/exports/make/request/to-request.ts'
 
 test('a request copied as curl says the same in a shell, whatever is in it, and holds no key', () => {
   const title = `it's "quoted" $HOME \`x\` \\ 汉`

@@ -1,10 +1,15 @@
 import { Compile } from 'typebox/compile'
 import { describe, expect, test } from 'vitest'
-import { type DraftFields, withoutSecrets } from '../../console/src/pages/exports/make/draft-fields.ts'
-import { fieldOfPath } from '../../console/src/pages/exports/make/field-of-path.ts'
-import { fromRequest } from '../../console/src/pages/exports/make/from-request.ts'
-import { toRequest, writeRequest } from '../../console/src/pages/exports/make/to-request.ts'
+import {
+  type DraftFields,
+  withoutSecrets,
+} from '../../console/src/pages/exports/make/request/draft-fields.ts'
+import { fieldOfPath } from '../../console/src/pages/exports/make/request/field-of-path.ts'
+import { fixedDates, withWords } from '../../console/src/pages/exports/make/request/fixed-dates.ts'
+import { fromRequest } from '../../console/src/pages/exports/make/request/from-request.ts'
+import { toRequest, writeRequest } from '../../console/src/pages/exports/make/request/to-request.ts'
 import { fromSchedule, toSchedule } from '../../console/src/pages/exports/saved/schedule-model.ts'
+import { fillNow } from '../../src/exports/saved/fill-request.ts'
 import { hideSecrets } from '../../src/exports/saved/hide-secrets.ts'
 import { keepSecrets } from '../../src/exports/saved/keep-secrets.ts'
 import { ExportRequestBody } from '../../src/http/routes/exports/export-schemas.ts'
@@ -24,6 +29,42 @@ function unchanged(request: Record<string, unknown>): unknown {
 }
 
 const url = 'https://shop.example/orders'
+
+describe('dates that stay what they are', () => {
+  const asked = Date.parse('2026-11-17T12:00:00')
+  const fields: DraftFields = {
+    kind: 'address',
+    type: 'excel',
+    source_url: `${url}/2026-10-01?to=2026-10-31&id=2026-10-019&day={{today}}`,
+    title: 'Orders 2026-10, since 2020-05-05',
+    file_name: 'orders-2026-10',
+    others: { callback: 'https://a.example/2026-10-01' },
+  }
+
+  test('are found where words would be filled in, with the word that they were on the day of the request', () => {
+    expect(fixedDates(fields, asked)).toEqual([
+      { date: '2020-05-05', word: null },
+      { date: '2026-10', word: 'last_month' },
+      { date: '2026-10-01', word: 'last_month.start' },
+      { date: '2026-10-31', word: 'last_month.end' },
+    ])
+    expect(
+      fixedDates({ kind: 'address', type: 'csv', source_url: `${url}?m={{last_month}}` }, asked),
+    ).toEqual([])
+  })
+
+  test('become words, and the server fills in the same dates on that day', () => {
+    const words = { ...fields, ...withWords(fields, fixedDates(fields, asked)) }
+    expect(words.source_url).toContain('/{{last_month.start}}?to={{last_month.end}}&id=2026-10-019&')
+    const { parameters, ...request } = toRequest(words, '', null) as { parameters: object }
+    expect(parameters).toEqual({})
+    const when = { at: asked, timezone: 'UTC' }
+    const before = toRequest(fields, '', null) as { parameters: object }
+    expect(fillNow({ ...request, parameters: {} }, when)).toEqual(
+      fillNow({ ...before, parameters: {} }, when),
+    )
+  })
+})
 
 describe('a request through the form', () => {
   test.each<Record<string, unknown>>([

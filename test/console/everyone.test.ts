@@ -83,8 +83,8 @@ describeConsole('for everyone', (bench) => {
   }
 
   test.each([
-    { colorScheme: 'light', locale: 'en-US', title: 'Sign in to Wharf' },
-    { colorScheme: 'dark', locale: 'zh-CN', title: '登录 Wharf' },
+    { colorScheme: 'light', locale: 'en-US', reducedMotion: 'no-preference', title: 'Sign in to Wharf' },
+    { colorScheme: 'dark', locale: 'zh-CN', reducedMotion: 'reduce', title: '登录 Wharf' },
   ] as const)('no page has a serious fault, in the $colorScheme, for $locale', async (given) => {
     finished ?? (await makeExports())
     const signIn = await bench.visit(given)

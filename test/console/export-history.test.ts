@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ExportHistoryItem } from '../../console/src/api/exports.ts'
-import { historyEntries } from '../../console/src/pages/exports/history-entries.ts'
+import { historyEntries } from '../../console/src/pages/exports/detail/history-entries.ts'
 
 let seq = 0
 const event = (second: number, type: string, more: Partial<ExportHistoryItem> = {}): ExportHistoryItem => ({

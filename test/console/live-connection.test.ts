@@ -9,11 +9,15 @@ class FakeServer {
   seq = 5
   status = 200
 
-  fetch = async (path: string): Promise<Response> => {
+  fetch = async (path: string, { signal }: RequestInit = {}): Promise<Response> => {
     this.asked.push(path)
     if (this.status !== 200) return Response.json({ code: 'X', detail: 'x' }, { status: this.status })
     if (path === '/api/session') return Response.json({ role: 'admin', seq: this.seq })
-    return new Response(new ReadableStream({ start: (stream) => void this.streams.push(stream) }))
+    const start = (stream: ReadableStreamDefaultController<Uint8Array>) => {
+      this.streams.push(stream)
+      signal?.addEventListener('abort', () => stream.error(signal.reason))
+    }
+    return new Response(new ReadableStream({ start }))
   }
 
   tell(event: { seq: number; prev_seq: number; type?: string }, cut = 0): void {
@@ -91,6 +95,21 @@ describe('the line to the server', () => {
     await until('it is live again', () => connection.link.get() === 'live')
     expect(server.asked.at(-1)).toBe('/api/events?after=2')
     expect(snapshots).toBe(2)
+  })
+
+  test('a browser that loses its network shows it at once, and stays offline until the server answers', async () => {
+    void connection.run()
+    await until('it is live', () => connection.link.get() === 'live')
+    server.status = 503
+    window.dispatchEvent(new Event('offline'))
+    await until('it is offline', () => connection.link.get() === 'offline')
+    const asked = server.asked.length
+    connection.tryNow()
+    await until('it has asked again', () => server.asked.length > asked)
+    expect(connection.link.get()).toBe('offline')
+    server.status = 200
+    window.dispatchEvent(new Event('online'))
+    await until('it is live again', () => connection.link.get() === 'live')
   })
 
   test('a session that is refused ends it, and leads back to signing in', async () => {

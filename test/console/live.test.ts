@@ -41,7 +41,7 @@ describeConsole('what a page shows', (bench) => {
     await bench.wharf.kill()
     await page.locator('[data-link="offline"]').waitFor()
     await page.getByRole('link', { name: 'Transfers' }).click()
-    await page.locator('main .page-loading').waitFor()
+    await page.getByText('This goes on by itself as soon as the server answers').waitFor()
     await bench.wharf.start()
     await page.getByRole('heading', { name: 'Transfers' }).waitFor()
     await page.getByText('No deliveries yet').waitFor()

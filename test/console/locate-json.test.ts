@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { locateJson } from '../../console/src/pages/exports/locate-json.ts'
+import { locateJson } from '../../console/src/pages/exports/sheet/locate-json.ts'
 
 const TEXT = `{ "ceil": [ {"name": "a \\"]", "title": "A"},
   {"title": "Money", "children": [{"name": "b", "type": "colour"}, 12.50 ]} ], "row": [] }`

@@ -186,6 +186,50 @@ describeConsole('making exports', (bench) => {
     expect(page.url()).not.toContain(task)
   })
 
+  test('an admin saves an export of any project there, with the words for its dates, and is warned of dates that stay', async () => {
+    const key = bench.wharf.adminToken
+    const { project_id, api_key } = await api('POST', '/api/projects', { key, body: { name: 'words' } })
+    const own = { key: String(api_key) }
+    const source_url = `${bench.wharf.address}/samples/orders?rows=5&from=`
+    const start = async (body: object) => (await api('POST', '/api/exports', { ...own, body })).task_id
+    const kept = async (name: string) =>
+      (await api('GET', `/api/saved-exports/${name}`, own)) as { request: { source_url: string } }
+
+    const written = await start({ source_url: `${source_url}{{last_month.start}}`, parameters: {} })
+    const page = await bench.visit({ key, path: `/exports/${written}` })
+    await page.locator('.project-choice-name', { hasText: 'words' }).waitFor()
+    await page.getByRole('button', { name: 'Run again' }).click()
+    await page.getByRole('menuitem', { name: 'With the dates of today' }).waitFor()
+    await page.getByRole('menuitem', { name: 'For the same dates' }).click()
+    await page.waitForURL((url) => !url.pathname.endsWith(String(written)))
+    await page.getByText('Done', { exact: true }).first().waitFor()
+
+    const saveMonthly = async (name: string) => {
+      await page.getByRole('button', { name: 'Save as…' }).click()
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await page.getByRole('combobox', { name: 'Runs', exact: true }).click()
+      await page.getByTitle('Every month', { exact: true }).click()
+    }
+    const save = () => page.getByRole('button', { name: 'Save', exact: true }).click()
+    await saveMonthly('monthly-words')
+    await expect.poll(() => page.getByRole('button', { name: 'Replace by words' }).count()).toBe(0)
+    await save()
+    await page.getByText(/^On day 1 of every month/).waitFor()
+    expect((await kept('monthly-words')).request.source_url).toBe(`${source_url}{{last_month.start}}`)
+
+    const [year = 0, month = 0] = [new Date().getFullYear(), new Date().getMonth()]
+    const date = new Date(Date.UTC(year, month - 1, 1)).toISOString().slice(0, 10)
+    const fixed = await start({ source_url: `${source_url}${date}`, project_id })
+    await page.goto(`${bench.wharf.address}/exports/${fixed}`)
+    await saveMonthly('monthly-fixed')
+    await page.getByText(`Every run would ask for the same dates: ${date}`).waitFor()
+    await page.getByRole('button', { name: 'Replace by words' }).click()
+    await page.getByText('Every run would ask').waitFor({ state: 'detached' })
+    await save()
+    await page.getByText(/^On day 1 of every month/).waitFor()
+    expect((await kept('monthly-fixed')).request.source_url).toBe(`${source_url}{{last_month.start}}`)
+  })
+
   test('rows of a database are exported by form, from a connection that the project was granted', async () => {
     const path = join(bench.wharf.dataDir, 'shop.db')
     const database = new DatabaseSync(path)

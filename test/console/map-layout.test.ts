@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cellAt, layOut } from '../../console/src/pages/transfers/map-layout.ts'
+import { cellAt, layOut } from '../../console/src/pages/transfers/job/map-layout.ts'
 
 describe('the map of targets', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseAccounts } from '../../console/src/pages/runs/parse-accounts.ts'
+import { parseAccounts } from '../../console/src/pages/runs/edit/parse-accounts.ts'
 
 describe('pasted accounts', () => {
   test('blanks, tabs, commas and semicolons part a handle from its address', () => {

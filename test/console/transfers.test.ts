@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
-import { layOut } from '../../console/src/pages/transfers/map-layout.ts'
+import { layOut } from '../../console/src/pages/transfers/job/map-layout.ts'
 import { Agent } from '../../src/carriers/swarm/agent/index.ts'
 import { systemClock } from '../../src/kernel/index.ts'
 import { agentOptions } from '../support/agents.ts'
@@ -141,6 +141,9 @@ describeConsole(
           name: /The directory is outside the directories that the agent may write to 203/,
         })
         .waitFor()
+      const admin = await bench.visit({ key: bench.wharf.adminToken, path: '/overview' })
+      const failure = admin.locator('.overview-noticed li', { hasText: 'refused.bin' })
+      await failure.getByText('1 of 1 hosts failed: The directory is outside').waitFor()
     })
 
     test('five thousand targets are a map that can be read, filtered and pointed at', async () => {

@@ -1,9 +1,26 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { readConsole } from '../../scripts/console-imports.ts'
 import { FINDING_KINDS } from '../../src/app/doctor/finding.ts'
+import { AUDIT_ACTIONS, AUDIT_FIELDS } from '../../src/http/auth/audit-trail.ts'
 import { ERRORS } from '../../src/kernel/index.ts'
 
 type Words = { [name: string]: string | Words }
+
+const CONSOLE = fileURLToPath(new URL('../../console/src/', import.meta.url))
+/** These decide by a code, and show none. */
+const KNOWS_CODES = ['items.push({ error: { code: error.code } })', 'title={t(']
+
+/** The right column of the table of words in docs/console.md, as far as a pattern finds it. */
+const NOT_SAID: [RegExp, string][] = [
+  [/\bledger\b|账本/i, 'database, 数据库'],
+  [/\bFor whom\b/, 'Operator'],
+  [/\bTook\b(?! longer)/, 'Duration'],
+  [/^Try again$|再试一次/, 'Retry, 重试'],
+  [/\bRuns at once\b|同时运行数/, 'Concurrent runs, 最大并发'],
+  [/先到先得|终止|请求时间|动作/, 'see docs/console.md'],
+]
 
 const FOLDER = new URL('../../console/src/i18n/', import.meta.url)
 const files = readdirSync(new URL('en/', FOLDER)).filter((name) => name.endsWith('.json'))
@@ -47,6 +64,33 @@ describe('the words of the console', () => {
   test('every code of the server has its sentence, and no sentence is without its code', () => {
     for (const language of ['en', 'zh'] as const)
       expect(Object.keys(read(language, 'errors.json')).sort()).toEqual(Object.keys(ERRORS).sort())
+  })
+
+  test('every deed of the audit log, and every field that it shows, has its words', () => {
+    for (const language of ['en', 'zh'] as const) {
+      const { deed, field } = read(language, 'admin.json').audit as { deed: Words; field: Words }
+      expect(Object.keys(deed).sort()).toEqual(AUDIT_ACTIONS.map((name) => name.replace('.', '_')).sort())
+      expect(Object.keys(field)).toEqual(expect.arrayContaining([...AUDIT_FIELDS]))
+    }
+  })
+
+  test('no page shows the code or the message of an error by other means than the sentence for it', () => {
+    const told =
+      /\b(?:error|failing|failure|trouble|problem|waiting_for|away|why)\)?[?!]?\.(?:message|code)\b(?! ?===)|\b(?:error|failing): \{ (?:code|message)[,} ]/
+    const shown = [...readConsole(CONSOLE)]
+      .filter(([path]) => path.endsWith('.tsx'))
+      .flatMap(([path, text]) => text.split('\n').map((line) => `${path}: ${line.trim()}`))
+      .filter((line) => told.test(line) && !KNOWS_CODES.some((known) => line.includes(known)))
+    expect(shown).toEqual([])
+  })
+
+  test.each(NOT_SAID)('%s is said in no sentence: %s', (word, instead) => {
+    const said = files.flatMap((file) =>
+      (['en', 'zh'] as const).flatMap((language) =>
+        texts(read(language, file)).filter((text) => word.test(text)),
+      ),
+    )
+    expect(said, instead).toEqual([])
   })
 
   test('everything that the doctor can find has its sentence', () => {

@@ -27,6 +27,16 @@ async function scrape(): Promise<Scrape> {
   return new Scrape(await (await ask('GET', '/metrics', { key: ADMIN_TOKEN })).text())
 }
 
+test('every kind of job is named, here and among the spans', async () => {
+  const { engine } = await startHttp()
+  const kinds = engine.kinds.map(({ name }) => name).sort()
+  const [, listed = ''] = /`kind` is a kind of job \(([^)]*)\)/.exec(page) ?? []
+  expect(quoted(listed).sort()).toEqual(kinds)
+  const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const spans = [...operations.matchAll(/`job ([\w-]+)`/g)].map(([, kind]) => kind)
+  expect(spans.sort()).toEqual(kinds)
+})
+
 test('every metric is documented with its type, and every documented one exists', async () => {
   const { types } = await scrape()
   expect(documented.map(({ name, type }) => [name, type]).sort()).toEqual([...types].sort())

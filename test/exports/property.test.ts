@@ -139,6 +139,8 @@ function expectedCell(type: Type, value: SpoolValue): Expected {
       const date = instantOf(digits)
       if (!date) break
       if (type === 'date') date.setUTCHours(0, 0, 0, 0)
+      // No column has a format that shows fractions, and what is not shown must not round the rest up.
+      date.setUTCMilliseconds(0)
       return { type: 'd', value: { date: date.toISOString() } }
     }
     case 'boolean':

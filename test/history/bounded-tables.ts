@@ -10,6 +10,7 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   'sessions',
   'lanes',
   'lane_turns',
+  'lane_queue',
   'lane_shares',
   // One row per project, or per project and quota.
   'project_usage',
@@ -33,4 +34,6 @@ export const BOUNDED_TABLES: ReadonlySet<string> = new Set([
   'disk_reservations',
   // A row per kind of work and quarter of an hour, for a month.
   'ended_spans',
+  // Emptied after a minute, and empty while Redis answers.
+  'bus_mail',
 ])

@@ -163,9 +163,11 @@ export class MixedLoad {
       `from=2026-01-01T00:00:00Z&to=${new Date().toISOString()}`,
       'total=true',
       'total=true&status=failed',
+      `total=true&status=failed&ended_from=${new Date().toISOString()}`,
     ])
       await this.#pages(`${list}?limit=20&${filter}`)
-    for (const filter of ['', ...statuses, 'sort=created', 'total=true'])
+    const ended = `status=failed&ended_from=${new Date().toISOString()}`
+    for (const filter of ['', ...statuses, 'sort=created', 'total=true', `total=true&${ended}`])
       await this.#pages(`/api/exports?limit=20&${filter}`, ADMIN_TOKEN)
     for (const prefix of ['', 'operator-1'])
       await this.#json('GET', `/api/projects/${this.#project.id}/operators?prefix=${prefix}`)

@@ -18,11 +18,27 @@ interface Node {
 /** Rows that a statement may look at in one table; it is far above any page of a list and far below the history. */
 const MOST_ROWS = 2_000
 
+/** What a part of a plan did with one table. */
+interface Scan {
+  type: string
+  table: string
+  rows: number
+}
+
+/** Goes through a table that grows with finished work, or through much of one. */
+function readsHistory({ type, table, rows }: Scan): boolean {
+  return (type === 'Seq Scan' || rows > MOST_ROWS) && !BOUNDED_TABLES.has(table)
+}
+
 /**
  * Carries statements out with the parameters they had, each in a transaction that is rolled back. The server reports how
  * it went about them and about what triggers and functions did inside.
  */
-export async function carryOutOnPostgres(url: string, statements: Statement[]): Promise<Carried[]> {
+export async function carryOutOnPostgres(
+  url: string,
+  statements: Statement[],
+  isDear: (scan: Scan) => boolean = readsHistory,
+): Promise<Carried[]> {
   const client = new pg.Client({ connectionString: url })
   const plans: Node[] = []
   client.on('notice', ({ message }) => {
@@ -45,7 +61,7 @@ export async function carryOutOnPostgres(url: string, statements: Statement[]): 
       await client.query(statement.sql, [...statement.parameters]).catch(() => undefined)
       await client.query('rollback')
       const pages = plans.reduce((sum, plan) => sum + pagesOf(plan), 0)
-      carried.push({ ...statement, scans: plans.flatMap(scansIn), pages })
+      carried.push({ ...statement, scans: plans.flatMap((plan) => scansIn(plan, isDear)), pages })
     }
     return carried
   } finally {
@@ -53,17 +69,16 @@ export async function carryOutOnPostgres(url: string, statements: Statement[]): 
   }
 }
 
-function scansIn(node: Node): string[] {
+function scansIn(node: Node, isDear: (scan: Scan) => boolean): string[] {
   const { 'Node Type': type, 'Relation Name': table, 'Index Name': index } = node
   const passed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
   const rows = ((node['Actual Rows'] ?? 0) + passed) * (node['Actual Loops'] ?? 1)
-  const isScan = type === 'Seq Scan' || (/Scan/.test(type) && rows > MOST_ROWS)
   const name = table ?? index
   const own =
-    isScan && name && !BOUNDED_TABLES.has(name)
+    /Scan/.test(type) && name && isDear({ type, table: name, rows })
       ? [`${type} on ${name}${table && index ? ` using ${index}` : ''}, ${rows} rows`]
       : []
-  return [...own, ...(node.Plans ?? []).flatMap(scansIn)]
+  return [...own, ...(node.Plans ?? []).flatMap((inner) => scansIn(inner, isDear))]
 }
 
 function pagesOf(plan: Node): number {

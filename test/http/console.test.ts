@@ -75,6 +75,7 @@ test('a key can ask whose it is, and where the event log stands', async () => {
     project_id: project.id,
     project_name: 'test',
     scopes: ['all'],
+    key_id: expect.any(String),
     seq: expect.any(Number),
     // What only a signed-in browser has.
     session_id: null,

@@ -42,6 +42,8 @@ async function tried({ ask }: Wharf, { method, path }: Route, ids: Record<string
   const isProblem =
     method !== 'HEAD' && answer.headers.get('content-type')?.startsWith('application/problem+json')
   const problem = isProblem ? ((await answer.json()) as { code: string; detail: string }) : undefined
+  // Unless asked for Chinese; what the caller has sent may be repeated.
+  expect(problem?.detail ?? '', `${method} ${path}`).not.toMatch(/\p{Script=Han}/u)
   if (!isProblem) await answer.body?.cancel()
   return { status: answer.status, code: problem?.code, detail: problem?.detail }
 }
@@ -61,6 +63,29 @@ test('[no-key] without a key only these routes answer', async () => {
     'OPTIONS /api/uploads',
     'POST /api/session',
   ])
+})
+
+test('a method that an address does not take is answered with those that it takes', async () => {
+  const wharf = await startHttp()
+  const routes = await routesOf(wharf)
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+  for (const [path, here] of Map.groupBy(routes, (route) => route.path)) {
+    const taken = here.map(({ method }) => method)
+    // Another route may have a parameter where this one has a word.
+    const form = (other: string) => new RegExp(`^${other.replace(/\{\w+\}/g, '[^/]+')}$`)
+    const others = routes.filter((route) => form(route.path).test(fill(path, {})))
+    for (const method of methods.filter((one) => !others.some((route) => route.method === one))) {
+      const answer = await wharf.ask(method, fill(path, {}))
+      const name = `${method} ${path}`
+      expect(answer.status, name).toBe(405)
+      const allowed = answer.headers.get('allow')?.split(', ') ?? []
+      expect(allowed, name).toEqual(expect.arrayContaining(taken))
+      expect(allowed, name).not.toContain(method)
+      expect(await answer.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED', methods: allowed })
+    }
+  }
+  for (const path of ['/nowhere', '/api/exports/a/b/c/d'])
+    expect((await wharf.ask('DELETE', path)).status, path).toBe(404)
 })
 
 test('[scope] no key does on any route what its scopes do not say', async () => {

@@ -56,8 +56,8 @@ test.each([
   [
     'an unknown method',
     request('PROPFIND /api/projects HTTP/1.1', 'Host: x', `Authorization: Bearer ${ADMIN_TOKEN}`),
-    404,
-    'NOT_FOUND',
+    405,
+    'METHOD_NOT_ALLOWED',
   ],
   ['an upgrade to a WebSocket that is none', upgradeHead('/api/projects'), 404, 'NOT_FOUND'],
   ['an agent without a pass', upgradeHead('/ws/agent'), 401, 'UNAUTHENTICATED'],

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { OwnAddress, ownOrigins, warnOfUnknownAddress } from '../../src/app/ground/public-address.ts'
+import { OwnAddress, warnOfUnknownAddress } from '../../src/app/ground/public-address.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { ExportView } from '../../src/exports/index.ts'
 import { TrustedProxies } from '../../src/http/auth/index.ts'
@@ -68,19 +68,36 @@ test('a start on a foreign address without a public one warns in one line', () =
   expect(warned({ WHARF_HOST: '0.0.0.0', WHARF_TRUST_PROXY: 'private' })).toEqual([])
 })
 
-test('the samples have every name of the server, and no other', () => {
-  const names = (env: Record<string, string>, listening: string) => [
-    ...ownOrigins(loadConfig(env), listening),
-  ]
-  expect(names({}, 'http://127.0.0.1:8080')).toEqual(['http://127.0.0.1:8080', 'http://localhost:8080'])
-  const all = names(
-    { WHARF_HOST: '0.0.0.0', WHARF_PUBLIC_URL: 'https://w.example.com/x' },
-    'http://0.0.0.0:81',
-  )
-  expect(all).toEqual(
-    expect.arrayContaining(['http://127.0.0.1:81', 'http://localhost:81', 'https://w.example.com']),
-  )
-  expect(names({ WHARF_HOST: '10.0.0.5' }, 'http://10.0.0.5:80')).toEqual(['http://10.0.0.5'])
+test('the samples have every name of the server, no other, and are asked where it listens', () => {
+  const asked = (env: Record<string, string>, listening: string | undefined, url: string) => {
+    const address = new OwnAddress(loadConfig(env))
+    address.current = listening
+    return address.ownSample(new URL(url))?.href
+  }
+  const own = 'http://127.0.0.1:81/samples/orders?rows=3'
+  for (const name of ['127.0.0.1', 'localhost'])
+    expect(asked({}, 'http://127.0.0.1:81', `http://${name}:81/samples/orders?rows=3`)).toBe(own)
+  const everywhere = { WHARF_HOST: '0.0.0.0', WHARF_PUBLIC_URL: 'https://w.example.com/x/' }
+  for (const base of ['http://127.0.0.1:81', 'http://localhost:81', 'https://w.example.com/x'])
+    expect(asked(everywhere, 'http://0.0.0.0:81', `${base}/samples/orders?rows=3`)).toBe(own)
+  expect(asked({ WHARF_HOST: '0.0.0.0', WHARF_PORT: '81' }, undefined, own)).toBe(own)
+  for (const other of [
+    'https://w.example.com/samples/orders',
+    'https://w.example.com/x/api/exports',
+    'https://w.example.com/x/samples/../api/exports',
+    'https://w.example.com.evil.example/x/samples/orders',
+    'http://w.example.com/x/samples/orders',
+    'http://127.0.0.1:82/samples/orders',
+    'http://127.0.0.1:81/api/exports',
+  ])
+    expect([other, asked(everywhere, 'http://0.0.0.0:81', other)]).toEqual([other, undefined])
+})
+
+test('an export of the samples under a public name that leads nowhere from here succeeds', async () => {
+  const { client } = await startExports('embedded', {
+    env: { WHARF_PUBLIC_URL: 'https://wharf.invalid/files', WHARF_ALLOW_HOSTS: '' },
+  })
+  await client.run({ source_url: 'https://wharf.invalid/files/samples/orders?rows=3' })
 })
 
 test('links follow the address that the caller used, and a callback has none where nobody knows it', async () => {

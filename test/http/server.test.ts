@@ -14,7 +14,7 @@ test('every mistake in a request gets a problem document that says what is wrong
       /Bearer KEY/,
     ],
     [ask('GET', '/nowhere'), 404, 'NOT_FOUND', /GET \/nowhere/],
-    [ask('PATCH', '/api/projects', { key: ADMIN_TOKEN, body: {} }), 404, 'NOT_FOUND', /PATCH/],
+    [ask('PATCH', '/api/projects', { key: ADMIN_TOKEN, body: {} }), 405, 'METHOD_NOT_ALLOWED', /PATCH.*POST/],
     [ask('POST', '/api/projects', { key: ADMIN_TOKEN, body: '{"name": ' }), 400, 'BODY_NOT_JSON', /JSON/],
     [ask('POST', '/api/projects', { key: ADMIN_TOKEN, body: {} }), 400, 'REQUEST_INVALID', /name/],
     [

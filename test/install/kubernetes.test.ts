@@ -124,6 +124,8 @@ test('the manifests belong together: selectors, ports, the disruption budget and
     expect(ports).toContain(container[probe].httpGet.port)
   const mounted = container.volumeMounts.map(({ name }: { name: string }) => name)
   expect(spec.template.spec.volumes.map(({ name }: { name: string }) => name)).toEqual(mounted)
+  // Otherwise a Service named wharf is WHARF_PORT=tcp://… in the pods' environment.
+  expect(spec.template.spec.enableServiceLinks).toBe(false)
   for (const from of container.envFrom)
     expect((from.configMapRef ?? from.secretRef).name).toBe(
       (from.configMapRef ? one('ConfigMap') : secret).metadata.name,

@@ -10,6 +10,7 @@ import { temporaryFolder } from '../support/wharf-process.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown> & {
   dependencies: Record<string, string>
+  scripts: Record<string, string>
 }
 
 /** What a production install on this kind of machine brings: no development dependencies, nothing for other platforms. */
@@ -41,7 +42,8 @@ test('the package has docs, proto and deploy, and nothing of tests and benchmark
     '.env.example',
   ])
     expect([...folders]).toContain(wanted)
-  for (const never of ['bench', 'test', 'console', 'src', 'scripts'])
+  // compose.yaml builds an image, for which the package has no sources.
+  for (const never of ['bench', 'test', 'console', 'src', 'scripts', 'compose.yaml'])
     expect([...folders]).not.toContain(never)
 })
 
@@ -49,6 +51,8 @@ test('the manifest can be published, needs Node 24, and installs at most 190 pac
   expect(manifest).toMatchObject({ name: '@wharf/server', engines: { node: '>=24' } })
   expect(manifest.private).toBeUndefined()
   expect(manifest.optionalDependencies).toBeUndefined()
+  const hooks = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare', 'postprepare']
+  expect(hooks.filter((hook) => hook in manifest.scripts)).toEqual([])
   expect(production.length).toBeLessThanOrEqual(190)
 })
 

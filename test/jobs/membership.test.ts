@@ -51,6 +51,20 @@ describe.each(availableBackends())('on %s', (name) => {
     expect(await present()).toEqual([first.instance])
   })
 
+  test('one that may only run alone is refused beside another, and not by its own predecessor', async () => {
+    const { make, present } = await setup(name)
+    const sharedDir = temporaryFolder()
+    const dataDir = temporaryFolder()
+    const first = make({ sharedDir, dataDir })
+    await first.join()
+    await expect(make({ sharedDir, sole: true }).join()).rejects.toMatchObject({
+      code: 'SINGLE_INSTANCE',
+      message: expect.stringContaining('set the same REDIS_URL on each of them'),
+    })
+    expect(await present()).toEqual([first.instance])
+    await make({ sharedDir, dataDir, sole: true }).join()
+  })
+
   test('of two that start together one is let in', async () => {
     const { make, present } = await setup(name)
     const ends = await Promise.allSettled([make().join(), make().join(), make().join()])

@@ -98,14 +98,15 @@ describe.runIf(scaled)('Redis away', () => {
     const accepted = await submit(a, 'work')
     redis.goOn()
     await advance(3_600_000)
+    // One that was taken from the ledger before the time went on has lost its lease by that, and begins once more.
+    const again = () => new Set(runs.slice(1).map(({ context }) => context.job.id))
     await until('the backlog flows', () =>
       a.engine.overdue.runOnce(never).then(
-        () => runs.length === 3,
+        () => again().size === 2,
         () => false,
       ),
     )
-    const again = runs.slice(1).map(({ context }) => context.job.id)
-    expect(again.toSorted()).toEqual([jobId, accepted.jobId].toSorted())
+    expect(again()).toEqual(new Set([jobId, accepted.jobId]))
     for (const run of runs) run.finish()
   })
 

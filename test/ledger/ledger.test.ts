@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { jsonRows } from '../../src/ledger/index.ts'
 import { availableBackends, openBackend } from '../support/backends.ts'
 import { gate } from '../support/engines.ts'
 
@@ -34,6 +36,36 @@ describe.each(availableBackends())('the ledger on %s', (name) => {
     })
     await expect(refused).rejects.toThrow('no')
     expect(seen).not.toContain('never')
+  })
+
+  test('takes any text, also JSON that has a NUL or half a character, and JSON within JSON', async () => {
+    const { ledger, put } = await setup()
+    const odd = { '\0': ['\0', '\ud800', '\udc00x', 'C:\\u0000', '😀', JSON.stringify({ in: '\0\ud83d' })] }
+    const whole = '{"emoji":"\\ud83d\\ude00"}'
+    for (const [key, value] of Object.entries({ a: '\0x', b: JSON.stringify(odd), c: whole }))
+      await ledger.transaction((tx) => tx.db.insertInto('settings').values(put(key, value)).execute())
+    const rows = jsonRows(ledger.dialect, { key: 'text', value: 'text' }, [
+      { key: 'd', value: '\0' },
+      { key: 'e', value: JSON.stringify(odd) },
+    ])
+    await sql`insert into settings (key, value, updated_at) select key, value, 0 from ${rows} where true`.execute(
+      ledger.db,
+    )
+    const looked = ledger.dialect === 'postgres' ? sql`value::json ->> 'x'` : sql`value ->> '$.x'`
+    const look = sql`select ${looked} from settings where key in ('b', 'c', 'e')`.execute(ledger.db)
+    expect((await look).rows).toHaveLength(3)
+    if (ledger.dialect !== 'postgres') return
+    const stored = await ledger.db.selectFrom('settings').select('value').orderBy('key').execute()
+    const clean = {
+      '\ufffd': ['\ufffd', '\ufffd', '\ufffdx', 'C:\\u0000', '😀', JSON.stringify({ in: '\0\ud83d' })],
+    }
+    expect(stored.map(({ value }) => value)).toEqual([
+      '\ufffdx',
+      JSON.stringify(clean),
+      whole,
+      '\ufffd',
+      JSON.stringify(clean),
+    ])
   })
 
   test('an action after the commit that throws neither undoes nor repeats the commit, nor stops the others', async () => {

@@ -77,6 +77,21 @@ describe.runIf(inject('postgresUrl'))('migrations of many instances at once', ()
     expect(await versions(ledgers[0] as Ledger)).toEqual(readMigrations().map(({ version }) => version))
   })
 
+  test('a start that meets the locks of instances at work in another order tries again', async () => {
+    const database = await createDatabase()
+    const ledger = await openPostgresLedger(database.url, silentLog, { connections: 2 })
+    onTestFinished(async () => {
+      await ledger.close()
+      await database.drop()
+    })
+    await migrate(ledger)
+    // A sequence goes on though its transaction is rolled back.
+    await sql`create sequence tries`.execute(ledger.db)
+    const deadlock = `do $$ begin if nextval('tries') < 3 then raise exception 'deadlock detected' using errcode = '40P01'; end if; end $$;`
+    await migrate(ledger, [...readMigrations(), { version: 9001, name: 'extra', sql: deadlock }])
+    expect(await versions(ledger)).toContain(9001)
+  })
+
   test('without Redis a second instance refuses to start, until the first has gone', async () => {
     const database = await createDatabase()
     onTestFinished(() => database.drop())

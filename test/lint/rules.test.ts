@@ -53,7 +53,7 @@ test('the linter refuses a promise that nobody waits for, and takes one that is 
   expect(rulesBrokenBy(cases.map(([code]) => code))).toEqual(cases.map(([, rules]) => rules))
 })
 
-test('[host-user] the linter lets nobody but kernel/files.ts create files, nor start programs with the server’s environment', () => {
+test('[host-user] the linter lets nobody but kernel/files create files or remove folders, nor start programs with the server’s environment', () => {
   const cases: [code: string, rules: string[]][] = [
     ["import { writeFile } from 'node:fs/promises'\nawait writeFile('a', 'b')", ['noRestrictedImports']],
     ["import { mkdirSync } from 'node:fs'\nmkdirSync('a')", ['noRestrictedImports']],
@@ -62,6 +62,8 @@ test('[host-user] the linter lets nobody but kernel/files.ts create files, nor s
     ["import * as fs from 'node:fs'\nfs.mkdirSync('a')", ['noRestrictedImports']],
     ["import { spawn } from 'node:child_process'\nspawn('a')", ['noRestrictedImports']],
     ["import { readFile } from 'node:fs/promises'\nawait readFile('a')", []],
+    ["import { rm } from 'node:fs/promises'\nawait rm('a', { recursive: true, force: true })", ['plugin']],
+    ["import { rm } from 'node:fs/promises'\nawait rm('a', { force: true })", []],
   ]
   expect(rulesBrokenBy(cases.map(([code]) => code))).toEqual(cases.map(([, rules]) => rules))
 })

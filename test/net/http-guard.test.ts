@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { OwnAddress } from '../../src/app/ground/public-address.ts'
+import { loadConfig } from '../../src/config.ts'
 import { ERRORS } from '../../src/kernel/index.ts'
 import type { Resolver } from '../../src/net/guard/index.ts'
-import { NOTHING_PRIVATE, ownSamples } from '../../src/net/index.ts'
+import { NOTHING_PRIVATE } from '../../src/net/index.ts'
 import { failure, setup, text } from './http-setup.ts'
 import { startLoopback } from './loopback-server.ts'
 
@@ -96,7 +98,9 @@ test("Wharf's own samples are reachable whatever the guard says, and nothing els
     if (request.url === '/samples/away') response.writeHead(302, { location: '/api/projects' })
     response.end(`saw ${request.url}`)
   })
-  const client = setup({ allow: NOTHING_PRIVATE, alwaysAllowed: ownSamples(new Set([server.origin])) })
+  const address = new OwnAddress(loadConfig({}))
+  address.current = server.origin
+  const client = setup({ allow: NOTHING_PRIVATE, inPlaceOf: (url) => address.ownSample(url) })
   expect(await text(client, `${server.origin}/samples/orders?rows=3`)).toBe('saw /samples/orders?rows=3')
   // The connection of the samples is open and idle by now: it must not carry these.
   for (const path of [

@@ -15,6 +15,7 @@ async function setup(options: { name?: Parameters<typeof startExports>[0]; fast?
     env: {
       SMTP_URL: mail.url,
       WHARF_PUBLIC_URL: PUBLIC,
+      WHARF_ALLOW_HOSTS: '127.0.0.1',
       ...(options.fast && { WHARF_LEASE_SECONDS: '3600' }),
     },
     ...(options.fast && { clock: new FastClock(200) }),
@@ -43,17 +44,49 @@ describe.each(availableBackends())('on %s', (name) => {
     const file = await fetch(link.replace(PUBLIC, address))
     expect([file.status, (await file.text()).length > 0]).toEqual([200, true])
     const { expires_at } = await client.task(task_id)
-    expect(text).toContain(`The link works until ${expires_at}`)
-    const told = await until('both are noted', async () => {
+    const told = (locale: string) =>
+      new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(
+        Date.parse(expires_at ?? ''),
+      )
+    for (const part of [text, html]) {
+      expect(part).toContain(`The link works until ${told('en-GB')} (UTC)`)
+      expect(part).toContain(`链接有效期至 ${told('zh-CN')} (UTC)`)
+    }
+    const noted = await until('both are noted', async () => {
       const found = await deliveries(task_id)
       return found.length === 2 && found
     })
-    expect(told.map(({ channel, url, delivered }) => [channel, url, delivered]).sort()).toEqual([
+    expect(noted.map(({ channel, url, delivered }) => [channel, url, delivered]).sort()).toEqual([
       ['email', 'mailto:anna@example.com', true],
       ['email', 'mailto:bob@example.com', true],
     ])
     expect((await client.task(task_id)).stage).toBe('done')
   })
+})
+
+test('a message says what the file warns of, its title, and times by the clock of the export', async () => {
+  const { client, business, mail } = await setup()
+  const { url } = business.source({ total: 3, row: () => ({ n: 'no number' }) })
+  const notify = { email: ['anna@example.com'] }
+  const template = ['n', 'm', 'o', 'p', 'q', 'r', 's'].map((title) => ({ name: 'n', title, type: 'number' }))
+  await client.run({
+    source_url: url,
+    type: 'excel',
+    title: 'Monthly <orders>',
+    file_name: 'orders',
+    timezone: 'Asia/Shanghai',
+    template,
+    notify,
+  })
+  const { text, html, subject } = partsOf(await mail.mailTo('anna@example.com'))
+  expect(subject).toContain('Monthly <orders> (orders.xlsx) is ready, with 7 warnings / 已生成，有 7 条警告')
+  expect(text.match(/^Warning: .*3 values/gm)).toHaveLength(5)
+  expect(text).toContain('Warning: and 2 more warnings')
+  expect(text.match(/^警告: /gm)).toHaveLength(6)
+  expect(text).toMatch(/The link works until \d+ \w+ \d{4} at \d\d:\d\d \(Asia\/Shanghai\)/)
+  expect(text).toMatch(/链接有效期至 \d{4}年\d+月\d+日 \d\d:\d\d \(Asia\/Shanghai\)/)
+  expect(html).toContain('<b>Monthly &lt;orders&gt; (orders.xlsx)</b>')
+  expect(html).not.toContain('<orders>')
 })
 
 test('a failed export tells so with its reason, in the language that was asked for', async () => {
@@ -186,14 +219,8 @@ test('a wish that cannot be granted is refused with the request', async () => {
     code: 'NOTIFY_NOT_SET_UP',
     detail: expect.stringContaining('SMTP_URL'),
   })
-  const mail = await MailServer.start()
-  const nowhere = await startExports('embedded', { env: { SMTP_URL: mail.url } })
-  const problem = await problemOf(
-    nowhere.client.post({
-      source_url: nowhere.business.source({ total: 1 }).url,
-      notify: { email: ['a@b.example'] },
-    }),
-  )
+  const chat = [{ kind: 'slack', url: 'https://hooks.slack.com/services/x' }]
+  const problem = await problemOf(bare.client.post({ ...asked, notify: { chat } }))
   expect([problem.code, problem.detail]).toEqual([
     'NOTIFY_NOT_SET_UP',
     expect.stringContaining('WHARF_PUBLIC_URL'),

@@ -20,6 +20,7 @@ import { loadTaskProto } from '../../src/processing/grpc/task-proto.ts'
 import { availableBackends, type BackendName, silentLog } from '../support/backends.ts'
 import { requireBinary, requirePython } from '../support/find-binary.ts'
 import { openConnection } from '../support/raw-connection.ts'
+import { stalled } from '../support/stopping.ts'
 import { until } from '../support/until.ts'
 import { runWharf, temporaryFolder } from '../support/wharf-process.ts'
 import { setup, waitingCommand } from './setup.ts'
@@ -133,6 +134,15 @@ test('a client that says nothing any more is cut, before its first call and afte
   for (const { socket } of silent) socket.on('end', () => socket.end())
   for (const { closed } of silent) await closed
   await until('one that answers is served', async () => (await ask()) === Status.NOT_FOUND)
+})
+
+test('clients that never read hold up no stop', async () => {
+  const { server, client } = await serve()
+  await stalled(`http://${server.address}`)
+  await stalled(`http://${server.address}`, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+  // One that comes after them is served, so they have been let in.
+  await expect(client()('GetTaskStatus', { task_id: 'x' })).rejects.toMatchObject({ code: Status.NOT_FOUND })
+  await server.disconnect(new AbortController().signal)
 })
 
 test('with a token, calls without it are refused, and health is open', async () => {

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -56,6 +57,19 @@ describe('taking a temp file over', () => {
     expectUntouched(opened)
   })
 
+  test('being undone, it is under way until the folder of the task is gone', async () => {
+    const opened = open()
+    const { handOff, file } = opened
+    const taken = await handOff.take('id', file, 'a.mp4')
+    // So many that they are seen going.
+    for (let n = 0; n < 2_000; n++) writeFileSync(join(handOff.folderOf('id'), `frame-${n}`), '')
+    const undone = taken.undo()
+    while (await handOff.isUnderWay('id'));
+    expect(existsSync(handOff.folderOf('id'))).toBe(false)
+    await undone
+    expectUntouched(opened)
+  })
+
   test('undone, it does not overwrite a file that came to its place meanwhile', async () => {
     const { handOff, file } = open()
     const taken = await handOff.take('id', file, 'a.mp4')
@@ -73,6 +87,27 @@ describe('taking a temp file over', () => {
     await expect(handOff.take('id', file, 'a.mp4')).rejects.toMatchObject({ code: 'HANDOFF_FAILED' })
     expect(readFileSync(taken.path, 'utf8')).toBe('precious')
     expect(readFileSync(file, 'utf8')).toBe('second')
+  })
+
+  test('a folder that a processor made for a try that was taken back is in nobody’s way', async () => {
+    const { handOff, file } = open()
+    mkdirSync(handOff.folderOf('id'))
+    writeFileSync(join(handOff.folderOf('id'), 'result.mp4'), 'of the earlier try')
+    const taken = await handOff.take('id', file, 'a.mp4')
+    await taken.done()
+    expect(readdirSync(handOff.folderOf('id'))).toEqual(['original.mp4'])
+  })
+
+  test('a folder that another file is just being moved into is left alone', async () => {
+    const opened = open()
+    const { handOff } = opened
+    const other = join(handOff.temp, 'other.bin')
+    writeFileSync(other, 'other')
+    const note = new HandOffNotes(handOff).write('id', other)
+    mkdirSync(handOff.folderOf('id'))
+    await expect(handOff.take('id', opened.file, 'a.mp4')).rejects.toMatchObject({ code: 'HANDOFF_FAILED' })
+    expect(existsSync(handOff.folderOf('id'))).toBe(true)
+    expect(existsSync(note.path)).toBe(true)
   })
 
   test('of two callers with the same file one gets it', async () => {
@@ -255,6 +290,18 @@ describe('after a crash', () => {
     rmSync(opened.handOff.folderOf('lost'), { recursive: true })
     expect(await opened.handOff.recover(async () => false, { graceMs: 0, now: Date.now() + 1 })).toBe(1)
     expectUntouched(opened)
+  })
+
+  test('in the middle of going back, beside a file that came to its place, it goes back once', async () => {
+    const { handOff, file } = open()
+    const { path } = await handOff.take('lost', file, 'a.mp4')
+    writeFileSync(file, 'newer')
+    const substitute = join(handOff.temp, 'lost-upload.bin')
+    linkSync(path, substitute)
+    expect(await handOff.recover(async () => false, { graceMs: 0, now: Date.now() + 1 })).toBe(1)
+    expect([file, substitute].map((name) => readFileSync(name, 'utf8'))).toEqual(['newer', 'precious'])
+    expect(readdirSync(handOff.storage)).toEqual(['.handoff'])
+    expect(await handOff.isUnderWay('lost')).toBe(false)
   })
 
   test('a crash right after the note leaves the file where it is', async () => {

@@ -14,7 +14,7 @@ const COMMAND = `#!/bin/sh
 echo run >> "$1.runs"
 cp "$1" "$2"
 touch "$1.written"
-while [ ! -e "$3/go" ]; do sleep 0.05; done
+while [ -e "$0" ] && [ ! -e "$3/go" ]; do sleep 0.05; done
 `
 
 type Made = Awaited<ReturnType<typeof setup>>
@@ -126,9 +126,10 @@ test('an embedded server that is killed over a task does it again, and gives it 
   const [temp, runs, go] = [join(dataDir, 'temp'), join(dataDir, 'runs'), join(dataDir, 'go')]
   mkdirSync(temp)
   const script = join(dataDir, 'command.sh')
-  writeFileSync(script, `echo run >> ${runs}; while [ ! -e ${go} ]; do sleep 0.05; done; cp "$1" "$2"`)
-  // Commands that outlive their killed server end with the test.
-  onTestFinished(() => writeFileSync(go, ''))
+  writeFileSync(
+    script,
+    `echo run >> ${runs}; while [ -e "$0" ] && [ ! -e ${go} ]; do sleep 0.05; done; cp "$1" "$2"`,
+  )
   const settings = {
     WHARF_DATA_DIR: dataDir,
     PROCESSOR_COMMAND: `sh ${script} {input} {output}`,

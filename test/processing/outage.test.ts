@@ -75,8 +75,12 @@ describe.each(availableBackends())('a ledger on %s that does not say whether a t
     const tempFilePath = ground.tempFile('precious')
     const failed = service.create({ id, tempFilePath, originalFilename: 'a.mp4' })
     await expect(failed).rejects.toMatchObject({ code: 'LEDGER_UNAVAILABLE' })
-    expect(await service.isUnderWay(id)).toBe(away > 0)
-    await until('it is settled', async () => !(await service.isUnderWay(id)))
+    // Its record may be there already: it does not count before it is known that it stays.
+    expect((await ground.service.settled(id)) === 'open').toBe(away > 0)
+    await until('it is settled', async () => (await ground.service.settled(id)) !== 'open')
+    expect(await ground.service.settled(id)).toEqual(
+      made ? expect.objectContaining({ taskId: id }) : undefined,
+    )
     const place = made ? join(handOff.folderOf(id), 'original.mp4') : tempFilePath
     expect(readFileSync(place, 'utf8')).toBe('precious')
     if (made) expect(await ground.service.status(id)).toMatchObject({ status: 'PENDING' })

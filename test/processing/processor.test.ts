@@ -76,7 +76,10 @@ for (const name of availableBackends()) {
       const made = await open()
       const id = await made.create()
       const go = join(made.folder, 'go')
-      await process_(made, `echo progress=0.42; while [ ! -e ${go} ]; do sleep 0.01; done; cp "$1" "$2"`)
+      await process_(
+        made,
+        `echo progress=0.42; while [ -e "$0" ] && [ ! -e ${go} ]; do sleep 0.01; done; cp "$1" "$2"`,
+      )
       await until(
         'its progress is told',
         () => made.store.details(id),
@@ -159,9 +162,13 @@ for (const name of availableBackends()) {
     test('as many run at once as set', async () => {
       const made = await open()
       const ids = [await made.create(), await made.create(), await made.create()]
-      await process_(made, 'touch "$1.begun"; while [ ! -e "$1.go" ]; do sleep 0.01; done; cp "$1" "$2"', {
-        concurrency: 2,
-      })
+      await process_(
+        made,
+        'touch "$1.begun"; while [ -e "$0" ] && [ ! -e "$1.go" ]; do sleep 0.01; done; cp "$1" "$2"',
+        {
+          concurrency: 2,
+        },
+      )
       const file = (id: string, ext: string) => join(made.handOff.storage, id, `original.mov.${ext}`)
       await Promise.all(ids.slice(0, 2).map((id) => untilFile(file(id, 'begun'))))
       expect((await made.store.get(ids[2] ?? ''))?.status).toBe('PENDING')
@@ -252,7 +259,7 @@ test.runIf(availableBackends().length > 1)(
       string,
       string,
     ]
-    const script = `echo run >> ${began}; while [ ! -e ${go} ]; do sleep 0.1; done; cat "$1" > "$2"; touch ${ended}`
+    const script = `echo run >> ${began}; while [ -e "$0" ] && [ ! -e ${go} ]; do sleep 0.1; done; cat "$1" > "$2"; touch ${ended}`
     const queue = made.queue(1)
     const touch = vi.spyOn(queue, 'touch')
     await process_(made, script, { touchMs: LIMIT_MS, retries: 3, queue })

@@ -190,7 +190,11 @@ export const never = new AbortController().signal
 export function waitingCommand({ folder }: { folder: string }) {
   const [begun, go] = [join(folder, 'begun'), join(folder, 'go')]
   const script = join(folder, 'wait.sh')
-  const lines = [`echo "$3" >> ${begun}`, `while [ ! -e ${go} ]; do sleep 0.02; done`, 'cp "$1" "$2"']
+  const lines = [
+    `echo "$3" >> ${begun}`,
+    `while [ -e "$0" ] && [ ! -e ${go} ]; do sleep 0.02; done`,
+    'cp "$1" "$2"',
+  ]
   writeFileSync(script, lines.join('\n'))
   return {
     command: `sh ${script} {input} {output} {task_id}`,

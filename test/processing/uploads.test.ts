@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { startWharf } from '../../src/app/serve.ts'
 import { loadConfig } from '../../src/config.ts'
 import { availableBackends, type BackendName, openBackend } from '../support/backends.ts'
+import { startRedis } from '../support/redis-server.ts'
 import { fillDisk, smallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 
@@ -37,8 +38,10 @@ async function start(env: Record<string, string>) {
       ...env,
     }),
   )
-  onTestFinished(() => wharf.stop())
-  return wharf
+  let stopped: Promise<void> | undefined
+  const stop = () => (stopped ??= wharf.stop())
+  onTestFinished(stop)
+  return { ...wharf, stop }
 }
 
 function upload(endpoint: string, key: string, bytes: Buffer, more: object = {}): Promise<string> {
@@ -141,6 +144,55 @@ test.runIf(availableBackends().includes('postgres + redis'))(
   },
 )
 
+test.runIf(availableBackends().includes('postgres + redis'))(
+  'an upload whose last piece came while Redis hung becomes a task by itself, and answers speak the language of the caller',
+  async () => {
+    const redis = (await startRedis())!
+    onTestFinished(() => redis.remove())
+    const { ask, again, key, stop } = await serve('postgres + redis', { REDIS_URL: redis.url })
+    const headers = { 'tus-resumable': '1.0.0' }
+    const unknown = (language: string) =>
+      ask('/api/tasks/none', { headers: { 'accept-language': language } }).then((answer) => answer.json())
+    expect(await unknown('en')).toMatchObject({ code: 'TASK_NOT_FOUND', detail: 'there is no such task' })
+    expect(await unknown('zh')).toMatchObject({ code: 'TASK_NOT_FOUND', detail: '任务ID不存在' })
+    const begin = async () => {
+      const made = await ask('/api/uploads', {
+        method: 'POST',
+        headers: { ...headers, 'upload-length': '5' },
+      })
+      return new URL(made.headers.get('location') ?? '', 'http://x').pathname
+    }
+    const send = async (path: string, language = 'en') => {
+      const type = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' }
+      const more = { ...headers, ...type, 'accept-language': language }
+      const answer = await ask(path, { method: 'PATCH', headers: more, body: 'abcde' })
+      return { status: answer.status, ...((await answer.json()) as object) }
+    }
+    const [first, second] = [await begin(), await begin()]
+    redis.hang()
+    const away = { status: 503, code: 'TASK_STORE_UNAVAILABLE' }
+    expect(await send(first)).toMatchObject({
+      ...away,
+      detail: 'the store of tasks cannot be reached; try again in a moment',
+    })
+    expect(await send(second, 'zh')).toMatchObject({ ...away, detail: '无法连接到状态存储服务，请稍后重试' })
+    redis.goOn()
+    for (const path of [first, second]) await completed(ask, path.split('/').at(-1) ?? '')
+    // The same for an instance that finds such an upload when it starts.
+    const third = await begin()
+    redis.hang()
+    await send(third)
+    await stop()
+    redis.goOn()
+    const { address } = await again()
+    const authorization = `Bearer ${key}`
+    await completed(
+      (path) => fetch(`${address}${path}`, { headers: { authorization } }),
+      third.split('/').at(-1) ?? '',
+    )
+  },
+)
+
 describe('uploads and results', () => {
   const tus = { 'tus-resumable': '1.0.0' }
 
@@ -177,6 +229,36 @@ describe('uploads and results', () => {
       '5',
     ])
     expect(head.headers.get('task-id')).toBe(id)
+    const removed = await ask(`/api/uploads/${id}`, { method: 'DELETE', headers: tus })
+    expect([removed.status, await removed.json()]).toEqual([
+      404,
+      expect.objectContaining({
+        code: 'UPLOAD_NOT_FOUND',
+        detail: expect.stringContaining(`delete task ${id}`),
+      }),
+    ])
+  })
+
+  test('HEAD beside the last piece is never told that the upload is gone, nor is another client that sends it', async () => {
+    const { ask } = await serve()
+    const bytes = randomBytes(200_000)
+    const piece = { ...tus, 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' }
+    for (let round = 0; round < 8; round++) {
+      const begun = await ask('/api/uploads', {
+        method: 'POST',
+        headers: { ...tus, 'upload-length': '200000' },
+      })
+      const path = begun.headers.get('location') ?? ''
+      const send = () => ask(path, { method: 'PATCH', headers: piece, body: bytes })
+      const look = () => ask(path, { method: 'HEAD', headers: tus })
+      const [one, other, ...heads] = await Promise.all([send(), send(), look(), look(), look()])
+      expect([one.status, other.status].sort()).toEqual([
+        204,
+        expect.toSatisfy((status) => [204, 409, 423].includes(status)),
+      ])
+      for (const head of heads) expect([200, 423]).toContain(head.status)
+      expect((await look()).headers.get('upload-offset')).toBe('200000')
+    }
   })
 
   test('a task of one project does not exist for another, nor does its upload', async () => {
@@ -208,6 +290,17 @@ describe('uploads and results', () => {
     expect(await post({ ...tus, 'upload-length': '101' })).toEqual([413, 'BODY_TOO_LARGE'])
     expect(await post({ 'upload-length': '10' })).toEqual([412, 'REQUEST_INVALID'])
     expect(await post({ ...tus })).toEqual([400, 'REQUEST_INVALID'])
+    for (const name of ['a\0b', 'a\r\nb.mov', '\u001b[31m', 'x'.repeat(9_000)]) {
+      const metadata = `filename ${Buffer.from(name).toString('base64')}`
+      expect(await post({ ...tus, 'upload-length': '9', 'upload-metadata': metadata })).toEqual([
+        400,
+        'REQUEST_INVALID',
+      ])
+    }
+    expect(await post({ ...tus, 'upload-length': '9', 'upload-concat': 'partial' })).toEqual([
+      501,
+      'REQUEST_INVALID',
+    ])
     const piece = { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }
     const patch = (path: string, offset = '0') =>
       problem(path, { method: 'PATCH', headers: { ...piece, 'upload-offset': offset }, body: 'x' })
@@ -249,6 +342,7 @@ describe('uploads and results', () => {
       })
     const refused = await patch(0)
     expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([507, 'STORAGE_FULL'])
+    expect(refused.headers.get('retry-after')).toBe('30')
     makeRoom()
     const offset = Number((await ask(path, { method: 'HEAD', headers: tus })).headers.get('upload-offset'))
     expect((await patch(offset)).status).toBe(204)

@@ -262,3 +262,25 @@ test('a root that is a file is an error in our words', async () => {
   await writeFile(file, '')
   expect(await codeOf(DiskStore.open({}, { root: file }))).toBe('STORAGE_UNAVAILABLE')
 })
+
+test('a file is untouched until somebody writes to it, replaces it or copies it, even with the same bytes', async () => {
+  const { root, store } = await setup()
+  await store.put('a', chunks('text'), CSV)
+  const look = async () => {
+    const { stream, untouched, version } = await store.open('a')
+    stream.destroy()
+    return { untouched, version }
+  }
+  const first = await look()
+  expect(first.untouched).toBe(true)
+  expect(await look()).toEqual(first)
+  const blob = (await everything(root)).find(({ name }) => name.endsWith('.blob'))
+  const path = join(blob?.parentPath ?? '', blob?.name ?? '')
+  const { atime, mtime } = await stat(path)
+  await writeFile(path, 'text')
+  // Setting the time back does not hide it.
+  await utimes(path, atime, mtime)
+  const second = await look()
+  expect(second.untouched).toBe(false)
+  expect(second.version).not.toBe(first.version)
+})

@@ -19,6 +19,7 @@ import { silentLog } from './backends.ts'
 import { boundFolder, spawnBound } from './bound-process.ts'
 import { ADMIN_TOKEN } from './http.ts'
 import { countUnforeseenOf } from './no-unforeseen.ts'
+import { limitSignal } from './until.ts'
 
 const MAIN = fileURLToPath(new URL('../../bin/wharf.mjs', import.meta.url))
 const LYING_AGENT = fileURLToPath(new URL('./lying-agent.ts', import.meta.url))
@@ -48,7 +49,7 @@ export async function enroll(
   return openIdentity(
     { clock: systemClock, log: silentLog },
     { server, agentId: id, containerId: container, state: stateFolder(), token },
-    new AbortController().signal,
+    limitSignal(),
   )
 }
 

@@ -13,6 +13,8 @@ process.once('exit', () => {
   for (const [child, last] of living) child.kill(last)
   for (const folder of folders) removeFolder(folder)
 })
+// As workers are ended.
+process.once('SIGTERM', () => process.exit(143))
 
 /** A temporary folder that does not outlive this process, unless it is killed. */
 export function boundFolder(prefix: string): string {

@@ -1,12 +1,12 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { CHROMIUM, launchChromium } from './chromium.ts'
 import { ConsoleWharf } from './console-wharf.ts'
 import { LIMIT_MS, until } from './until.ts'
 
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const ARTIFACTS = fileURLToPath(new URL('../../artifacts/console/', import.meta.url))
 
 export interface VisitOptions extends BrowserContextOptions {
@@ -93,7 +93,8 @@ const AT_REST = `document.getAnimations().every((one) => one.playState !== 'runn
 /** What axe-core finds moderate or worse, in words that lead to it, once nothing on the page moves. */
 export async function seriousFaults(page: Page): Promise<string[]> {
   await until('nothing on the page moves', () => page.evaluate<boolean>(AT_REST))
-  await page.evaluate(axe.source)
+  // To send it and to compile it costs more than a run of it.
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(AXE)
   const violations = await page.evaluate(async () => {
     const { axe, document } = globalThis as unknown as {
       axe: typeof import('axe-core')

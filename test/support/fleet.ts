@@ -111,7 +111,7 @@ async function ledgerTime(backend: Backend): Promise<LedgerTime> {
 export async function submit(
   { engine, ledger }: { engine: Engine; ledger: Ledger },
   kind: string,
-  more: { payload?: unknown; owner?: string; dueAt?: number; shareKey?: string } = {},
+  more: { payload?: unknown; owner?: string; dueAt?: number; shareKey?: string; deferred?: boolean } = {},
 ): Promise<{ jobId: string; taskId: string }> {
   const { jobId, taskIds } = await ledger.transaction((tx) =>
     engine.enqueue(tx, { kind, payload: null, tasks: [{}], ...more }),

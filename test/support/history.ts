@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { allowTime } from '../../src/ledger/allow-time.ts'
 import type { Ledger, Schema } from '../../src/ledger/index.ts'
 
 export interface HistoryOptions {
@@ -20,7 +21,10 @@ const HOURS_BACK = 11
 export async function fillHistory(ledger: Ledger, options: HistoryOptions): Promise<void> {
   const now = await ledger.now()
   await ledger.db.connection().execute(async (db) => {
-    if (ledger.dialect === 'postgres') await sql`set statement_timeout = 0`.execute(db)
+    if (ledger.dialect === 'postgres') {
+      await sql`set statement_timeout = 0`.execute(db)
+      await allowTime(db, 3_600_000)
+    }
     await insertAll(db, now, options)
     if (ledger.dialect === 'sqlite') return
     await sql`update events set seq = numbered.seq from (

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chownSync, readFileSync } from 'node:fs'
+import { chownSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { boundFolder, end, removeFolder, spawnBound, untilPrinted } from './bound-process.ts'
 import { requireBinary } from './find-binary.ts'
@@ -61,6 +61,9 @@ export function preparePostgres({
     ['-D', data, '-U', 'wharf', '-A', 'trust', '-E', 'UTF8', '--lc-messages=C', '--no-sync'],
     { stdio: 'ignore', ...user, cwd: folder },
   )
+  // Everyone is let in, but for the members of a role that a test may make.
+  const hba = join(data, 'pg_hba.conf')
+  writeFileSync(hba, `host all +by_password all scram-sha-256\n${readFileSync(hba, 'utf8')}`)
   const start = async (port: number) => {
     const all: Record<string, string> = {
       listen_addresses: '127.0.0.1',

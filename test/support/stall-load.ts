@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
 import { startFeed } from '../runs/feed-server.ts'
 import type { BusinessSystem, Receiver } from './business-system.ts'
@@ -59,6 +60,10 @@ export class StallLoad {
       ...Array.from({ length: 2 }, () => this.#repeat(() => this.#transfer())),
       this.#repeat(() => this.#look()),
     ]
+    // Also when the test has failed: its addresses become those of other tests.
+    onTestFinished(() => {
+      this.#over = true
+    })
     return async () => {
       this.#over = true
       await Promise.all(clients)

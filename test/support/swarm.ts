@@ -152,7 +152,10 @@ async function openServer(
     { host: '127.0.0.1', ...options },
   )
   await engine.open()
-  const http = createServer()
+  // An agent asks before it shows its token.
+  const http = createServer((_request, response) =>
+    response.end(JSON.stringify({ status: 'ready', ledger: 'sqlite' })),
+  )
   http.on('upgrade', engine.upgrade)
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const address = http.address() as AddressInfo

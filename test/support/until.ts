@@ -4,6 +4,9 @@ import { inspect } from 'node:util'
 /** For every wait of every test; `testTimeout` is longer, so that a wait in vain is told here and not there. */
 export const LIMIT_MS = 240_000
 
+/** For work of the product that tries until it is told to stop. */
+export const limitSignal = (): AbortSignal => AbortSignal.timeout(LIMIT_MS)
+
 type Truthy<T> = Exclude<T, false | undefined | null | 0 | ''>
 
 /**

@@ -2,7 +2,11 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { TransferTarget } from '../../../src/carriers/index.ts'
+import { RedisBus } from '../../../src/jobs/bus/redis-bus.ts'
+import { InProcessBus } from '../../../src/jobs/index.ts'
+import { systemClock } from '../../../src/kernel/index.ts'
 import { agentLine } from '../../support/agents.ts'
+import { silentLog } from '../../support/backends.ts'
 import { FastClock } from '../../support/fast-clock.ts'
 import { type BusMessage, LossyBus } from '../../support/lossy-bus.ts'
 import { sha256sum } from '../../support/sha256sum.ts'
@@ -44,6 +48,36 @@ function read({ message }: BusMessage): { kind: string; task: string | undefined
   const kind = carried ? `${String(said.kind)} ${carried.type}` : String(said.kind)
   return { kind, task: carried?.task ?? carried?.tasks?.[0]?.task }
 }
+
+test('an agent of another instance gets its file while Redis is away', async () => {
+  const swarm = await setupSwarm()
+  const buses: RedisBus[] = []
+  const all = Object.assign(new InProcessBus(), {
+    close: async () => {
+      for (const bus of buses) await bus.close()
+    },
+  })
+  const { ledger } = await swarm.ground(all)
+  const open = () => {
+    const bus = new RedisBus(silentLog, {
+      url: 'redis://127.0.0.1:1',
+      key: 'key',
+      clock: systemClock,
+      ledger,
+    })
+    buses.push(bus)
+    return swarm.server({ ground: { ledger, bus } })
+  }
+  const [here, there] = [await open(), await open()]
+  const far = await swarm.agent(there, 'far')
+  await untilConnected(here.engine, 1)
+  const { path, size, signature } = swarm.file(MIB + 1)
+  const order = { projectId: 'p1', localPath: path, size, signature, timeoutSeconds: 24 * 3600 }
+  const targets = targetsFor([far])
+  const { engineTaskId } = await here.engine.start({ ...order, fileName: 'file', targets }, signal)
+  expect((await untilOver(here.engine, engineTaskId)).targets).toMatchObject([{ errorCode: 0 }])
+  expect(sha256sum(join(far.root, 'in', 'file'))).toBe(signature)
+})
 
 describe('a message between instances that is lost delays, and nothing else', () => {
   test('any message of a delivery, once: every target gets the file', async () => {

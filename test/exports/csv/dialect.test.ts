@@ -7,6 +7,7 @@ import { RecordRenderer } from '../../../src/exports/csv/csv-work.ts'
 import { dateText, showsDate } from '../../../src/exports/csv/date-text.ts'
 import { type CsvWishes, layOutCsv, readDialect } from '../../../src/exports/csv/index.ts'
 import { encodeText } from '../../../src/exports/csv/text-encoder.ts'
+import { excelSerialMillis, shownText } from '../../../src/exports/sheet/index.ts'
 import { parseTemplate, type Template, templateFromKeys } from '../../../src/exports/template/index.ts'
 import { temporaryFolder } from '../../support/wharf-process.ts'
 import { transcode } from '../sources/spool/transcode-page.ts'
@@ -153,4 +154,25 @@ test('any rows come back equal from a foreign reader, in any dialect', () => {
     }),
     { numRuns: 4 },
   )
+})
+
+test.each([
+  ['[h]:mm:ss', '1110815:59:59'],
+  ['[mm]:ss', '66648959:59'],
+  ['[h]', '1110815'],
+  ['[ss]', '3998937599'],
+  ['[Red][h]:mm', '1110815:59'],
+  ['aaaa', undefined],
+  ['e', undefined],
+  ['[$-407]dddd, d. mmmm yyyy', 'Freitag, 18. September 2026'],
+  ['[$-804]yyyy"年"m"月"d"日" aaaa', undefined],
+  ['h:mm:ss a/p', '11:59:59 p'],
+  ['h:mm A/P', '11:59 P'],
+  ['[Blue]yyyy-mm-dd', '2026-09-18'],
+])('%s shows the same in a CSV file and in a preview', (format, expected) => {
+  const wallClock = Date.UTC(2026, 8, 18, 23, 59, 59, 999)
+  const text = dateText(format)(wallClock)
+  expect(text).toBe(shownText(format, excelSerialMillis(wallClock - 999) / 86_400_000))
+  expect(text).not.toBe('')
+  if (expected !== undefined) expect(text).toBe(expected)
 })

@@ -23,6 +23,8 @@ function scanOf(type: CellType, ...fields: string[]) {
 
 test('the type of numbers is the smallest that keeps all of their digits', () => {
   expect(kindOf('auto', '1', '-9223372036854775807')).toEqual({ is: 'int64' })
+  expect(kindOf('auto', '-9223372036854775808')).toEqual({ is: 'int64' })
+  expect(kindOf('auto', '-9223372036854775809')).toMatchObject({ is: 'decimal' })
   expect(kindOf('auto', '9223372036854775808')).toEqual({ is: 'decimal', precision: 19, scale: 0 })
   expect(kindOf('auto', '1', '0.25', '1e3')).toEqual({ is: 'double' })
   expect(kindOf('auto', '0.1', '12345678901234567.5')).toEqual({ is: 'decimal', precision: 18, scale: 1 })
@@ -96,12 +98,17 @@ test('times with and without an offset are not mixed up', () => {
   expect(kindOf('date', '"2024-01-01"', '"2024-02-30"')).toEqual({ is: 'text' })
 })
 
-test('a time is read to the microsecond, and not at all if it has more', () => {
+test('a time is read to the microsecond, and cut to it if it has more', () => {
   expect(readTime('1970-01-01T00:00:00.000001Z')?.micros).toBe(1n)
   expect(readTime('1970-01-01T08:00:00+08:00')?.micros).toBe(0n)
   expect(readTime('1969-12-31T23:59:59.999999Z')?.micros).toBe(-1n)
   expect(readTime('0099-01-01')?.micros).toBe(BigInt(Date.parse('0099-01-01')) * 1000n)
-  expect(readTime('1970-01-01T00:00:00.0000001Z')).toBeUndefined()
+  expect(readTime('1970-01-01T00:00:00.0000019Z')?.micros).toBe(1n)
   expect(readTime('1970-01-01T24:00:00Z')).toBeUndefined()
   expect(readTime('2023-02-29')).toBeUndefined()
+})
+
+test('a mail address needs somebody to write to', () => {
+  const links = ['"mailto:"', '"mailto:?subject=x"', '"mailto:a@example.com"', '"https://a.example"']
+  expect(scanOf('link', ...links).strays).toBe(2)
 })

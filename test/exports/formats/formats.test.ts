@@ -231,6 +231,23 @@ test('values of a Parquet file are those that the other formats show', async () 
   expect(found.map(({ text }) => text)).toEqual(['', null, 'x'])
 })
 
+test('a Parquet file keeps the smallest integer, zeros with a sign, and times with more digits than it has', async () => {
+  const { business, sync } = await setup()
+  const rows = ['-0.0', '0', '-0.0', '0', '1.5'].map(
+    (zero, n) =>
+      `{"least":${n === 0 ? '-9223372036854775808' : 1},"zero":${zero},"at":"2026-11-17T10:00:00.1234567Z"}`,
+  )
+  const source_url = business.at('/least', (_, response) =>
+    response.end(`{"total":5,"data":[${rows.join()}]}`),
+  )
+  const template = [{ name: 'least' }, { name: 'zero', type: 'number' }, { name: 'at', type: 'datetime' }]
+  const { bytes } = await sync({ source_url, type: 'parquet', template })
+  const found = (await readWithHyparquet(bytes)).rows
+  expect(found[0]!.least).toBe(-9223372036854775808n)
+  expect(found.map(({ zero }) => Object.is(zero, -0))).toEqual([true, false, true, false, false])
+  expect(readWithArrow(bytes).value('at', 0)).toBe(Date.parse('2026-11-17T10:00:00.123Z') + 0.456)
+})
+
 test('a Parquet file without rows has its columns, and one of row headers their names', async () => {
   const { business, sync } = await setup()
   const none = business.source({ total: 0 })
@@ -244,4 +261,86 @@ test('a Parquet file without rows has its columns, and one of row headers their 
     { _row_head_: 'a', n: 2.5 },
     { _row_head_: 'b', n: 1 },
   ])
+})
+
+test('what a file cannot show as it came is said in every format, in words that are true', async () => {
+  const { business, client } = await setup()
+  const rows = [
+    String.raw`{"id":9223372036854775807,"n":12345678901234567890.5,"tiny":1e-400,"zero":0e-9,"site":"https://a.example","text":"\ud800x","odd":"\ufffe","inf":"-Infinity"}`,
+    String.raw`{"id":"12345678901234567890","n":1,"tiny":1,"zero":-0.0,"site":"nowhere","text":"\ud83d\ude00","odd":"a\u0000","inf":"+infinity"}`,
+    '{"id":1,"n":"1.5","tiny":1,"zero":0,"site":7,"text":"x","odd":"","inf":"-Infinity()"}',
+  ]
+  const source_url = business.at('/odd', (_, response) => response.end(`{"total":3,"data":[${rows.join()}]}`))
+  const types = { id: 'integer', n: 'number', tiny: 'number', zero: 'number', site: 'link' }
+  const named = Object.entries(types).map(([name, type]) => ({ name, type }))
+  const template = [...named, { name: 'text' }, { name: 'odd' }, { name: 'inf' }]
+  const half = 'column "text": 1 text has half a character (a lone surrogate), shown as \ufffd'
+  const strays = 'column "site": 2 values are not of the type link'
+  const formula =
+    'column "inf": 1 text looks like a formula and got an apostrophe; csv: {"formulas": "keep"} leaves it out'
+  const expected = {
+    csv: [half, strays, formula],
+    jsonl: [half, strays],
+    excel: [
+      half,
+      expect.stringMatching(/: 1 text has control characters, .* as ␀ to ␟, the first in G\d$/),
+      expect.stringMatching(/: 1 text has U\+FFFE or U\+FFFF, .* as \ufffd, the first in G\d$/),
+      'column "id": 2 numbers have more than the 15 digits that Excel keeps: text, with every digit',
+      'column "n": 1 number has more than the 15 digits that Excel keeps: text, with every digit',
+      'column "tiny": 1 value is not of the type number',
+      strays,
+    ],
+    parquet: [
+      half,
+      'column "tiny" holds numbers with more digits than a Parquet number has, so it is text in the Parquet file',
+      strays,
+    ],
+  }
+  for (const [type, warnings] of Object.entries(expected)) {
+    const view = await client.run({ source_url, type, template })
+    expect(view.warnings, type).toEqual(warnings)
+  }
+  const links = '{"total":2,"data":[{"site":"https://a.example"},{"site":"nowhere"}]}'
+  const only = business.at('/links', (_, response) => response.end(links))
+  const asked = { source_url: only, type: 'parquet', template: [{ name: 'site', type: 'link' }] }
+  expect((await client.run(asked)).warnings).toEqual(['column "site": 1 value is not of the type link'])
+})
+
+test('a workbook whose numbers lost cents says so, and other files keep them', async () => {
+  const { business, client } = await setup()
+  const rows = '{"sum":99999999999999.99},{"sum":"12345678901234.56"},{"sum":0.30000000000000004}'
+  const source_url = business.at('/sums', (_, response) => response.end(`{"total":3,"data":[${rows}]}`))
+  const template = [{ name: 'sum', type: 'money' }]
+  const excel = await client.run({ source_url, type: 'excel', template })
+  expect(excel.warnings).toEqual([
+    'column "sum": 2 numbers were rounded to the 15 digits that Excel keeps, which changes the cents; the type string keeps every digit',
+  ])
+  for (const type of ['csv', 'jsonl', 'parquet'])
+    expect((await client.run({ source_url, type, template })).warnings, type).toEqual([])
+})
+
+test('a source without rows and without a template: every format says so, and a Parquet file cannot be made', async () => {
+  const { business, client } = await setup()
+  const source_url = business.source({ total: 0 }).url
+  const warnings = ['the source has no rows, and without a template the file has no columns']
+  for (const type of ['csv', 'jsonl', 'excel'])
+    expect(await client.run({ source_url, type }), type).toMatchObject({ file: { rows: 0 }, warnings })
+  for (const [title, words] of [
+    ['Orders', 'No data'],
+    ['订单', '无数据'],
+  ]) {
+    const asked = { key: client.project.key, body: { source_url, type: 'excel', title } }
+    const preview = (await (await client.ask('POST', '/api/exports/preview', asked)).json()) as {
+      tables: { top: { cells: { value: unknown }[] } }[]
+    }
+    expect(preview.tables[0]?.top.cells.map(({ value }) => value)).toEqual([title, words])
+  }
+  const view = await client.ended((await client.start({ source_url, type: 'parquet' })).task_id)
+  expect(view).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'PARQUET_NO_COLUMNS' } })
+  expect(view.error?.message).toMatch(/no rows.*give a template/)
+  const body = { source_url, type: 'parquet' }
+  const problem = await problemOf(
+    client.ask('POST', '/api/exports?mode=sync', { key: client.project.key, body }),
+  )
+  expect(problem).toMatchObject({ status: 422, code: 'PARQUET_NO_COLUMNS' })
 })

@@ -5,10 +5,10 @@ import { readParquet } from 'parquet-wasm/node'
 
 const compressors = { ZSTD: (bytes: Uint8Array) => zstdDecompressSync(bytes) }
 
-/** The file as hyparquet reads it. */
-export async function readWithHyparquet(bytes: Buffer) {
+/** The file as hyparquet reads it: these columns, or all. */
+export async function readWithHyparquet(bytes: Buffer, columns?: string[]) {
   const file = new Uint8Array(bytes).buffer
-  const rows = await parquetReadObjects({ file, compressors })
+  const rows = await parquetReadObjects({ file, compressors, ...(columns && { columns }) })
   const metadata = parquetMetadata(file)
   const types = parquetSchema(metadata).children.map(({ element }) => element.type)
   return { rows, types, groups: metadata.row_groups.length }

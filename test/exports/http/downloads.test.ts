@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, statSync, truncateSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Download } from '../../../src/exports/export-queries.ts'
@@ -209,6 +209,59 @@ test('there is no file before the end, and none of a failed export', async () =>
     status: 409,
     detail: expect.stringContaining('failed'),
   })
+})
+
+test('a file whose bytes were replaced by others of the same size never arrives whole, and is refused from then on', async () => {
+  const { business, client, config, ask } = await startExports()
+  const folder = join(config.WHARF_DATA_DIR, 'files')
+  const files = () =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      .filter((path) => statSync(path).isFile() && path.endsWith('.blob'))
+  const counted = async () => {
+    const scrape = await (await ask('GET', '/metrics', { key: ADMIN_TOKEN })).text()
+    return Number(/^wharf_damaged_files_total\{domain="exports"\} (\d+)$/m.exec(scrape)?.[1] ?? 0)
+  }
+  const readWhole = (headers: Record<string, string> = {}) =>
+    client
+      .ask('GET', `/api/exports/${view.task_id}/file`, { key: client.project.key, headers })
+      .then(async (answer) => (answer.ok ? sha256(Buffer.from(await answer.arrayBuffer())) : answer.status))
+      .catch(() => 'broken off')
+  const view = await client.run({ source_url: business.source({ total: 20_000 }).url })
+  const { size = 0, sha256: recorded } = view.file ?? {}
+  expect(size).toBeGreaterThan(300_000)
+  const [blob] = files().filter((path) => statSync(path).size === size) as [string]
+  const right = readFileSync(blob)
+  const wrong = Buffer.from(right)
+  wrong[size >> 1] = (wrong[size >> 1] ?? 0) ^ 1
+  for (const headers of [{}, { range: 'bytes=0-' }]) {
+    writeFileSync(blob, wrong)
+    const before = await counted()
+    expect(await readWhole(headers)).toBe('broken off')
+    expect(await counted()).toBe(before + 1)
+    // It is known now.
+    for (const more of [{}, { range: 'bytes=0-9' }]) expect(await readWhole(more)).toBe(500)
+    expect(
+      (await client.ask('HEAD', `/api/exports/${view.task_id}/file`, { key: client.project.key })).status,
+    ).toBe(500)
+    writeFileSync(blob, right)
+    expect(await readWhole(headers)).toBe(recorded)
+  }
+  const small = await client.run({ source_url: business.source({ total: 2 }).url, keep_rows_hours: 1 })
+  for (const path of files()) {
+    if (path === blob) continue
+    const bytes = readFileSync(path)
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+    writeFileSync(path, bytes)
+  }
+  expect(await problemOf(client.get(small.task_id, '/file'))).toMatchObject({ code: 'ARTIFACT_DAMAGED' })
+  const body = { type: 'excel' }
+  const render = await client.ask('POST', `/api/exports/${small.task_id}/render`, {
+    key: client.project.key,
+    body,
+  })
+  const { task_id } = (await render.json()) as ExportView
+  expect((await client.ended(task_id)).error).toMatchObject({ code: 'ARTIFACT_DAMAGED' })
 })
 
 test('a file that was cut, extended or emptied in the store is refused before its first byte, and uses up no link', async () => {

@@ -82,12 +82,12 @@ test('rows that come twice fail the export or are told, as the request says, als
   expect(await end({ source_url: deaf.url })).toEqual(['failed', 'SOURCE_PAGE_REPEATED'])
   expect(await end({ source_url: deaf.url, on_duplicates: 'warn' })).toEqual([
     'succeeded',
-    'one page has the same rows as an earlier page',
+    '1 page has the same rows as an earlier page',
   ])
   const keyed = { source_url: twins.url, key: ['id'] }
   expect(await end(keyed)).toEqual([
     'succeeded',
-    expect.stringMatching(/^one row repeats the id .* row 250, like row 1$/),
+    expect.stringMatching(/^1 row repeats the id .* row 250, like row 1$/),
   ])
   expect(await end({ ...keyed, on_duplicates: 'fail' })).toEqual(['failed', 'SOURCE_ROWS_REPEATED'])
   const sync = await client.ask('POST', '/api/exports?mode=sync', {

@@ -69,7 +69,7 @@ test.runIf(availableBackends().includes('postgres + redis'))(
     // Workers that want to write to the same jobs are held up as well, and do not count.
     const waiting = sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
       where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0
-        and (query ilike 'commit%' or query ilike '%for no key update%')`
+        and (query ilike 'commit%' or query ilike '%for no key update%' or query ilike '%wharf_admit%')`
     const asked = await ledger.transaction(async ({ db }) => {
       await sql`select pg_advisory_xact_lock(1)`.execute(db)
       const asked = bodies.map((body) => client.post(body))

@@ -98,6 +98,29 @@ describe.each(availableBackends())('many exports on %s', (backend) => {
     held.release()
   })
 
+  test('what ended since a time is listed and counted by its end, over all projects too', async () => {
+    const { business, client, list, read, names, bulk } = await setup()
+    const { key } = client.project
+    const held = business.source({ total: 1 })
+    held.holdFrom(0)
+    const late = await client.start({ file_name: 'late', source_url: held.url })
+    await client.run({ file_name: 'early', source_url: business.source({ total: 1 }).url })
+    held.release()
+    await client.ended(late.task_id)
+    const { finished_at } = await client.task(late.task_id)
+    const since = `ended_from=${finished_at}`
+    expect(await names(since)).toEqual(['late'])
+    expect(await names('ended_from=2026-01-01T00:00:00Z')).toEqual(['late', 'early'])
+    expect(await names('ended_from=2026-01-01T00:00:00Z&sort=finished')).toEqual(['early', 'late'])
+    expect(await names(`status=succeeded&${since}`, '/api/exports', ADMIN_TOKEN)).toEqual(['late'])
+    expect((await read<Page>(`${list}?total=true&${since}`)).total).toEqual({ count: 1, exact: true })
+    for (const query of [since, `${since}&status=pending`, `${since}&status=failed&sort=-created`])
+      expect((await client.ask('GET', `/api/exports?${query}`, { key: ADMIN_TOKEN })).status).toBe(400)
+    expect((await client.ask('GET', `${list}?${since}&sort=name`, { key })).status).toBe(400)
+    const filter = { ended_from: finished_at, status: 'succeeded' }
+    expect(await bulk({ action: 'delete_file', filter })).toMatchObject({ done: 1, next_cursor: null })
+  })
+
   test('many are cancelled, retried and cleared at once, each once, and strangers see nothing', async () => {
     const { business, client, list, read, names, bulk } = await setup()
     const held = business.source({ total: 1 })
@@ -139,6 +162,12 @@ describe.each(availableBackends())('many exports on %s', (backend) => {
     expect(await bulk({ action: 'retry', ids })).toMatchObject({ done: 2, skipped: 1 })
     await until('all have succeeded', async () => (await names('status=succeeded')).length === 3)
     expect(await bulk({ action: 'delete_file', filter: { status: 'succeeded' } })).toMatchObject({ done: 3 })
+    const again = await bulk({ action: 'delete_file', ids })
+    expect(again).toMatchObject({
+      done: 0,
+      skipped: 3,
+      items: ids.map(() => ({ error: { code: 'EXPORT_EXPIRED' } })),
+    })
     const { items } = await read<Page>(list)
     expect(items.map(({ download_url }) => download_url)).toEqual([null, null, null])
     const audit = await read<{ items: { target: string; detail: object }[] }>(

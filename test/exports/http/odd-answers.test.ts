@@ -54,6 +54,15 @@ test('what a source says with a NUL in it ends the export on PostgreSQL as well'
   expect(view.error).toMatchObject({ code: 'SOURCE_ERROR', message: expect.stringContaining('no\ufffdsuch') })
 })
 
+test('names with a NUL or half a character end no export on PostgreSQL, not even in its warnings', async () => {
+  const { business, client } = await startExports('postgres + redis')
+  const source_url = business.at('/nul', (_request, response) => {
+    response.end('{"total":1,"data":[{"k\\u0000\\ud800":"\\ud800","path":"C:\\\\u0000"}]}')
+  })
+  const view = await client.ended((await client.start({ source_url })).task_id)
+  expect(view).toMatchObject({ status: 'succeeded', warnings: [expect.stringContaining('k\ufffd')] })
+})
+
 test('a user name in an address that cannot be decoded is sent as it is', async () => {
   const { business, client } = await startExports()
   const seen: (string | undefined)[] = []

@@ -41,9 +41,42 @@ test('every file has a report, a signed manifest, and a callback that carries th
   const template = [{ name: 'id', type: 'number' }, { name: 'name', title: 'Name' }, { name: 'extra' }]
   const body = { source_url: source.url, template, page_size: 100, callback: told.url, file_name: 'orders' }
   const columns = [
-    { name: 'id', title: 'id', type: 'number', nulls: 0, misfits: 0, escaped: 0, cuts: 0, longest: 0 },
-    { name: 'name', title: 'Name', type: 'auto', nulls: 51, misfits: 0, escaped: 0, cuts: 0, longest: 9 },
-    { name: 'extra', title: 'extra', type: 'auto', nulls: 125, misfits: 0, escaped: 0, cuts: 0, longest: 8 },
+    {
+      name: 'id',
+      title: 'id',
+      type: 'number',
+      nulls: 0,
+      misfits: 0,
+      long: 0,
+      rounded: 0,
+      escaped: 0,
+      cuts: 0,
+      longest: 0,
+    },
+    {
+      name: 'name',
+      title: 'Name',
+      type: 'auto',
+      nulls: 51,
+      misfits: 0,
+      long: 0,
+      rounded: 0,
+      escaped: 0,
+      cuts: 0,
+      longest: 9,
+    },
+    {
+      name: 'extra',
+      title: 'extra',
+      type: 'auto',
+      nulls: 125,
+      misfits: 0,
+      long: 0,
+      rounded: 0,
+      escaped: 0,
+      cuts: 0,
+      longest: 8,
+    },
   ]
   const view = await client.run(body)
   const bytes = await client.bytes(view.task_id)
@@ -161,6 +194,29 @@ test('apostrophes before texts that look like formulas are counted and named', a
   }
   const kept = await wharf.client.run({ source_url, csv: { formulas: 'keep' } })
   expect(kept.warnings).toEqual([])
+})
+
+test('an apostrophe before the title of a column counts like one before a text', async () => {
+  const wharf = await startExports()
+  const source_url = wharf.business.source({
+    total: 10,
+    row: (n) => ({ '=id': n, '@late': '=x', ...(n === 7 && { '-new': 'x' }) }),
+  }).url
+  const template = [
+    { name: '=id', title: '=id' },
+    { name: '@late', title: 'fine' },
+    { name: '-new', title: '-new' },
+  ]
+  const warned = (name: string, count: number) =>
+    expect.stringMatching(new RegExp(`column "${name}": ${count} texts? looks? like a formula`))
+  for (const more of [{}, { csv: { quote: 'all' } }]) {
+    const plain = await wharf.client.run({ source_url, ...more })
+    expect(plain.warnings).toEqual([warned('=id', 1), warned('@late', 11), warned('-new', 1)])
+    const titled = await wharf.client.run({ source_url, template, ...more })
+    expect(titled.warnings).toEqual([warned('=id', 1), warned('@late', 10), warned('-new', 1)])
+    const { columns } = (await reportOf(wharf, titled.task_id)).tables[0]!
+    expect(columns.map(({ escaped }) => escaped)).toEqual([1, 10, 1])
+  }
 })
 
 test('an archive carries a signed manifest of its parts, and its report lists them', async () => {

@@ -6,6 +6,7 @@ import { ADMIN_TOKEN, newProject } from '../../support/http.ts'
 
 interface Shown {
   request: Record<string, unknown>
+  written: Record<string, unknown> | null
   sealed: string[]
 }
 
@@ -16,8 +17,8 @@ async function setup(name: Parameters<typeof startExports>[0] = 'embedded') {
     started.ask(method, path, { key: as, ...(body !== undefined && { body }) })
   const asked = async (taskId: string) =>
     (await (await ask('GET', `/api/exports/${taskId}/request`)).json()) as Shown
-  const again = async (taskId: string) =>
-    (await (await ask('POST', `/api/exports/${taskId}/run-again`)).json()) as ExportView
+  const again = async (taskId: string, query = '') =>
+    (await (await ask('POST', `/api/exports/${taskId}/run-again${query}`)).json()) as ExportView
   return { ...started, ask, key, asked, again }
 }
 
@@ -55,6 +56,44 @@ describe.each(availableBackends())('asking again on %s', (name) => {
         [JSON.stringify(shown), JSON.stringify(rows)].filter((text) => text.includes(secret)),
         secret,
       ).toEqual([])
+  })
+
+  test('words for dates are kept beside what they stood for, and are filled in anew where that is asked for', async () => {
+    const { client, business, ask, asked, again } = await setup(name)
+    const source = business.source({ total: 1 })
+    const words = {
+      source_url: `${source.url}?at={{now}}&region={{region}}`,
+      source_headers: { 'X-Token': 'secret-token-4' },
+    }
+    const first = await client.run({ ...words, parameters: { region: 'north' } })
+    const targets = () => new Set(source.pulls.map(({ target }) => target.split('&region')[0]))
+    const shown = await asked(first.task_id)
+    expect(shown.request).not.toHaveProperty('parameters')
+    expect(shown.request.source_url).toMatch(/at=20[^&]*Z&region=north$/)
+    expect(shown.written).toMatchObject({ source_url: words.source_url, parameters: { region: 'north' } })
+    expect(JSON.stringify(shown)).not.toContain('secret-token-4')
+
+    const same = await client.ended((await again(first.task_id)).task_id)
+    expect([same.status, targets().size]).toEqual(['succeeded', 1])
+    expect(await asked(same.task_id)).toEqual(shown)
+    const today = await client.ended((await again(same.task_id, '?dates=today')).task_id)
+    expect([today.status, targets().size]).toEqual(['succeeded', 2])
+    expect((await asked(today.task_id)).written).toEqual(shown.written)
+    expect((await ask('POST', `/api/exports/${first.task_id}/run-again?dates=then`)).status).toBe(400)
+
+    // Under a name it keeps its words.
+    const source_headers = { 'X-Token': 'sealed:source_headers.X-Token' }
+    const saved = { ...shown.written, source_headers, sealed_from: { task_id: today.task_id } }
+    expect((await ask('PUT', '/api/saved-exports/monthly', saved)).status).toBe(200)
+    const body = { parameters: { region: 'south' } }
+    const run = (await (await ask('POST', '/api/saved-exports/monthly/run', body)).json()) as ExportView
+    await client.ended(run.task_id)
+    expect(source.pulls.at(-1)?.target).toContain('region=south')
+    expect(source.pulls.at(-1)?.headers).toMatchObject({ 'x-token': 'secret-token-4' })
+    expect((await asked(run.task_id)).written).toEqual({ ...shown.written, ...body })
+
+    const plain = await client.run({ source_url: source.url, parameters: {} })
+    expect((await asked(plain.task_id)).written).toBeNull()
   })
 
   test('a changed request keeps secrets by name, and only for the place that they were given for', async () => {

@@ -28,6 +28,7 @@ test('a file in a bucket is had like one on disk: whole, in ranges, named, and s
   const source = business.source({ total: 100 })
   const view = await client.run({ source_url: source.url, file_name: '报表' })
   const [object] = [...s3.objects.values()]
+  const { etag } = object ?? {}
   expect(sha256(object?.body ?? Buffer.alloc(0))).toBe(view.file?.sha256)
   expect(object?.contentType).toBe('text/csv; charset=utf-8')
   const whole = await client.bytes(view.task_id)
@@ -50,7 +51,16 @@ test('a file in a bucket is had like one on disk: whole, in ranges, named, and s
         ),
       ).toMatchObject({ status: 500, code: 'ARTIFACT_DAMAGED' })
   }
-  Object.assign(object ?? {}, { body: stored })
+  const other = Buffer.from(stored)
+  other[0] = (other[0] ?? 0) ^ 1
+  Object.assign(object ?? {}, { body: other, etag: '"other"' })
+  for (const headers of [{}, { range: 'bytes=0-3' }])
+    expect(
+      await problemOf(
+        client.ask('GET', `/api/exports/${view.task_id}/file`, { key: client.project.key, headers }),
+      ),
+    ).toMatchObject({ status: 500, code: 'ARTIFACT_DAMAGED' })
+  Object.assign(object ?? {}, { body: stored, etag })
   const beyond = client.ask('GET', `/api/exports/${view.task_id}/file`, {
     key: client.project.key,
     headers: { range: 'bytes=99999-' },

@@ -4,7 +4,7 @@ import { availableBackends } from '../../support/backends.ts'
 import { startExports } from '../../support/export-client.ts'
 
 test.each(availableBackends())(
-  'a list can be searched by name, operator and id, and says what was asked for (%s)',
+  'a list can be searched by name, title, saved export, operator and id, and says what was asked for (%s)',
   async (backend) => {
     const { business, client } = await startExports(backend)
     const source = business.source({ total: 1 })
@@ -28,6 +28,13 @@ test.each(availableBackends())(
     expect(await search('王')).toEqual([given.task_id])
     expect(await search(given.task_id.toUpperCase())).toEqual([given.task_id])
     expect(await search('')).toEqual([given.task_id, named.task_id])
+    const titled = await client.start({ ...body, file_name: 'x', title: 'Umsätze im JUNI' })
+    expect(await search('sätze im juni')).toEqual([titled.task_id])
+    const saved = '/api/saved-exports/Month-end'
+    await client.ask('PUT', saved, { key: client.project.key, body })
+    const run = await client.ask('POST', `${saved}/run`, { key: client.project.key, body: {} })
+    const { task_id } = (await run.json()) as ExportView
+    expect(await search('month-E')).toEqual([task_id])
     source.release()
   },
 )

@@ -77,7 +77,7 @@ describe('a file and its manifest', () => {
     const { path, keep, manifest } = await setup()
     writeFileSync(path, TEXT.replace(/2,.*\r\n$/, ''))
     const [finding] = await bad(verifyFiles([path, keep('other.csv', 'x')], { manifest }))
-    expect(finding?.message).toMatch(/^was changed: 31 bytes in place of 47, 1 rows in place of 2, SHA-256 /)
+    expect(finding?.message).toMatch(/^was changed: 31 bytes in place of 47, 1 row in place of 2, SHA-256 /)
     expect((await bad(verifyFiles([keep('other.csv', 'x')], { manifest })))[0]?.message).toContain(
       'not in the manifest',
     )

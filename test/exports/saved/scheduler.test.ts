@@ -180,6 +180,27 @@ describe.each(availableBackends())('schedules on %s', (name) => {
     expect(wake_at).toBeNull()
   })
 
+  test('one that fails again and again fails since the first failure after its last success', async () => {
+    const all = await setup(name)
+    const { put, view, runs, business, client, move } = all
+    let works = true
+    const source = business.source({
+      total: 2,
+      instead: (_, response) => !works && Boolean(response.writeHead(400).end('no')),
+    })
+    await put({ source_url: source.url })
+    const due = Date.parse((await view()).next_run_at ?? '')
+    const one = all.scheduler()
+    for (const [day, isGood] of [false, true, false, false, false].entries()) {
+      works = isGood
+      move(due + day * DAY)
+      await one.runOnce(signal)
+      await client.ended((await runs())[0]?.task_id ?? '')
+    }
+    const [, , first] = await runs()
+    expect((await view()).failing?.since).toBe(first?.finished_at)
+  })
+
   test('a schedule that stays keeps its due time, another one is counted from now', async () => {
     const { put, view } = await setup(name)
     await put()

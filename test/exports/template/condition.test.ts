@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { compileCondition, parseCondition } from '../../../src/exports/condition/index.ts'
 import { ERRORS, isAppError } from '../../../src/kernel/index.ts'
 
-type Cell = string | number | boolean | null
+type Cell = string | number | boolean | null | { digits: string }
 
 function holds(text: string, value: Cell | undefined): boolean {
   return compileCondition(parseCondition(text))(value)
@@ -37,6 +37,28 @@ describe('a condition', () => {
     expect(holds("> '2024-01-31'", '2024-02-01')).toBe(true)
     expect(holds('= 1', true)).toBe(false)
     expect(holds('= true', true)).toBe(true)
+  })
+
+  test('compares every digit of numbers that are too long for a double', () => {
+    const id = '123456789012345678'
+    const next = '123456789012345679'
+    for (const text of [`in (${id})`, `= ${id}`, `<= ${id}`, `= '${id}'`]) {
+      expect(holds(text, id), text).toBe(true)
+      expect(holds(text, next), text).toBe(false)
+      expect(holds(text, { digits: id }), text).toBe(true)
+      expect(holds(text, { digits: next }), text).toBe(false)
+    }
+    expect(holds(`> ${id}`, { digits: next })).toBe(true)
+    expect(holds(`!= ${id}`, { digits: next })).toBe(true)
+    expect(holds('= 12345678901234568', { digits: '12345678901234567' })).toBe(false)
+    expect(holds(`> -${id}`, { digits: `-${next}` })).toBe(false)
+    expect(holds(`= ${id}.50`, `00${id}.5`)).toBe(true)
+    expect(holds(`> 5`, { digits: id })).toBe(true)
+    expect(holds(`< 0`, { digits: `-${id}` })).toBe(true)
+    expect(holds('= 1e17', '100000000000000000')).toBe(true)
+    expect(holds(`like '%679'`, { digits: next })).toBe(true)
+    // What a double keeps is compared as a double.
+    expect(holds('= 0.1', '0.1000000000000000055')).toBe(true)
   })
 
   test('lets null pass through "= null" alone', () => {

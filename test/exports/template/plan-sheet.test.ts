@@ -54,14 +54,14 @@ function expectSound(area: FixedArea, width: number): void {
   expect(area.heights).toHaveLength(area.rows)
 }
 
-test('numbers and links stay on one line', () => {
+test('numbers stay on one line, texts and links wrap', () => {
   const { columns } = plan([{ name: 'n' }, { name: 't' }, { name: 'u', type: 'link' }], {
     numeric: new Set([0]),
   })
   expect(columns.map(({ style }) => [style.wrap ?? false, style.align])).toEqual([
     [false, 'center'],
     [true, 'center'],
-    [false, 'center'],
+    [true, 'center'],
   ])
   const own = plan([{ name: 'u', type: 'link', wrap: true, align: 'left' }])
   expect(own.columns[0]!.style).toMatchObject({ wrap: true, align: 'left' })

@@ -216,6 +216,11 @@ describe('a template that is refused', () => {
     [[{ name: 'a', children: 'b' }], 'template[0].children', 'expected a list of nodes'],
     [[{ name: { a: 1 } }], 'template[0].name', 'expected a text'],
     [[{ name: 'a', condition_style: {} }], 'template[0].condition_style.condition', 'missing'],
+    ...["> '01.06.2026'", "= 'unknown' or not < ''", '<= 7'].map((condition): [unknown, string, string] => [
+      [{ name: 'a', type: 'date', condition_style: { condition, bold: true } }],
+      'template[0].condition_style.condition',
+      'is no date; write it as',
+    ]),
     [[{ name: 'a', condition_style: [7] }], 'template[0].condition_style[0]', 'expected an object'],
     [
       { ceil: [{ name: 'a' }], row: [{ name: 'r', row_count: 1.5 }] },
@@ -229,6 +234,17 @@ describe('a template that is refused', () => {
     expect(refused.path).toBe(path)
     expect(refused.message).toContain(`${path}: `)
     expect(refused.message).toContain(message)
+  })
+
+  test('earlier and later are asked of dates in a column of dates, and equal to anything', () => {
+    for (const condition of [
+      "> '2026-06-01'",
+      '< 20260601 and >= 1780000000',
+      "= 'unknown' or > '2026/06/01 10:30'",
+    ])
+      expect(
+        parseTemplate([{ name: 'a', type: 'datetime', condition_style: { condition, bold: true } }]),
+      ).not.toBeNull()
   })
 
   test('names the position inside a condition', () => {

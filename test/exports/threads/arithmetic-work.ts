@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import type { Made } from '../../../src/exports/threads/index.ts'
 
 let calls = 0
@@ -32,4 +33,8 @@ export function spin(turns: SharedArrayBuffer): never {
 /** Ends the thread without an error. */
 export function quit(): never {
   process.exit(0)
+}
+
+export function heapLimit(): Made<number> {
+  return { result: getHeapStatistics().heap_size_limit }
 }

@@ -11,6 +11,7 @@ const HALVE = taskFunction<ArrayBuffer, { memory: ArrayBuffer; calls: number }>(
 const FAIL = taskFunction<{ message: string; code?: string; retryable?: boolean }, never>(...WORK, 'fail')
 const SPIN = taskFunction<SharedArrayBuffer, never>(...WORK, 'spin')
 const CRASH = taskFunction<null, never>(...WORK, 'crash')
+const HEAP_LIMIT = taskFunction<null, number>(...WORK, 'heapLimit')
 const QUIT = taskFunction<null, never>(...WORK, 'quit')
 
 function setup({ threads = 2 } = {}) {
@@ -28,6 +29,12 @@ describe('a pool of threads', () => {
     const made = await pool.run(HALVE, memory, { signal, transfer: [memory] })
     expect([...new Float64Array(made.memory)]).toEqual([1, 2])
     expect(memory.byteLength).toBe(0)
+  })
+
+  test('has threads that collect their garbage early', async () => {
+    const { pool, signal } = setup()
+    // V8 lets heaps with a limit of 2 GB or more grow fourfold first.
+    expect(await pool.run(HEAP_LIMIT, null, { signal })).toBeLessThan(2 ** 31)
   })
 
   test('brings errors of the table back as what they were', async () => {
@@ -67,6 +74,30 @@ describe('a pool of threads', () => {
     const [one, other] = [pool.pin(), pool.pin()]
     await one.run(HALVE, memoryOf(1))
     expect((await other.run(HALVE, memoryOf(1))).calls).toBe(1)
+  })
+
+  test('gives tasks to the threads that nothing is pinned to any more, and none to others', async () => {
+    const { pool, signal } = setup({ threads: 1 })
+    const pinned = pool.pin()
+    expect((await pinned.run(HALVE, memoryOf(1))).calls).toBe(1)
+    const elsewhere = pool.run(HALVE, memoryOf(1), { signal })
+    expect((await elsewhere).calls).toBe(1)
+    expect((await pinned.run(HALVE, memoryOf(1))).calls).toBe(2)
+    pinned.release()
+    expect((await pool.run(HALVE, memoryOf(1), { signal })).calls).toBe(3)
+  })
+
+  test('pins nothing to a thread with tasks, whose state a task that is given up would take along', async () => {
+    const { pool } = setup({ threads: 1 })
+    const enough = new AbortController()
+    const turns = new SharedArrayBuffer(4)
+    const lost = pool.run(SPIN, turns, { signal: enough.signal })
+    await until('the thread spins', () => Atomics.load(new Int32Array(turns), 0))
+    const pinned = pool.pin()
+    await pinned.run(HALVE, memoryOf(1))
+    enough.abort(new Error('enough'))
+    await expect(lost).rejects.toThrow('enough')
+    expect((await pinned.run(HALVE, memoryOf(1))).calls).toBe(2)
   })
 
   test('starts a new thread for one that crashed, and loses no task but the one that did it', async () => {

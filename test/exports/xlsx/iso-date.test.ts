@@ -77,3 +77,28 @@ test('serials count the leap day that 1900 never had', () => {
   expect(serial('1899-12-31')).toBeNaN()
   expect(serial('2024-01-01T12:00:00')).toBe(45_292.5)
 })
+
+test('the basic form of ISO 8601 and an offset after a blank are read, in every format', () => {
+  const forms: [string, string][] = [
+    ['20260228T101010Z', '2026-02-28T10:10:10Z'],
+    ['20260228T1010', '2026-02-28T10:10:00Z'],
+    ['20260228t101010.5+0200', '2026-02-28T08:10:10.500Z'],
+    ['2026-02-28 10:10:10 +02:00', '2026-02-28T08:10:10Z'],
+    ['2026-02-28 10:10 Z', '2026-02-28T10:10:00Z'],
+  ]
+  for (const [text, instant] of forms) {
+    expect(read(text), text).toBe(Date.parse(instant))
+    expect(readTime(text)?.micros, text).toBe(BigInt(Date.parse(instant)) * 1_000n)
+  }
+  for (const text of [
+    '20260230T101010Z',
+    '20260228T10',
+    '20260228T1',
+    '20260228T10101',
+    '20260228T256000',
+    '2026-02-28 10:10:10  +02:00',
+  ]) {
+    expect(read(text), text).toBeNaN()
+    expect(readTime(text), text).toBeUndefined()
+  }
+})

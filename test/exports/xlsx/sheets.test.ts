@@ -222,7 +222,9 @@ test('row headers are merged over their groups, and reserved rows stay free', as
       { name: 'none', labels: [label(0, 1, 'None', 2)] },
     ],
   }
-  const columns = [column(null), column(null), column(0), column(1)]
+  // Only where there is a row is there a value that can be missing.
+  const missing = { when: { op: '=', value: null }, style: { bgColor: 'FF0000' } } as const
+  const columns = [column(null), column(null), column(0), column(1, 'auto', { conditions: [missing] })]
   const segments = [
     bench.spool(
       [
@@ -232,7 +234,7 @@ test('row headers are merged over their groups, and reserved rows stay free', as
       { group: 'wx', slice: 1 },
     ),
     bench.spool([['a1', 3]], { group: 'ali' }),
-    bench.spool([['c1', 4]], { group: 'cash' }),
+    bench.spool([['c1', null]], { group: 'cash' }),
   ]
   const bottom = { rows: 1, heights: [], cells: [cell(0, 0, 'end')] }
   const [sheet] = await open([{ plan: plan(columns, { rowHeads, bottom }), segments }])
@@ -250,7 +252,7 @@ test('row headers are merged over their groups, and reserved rows stay free', as
     D3: 3,
     A6: 'Cash',
     C6: 'c1',
-    D6: 4,
+    D6: null,
     A7: 'None',
     A8: 'end',
   })
@@ -309,6 +311,20 @@ test('a planned sheet has frozen headers, a filter and a print set-up', async ()
   expect(first!.page).toEqual(['portrait', 1, 'Sales && <more>', '&P / &N'])
   expect([second!.freeze, second!.filter, second!.titles]).toEqual(['A2', 'A1:L3', ['$1:$1', null]])
   expect(second!.page[0]).toBe('landscape')
+})
+
+test('on pages side by side, title and summary are on the first, and the first column is on each', async () => {
+  const keys = Array.from({ length: 16 }, (_, n) => ({ name: `k${n}`, type: 'link' }))
+  const wide = planSheet({ name: 'w', title: 'T', summary: 'S', footer: 'F', template: parseTemplate(keys)! })
+  const row: Row = keys.map(() => `https://example.com/${'x'.repeat(30)}`)
+  const widths = keys.map(() => 50)
+  const [sheet] = await open([{ plan: wide, segments: [bench.spool([row])], widths }])
+  expect(sheet!.page[1]).toBe(3)
+  expect(sheet!.titles).toEqual(['$3:$3', '$A:$A'])
+  expect(sheet!.merges).toEqual(['A1:E1', 'A2:E2', 'A5:E5'])
+  // Every address is whole.
+  expect(Object.values(sheet!.widths).every((width) => width > 50)).toBe(true)
+  expect(sheet!.cells.A4!.look.wrap).toBe(true)
 })
 
 test('a sheet without columns has room for its title', async () => {

@@ -53,11 +53,29 @@ test('the last row has a total of each column that asks for one, as a formula an
   expect(sheet.cells.F6!.look.format).toBe('General')
   expect(sheet.filter).toBe('A1:G5')
   expect(warnings).toEqual([
-    'sheet "Sheet1": in column B one value is no number, and the sum below it leaves them out',
-    'sheet "Sheet1": in column C one value is no number, and the avg below it leaves them out',
-    'sheet "Sheet1": in column D one value is no number, and the min below it leaves them out',
-    'sheet "Sheet1": in column E one value is no number, and the max below it leaves them out',
+    'sheet "Sheet1": in column B 1 value is no number, and the sum below it leaves them out',
+    'sheet "Sheet1": in column C 1 value is no number, and the avg below it leaves them out',
+    'sheet "Sheet1": in column D 1 value is no number, and the min below it leaves them out',
+    'sheet "Sheet1": in column E 1 value is no number, and the max below it leaves them out',
   ])
+})
+
+test('the title of the totals is in the first column, or where that has a total in the first without one', async () => {
+  const sum = { name: 'sum', type: 'money', totals: 'sum' }
+  const day = { name: 'day', type: 'date' }
+  const what = { name: 'what', title: 'What' }
+  const titleOf = async (columns: object[]) => {
+    const row: Row = columns.map(() => 1)
+    const { files } = await bench.write({
+      sheets: [{ plan: planned(columns), segments: [bench.spool([row])] }],
+    })
+    const [[sheet]] = (await readWorkbooks([files[0]!.path])) as [[SeenSheet]]
+    return Object.keys(sheet.cells).filter((at) => sheet.cells[at]!.value === 'Total')
+  }
+  expect(await titleOf([day, sum, what])).toEqual(['A3'])
+  expect(await titleOf([sum, day, what])).toEqual(['C3'])
+  expect(await titleOf([sum, day])).toEqual(['B3'])
+  expect(await titleOf([sum])).toEqual([])
 })
 
 test('a sum of many parts is exact to the digits that a spreadsheet shows, and its column wide enough', async () => {
@@ -180,6 +198,25 @@ test('a row header that is cut by a limit has a subtotal in each part', async ()
     'Total (part 2)',
     'Total (part 3)',
   ])
+  const named = sheets.map(({ cells }) =>
+    Object.values(cells)
+      .map(({ value }) => value)
+      .filter((value) => typeof value === 'string' && value.includes('subtotal'))
+      .sort(),
+  )
+  expect(named).toEqual([
+    ['North subtotal (part 1)', 'Oslo subtotal (part 1)'],
+    ['Kiel subtotal (part 2)', 'North subtotal (part 2)', 'Oslo subtotal (part 2)'],
+    ['Kiel subtotal (part 3)', 'North subtotal (part 3)'],
+  ])
+  // A row header that is whole in one part is named as ever.
+  const apart = [groupRows('oslo', 1, 2), groupRows('kiel', 10, 2), groupRows('rome', 100, 3)]
+  const { files: parts } = await bench.write({
+    sheets: [{ plan: planned(TREE), segments: apart }],
+    maxRows: 2,
+  })
+  const [[first]] = (await readWorkbooks([parts[0]!.path])) as [[SeenSheet]]
+  expect([first.cells.B4?.value, first.cells.A5?.value]).toEqual(['Oslo subtotal', 'North subtotal (part 1)'])
 })
 
 test.for([

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { diagnoseSource } from '../../../../src/app/export.ts'
 import { guessSource } from '../../../../src/exports/sources/doctor/guess-source.ts'
+import { rowsFrom, startApi } from './api-server.ts'
 
 const url = 'http://x/'
 const row = { id: 1 }
@@ -15,6 +17,7 @@ test('presets are known by what their answers have', () => {
     ['laravel', { current_page: 1, data: [row], per_page: 15, total: 1 }],
     ['laravel', { data: [row], links: {}, meta: { current_page: 1, per_page: 15, total: 1 } }],
     ['laravel', { data: [row], links: {}, meta: { next_cursor: 'x', per_page: 15 } }],
+    ['laravel', { data: [row], next_page_url: '/?page=2', path: '/' }],
     ['postgrest', [row], { 'content-range': '0-0/1' }],
     ['odata', { '@odata.context': 'x', value: [row] }],
     ['odata', { d: { results: [row], __next: 'x' } }],
@@ -64,7 +67,40 @@ test('a list that says nothing of more is asked for more before it is taken for 
   expect(cut.at(-1)?.source).toEqual({ url, rows: '', total: null, paging: { style: 'none' } })
 })
 
+test('where the stated way leads nowhere, the usual ones are tried after it', () => {
+  const tried = guesses({ items: [row, row], next_cursor: 'x' }).map(({ source }) => source.paging)
+  expect(tried[0]).toMatchObject({ style: 'cursor', cursor: 'next_cursor' })
+  expect(tried).toContainEqual({ style: 'offset', page_param: 'offset', size_param: 'limit' })
+})
+
 test('what has no rows is nothing', () => {
   for (const body of [{ error: 'no' }, [1, 2], '<html>', '', '42', 'hello', { data: [1] }])
     expect(guess(body)).toBe(undefined)
+})
+
+test.each([0, 1])('a source that counts pages from %i is asked so, and loses none', async (first) => {
+  const { origin } = await startApi(({ number }) => {
+    const size = number('page_size', 100)
+    const page = Math.max(first, number('page', first)) - first
+    return { body: rowsFrom(page * size, Math.min((page + 1) * size, 950)) }
+  })
+  const { source } = await diagnoseSource({ url: `${origin}/`, headers: {} }, new AbortController().signal)
+  expect(source).toMatchObject({ paging: { page_param: 'page', size_param: 'page_size', first } })
+})
+
+test('the doctor offers no source that it has found broken, and tries what else it may be', async () => {
+  const { origin } = await startApi(({ url, number }) => {
+    const from = url.pathname === '/pages' ? (number('page', 1) - 1) * number('per_page', 20) : 0
+    return { body: { items: rowsFrom(from, Math.min(from + number('per_page', 20), 250)), next_cursor: 'x' } }
+  })
+  const { signal } = new AbortController()
+  const loops = await diagnoseSource({ url: `${origin}/loops`, headers: {} }, signal)
+  expect(loops.findings.at(-1)).toMatchObject({
+    level: 'fail',
+    message: expect.stringContaining('never end'),
+  })
+  expect(loops.source).toBeUndefined()
+  const pages = await diagnoseSource({ url: `${origin}/pages`, headers: {} }, signal)
+  expect(pages.findings.filter(({ level }) => level === 'fail')).toEqual([])
+  expect(pages.source).toMatchObject({ rows: 'items', paging: { style: 'page', page_param: 'page' } })
 })

@@ -1,5 +1,6 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { Readable } from 'node:stream'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { onlyUtf8 } from '../../../../src/exports/sources/ask/index.ts'
 import { startApi } from './api-server.ts'
 import { columnOf, exportSource } from './export-source.ts'
@@ -57,9 +58,9 @@ describe('JSON lines', () => {
 
 describe('CSV', () => {
   test('the first line names the columns; quotes, line breaks and other delimiters are read', async () => {
-    const expected = ['"id","name","note"', '"1","a, ""b""","x\ny"', '"2",,"中"', '"3",,']
+    const expected = ['"id","name","note"', '"1","a, ""b""","x\ny"', '"2",,"中"']
     for (const sign of [',', ';', '\t', '|']) {
-      const text = `\ufeffid${sign}"name"${sign}note\r\n1${sign}"a, ""b"""${sign}"x\ny"\r\n\r\n2${sign}${sign}中\r\n3\r\n`
+      const text = `\ufeffid${sign}"name"${sign}note\r\n1${sign}"a, ""b"""${sign}"x\ny"\r\n\r\n2${sign}${sign}中\r\n`
       expect((await exported('csv', text)).lines).toEqual(expected)
     }
   })
@@ -71,6 +72,13 @@ describe('CSV', () => {
     ]
     const { bytes } = await exported('csv', 'n,day,x\n1.50,2026-02-28,y\n', {}, { template, type: 'jsonl' })
     expect(bytes.toString()).toBe('{"n":"1.50","day":"2026-02-28"}\n')
+  })
+
+  test('UTF-16 with a byte order mark needs no charset', async () => {
+    const body = Buffer.from('\ufeffname\nGruß 王\n', 'utf16le')
+    const plain = await exported('csv', Buffer.from('name\nGruß 王\n'))
+    for (const bytes of [body, Buffer.from(body).swap16()])
+      expect((await exported('csv', bytes, { 'content-type': 'text/csv' })).lines).toEqual(plain.lines)
   })
 
   test('another charset is read as it says', async () => {
@@ -86,10 +94,75 @@ describe('CSV', () => {
     expect(lines).toHaveLength(30_001)
   })
 
-  test('what cannot be read is said with its line', async () => {
-    await expect(exported('csv', 'a,b\n1,2\n1,2,3\n')).rejects.toThrow(/line 3 has 3 fields/)
+  test('an empty line is a row of a file with one column, and nothing in one with more', async () => {
+    for (const end of ['\n', '\r\n', '\r']) {
+      const one = await exported('csv', ['id', '1', '', '""', '3', ''].join(end))
+      expect(one.lines).toEqual(['"id"', '"1"', '""', '""', '"3"'])
+      const two = await exported('csv', ['', 'id,n', '', '1,2', '', '', '3,4', ''].join(end))
+      expect(two.lines).toEqual(['"id","n"', '"1","2"', '"3","4"'])
+    }
+  })
+
+  test("Excel's line sep= names the delimiter, whatever the lines have more of", async () => {
+    for (const [head, sign] of [
+      ['sep=;', ';'],
+      ['\ufeffsep=;', ';'],
+      ['"sep=:"', ':'],
+      ['SEP=\t', '\t'],
+    ]) {
+      const { lines } = await exported('csv', `${head}\r\n"a,b,c"${sign}n\r\n1${sign}2\r\n`)
+      expect(lines).toEqual(['"a,b,c","n"', '"1","2"'])
+    }
+    await expect(exported('csv', 'sep=;\na;b\n1\n')).rejects.toMatchObject({ details: { line: 3 } })
+  })
+
+  test('a line with too few or too many fields ends the export, with the line and the remedy', async () => {
+    for (const [text, line, reason] of [
+      ['a,b\n1,2\n1,2,3\n', 3, /line 3 has 3 fields, the first line has 2.*quotes/],
+      ['a,b\n1,2\n\n"x\ny",1\n3\n', 6, /line 6 has 1 field, the first line has 2.*short_lines/],
+      ['a,b\n1,2\n"x\ny"\n', 3, /line 3 has 1 field,/],
+      ['a,b\n1,2\n3', 3, /line 3 has 1 field/],
+    ] as const)
+      await expect(exported('csv', text)).rejects.toMatchObject({
+        kind: { code: 'SOURCE_SHAPE' },
+        message: expect.stringMatching(reason),
+        details: { line },
+        retryable: false,
+      })
+  })
+
+  test('short lines are filled with nulls where the source says so, with a warning; a line that is cut is not', async () => {
+    const { origin } = await startApi(({ url }) => ({
+      body: url.searchParams.has('cut') ? 'a,b,c\n1,2,3\n4,5' : 'a,b,c\n1,2,3\n4\n5,6\n',
+    }))
+    const source = { url: origin, preset: 'csv', short_lines: 'fill' } as const
+    const { lines, warnings } = await exportSource(source)
+    expect(lines).toEqual(['"a","b","c"', '"1","2","3"', '"4",,', '"5","6",'])
+    expect(warnings).toEqual([
+      '2 lines of the CSV have fewer fields than the first line, beginning with line 3; what they lack is empty',
+    ])
+    await expect(exportSource({ ...source, url: `${origin}?cut` })).rejects.toThrow(
+      /line 3 has 2 fields, the first line has 3, and it has no line end: the file is cut/,
+    )
+  })
+
+  test('a quote is reported where it opens, with the remedy', async () => {
+    const good = Array.from({ length: 50 }, (_, n) => `${n},a\n`).join('')
+    for (const [text, line, reason] of [
+      [`id,name\n${good}50,"oops\n${good.repeat(10)}`, 52, /line 52, field 2: the quote that opens/],
+      ['id,name\n1,5" pipe\n2,ok\n', 2, /line 2, field 2: a quote comes after other characters/],
+      ['id,name\n1,"oops\n2,"x"\n', 2, /line 2, field 2: .* in line 3/],
+      [`id,name\n${good}50,"${'x'.repeat(5_000_000)}"\n`, 52, /line 52, field 2: .*longer than 4194304/],
+    ] as const) {
+      const error = await exported('csv', text).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ kind: { code: 'SOURCE_SHAPE' }, details: { line }, retryable: false })
+      expect(error).toMatchObject({ message: expect.stringMatching(reason) })
+      expect(error).toMatchObject({ message: expect.stringMatching(/""/) })
+    }
+  })
+
+  test('what cannot be read is said', async () => {
     await expect(exported('csv', 'a,a\n1,2\n')).rejects.toThrow(/two columns are named "a"/)
-    await expect(exported('csv', 'a,b\n1,"2\n')).rejects.toThrow(/cannot be read/)
     expect((await exported('csv', '')).rows).toBe(0)
     expect((await exported('csv', 'a,b\n')).lines).toEqual(['"a","b"'])
   })
@@ -128,14 +201,34 @@ test('a character that is cut by the pieces of a stream arrives whole', async ()
   expect(Buffer.concat(joined).toString()).toBe('name\n中😀é\n')
 })
 
-test('a stream that breaks off is no file', async () => {
-  for (const [preset, body] of [
-    ['ndjson', '{"a":1}\n'],
-    ['csv', 'a\n1\n'],
-  ] as const)
-    await expect(
-      exported(preset, body, { 'content-length': '1000', connection: 'close' }),
-    ).rejects.toMatchObject({
-      kind: { code: 'CONNECTION_LOST' },
-    })
+test('a stream that breaks off is no file, and its error says how far it came', async () => {
+  for (const [preset, head, line] of [
+    ['ndjson', '', `{"a":"${'x'.repeat(90)}"}\n`],
+    ['csv', 'a,b\n', `1,${'x'.repeat(97)}\n`],
+  ] as const) {
+    const body = `${head}${line.repeat(40_000)}`
+    const error = await exported(preset, body, {
+      'content-length': '10000000',
+      connection: 'close',
+    }).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ kind: { code: 'CONNECTION_LOST' }, retryable: true })
+    const [, lines] = /^the answer broke off after (\d+) lines: 127/.exec((error as Error).message) ?? []
+    // What had come and was not yet read is lost: half a megabyte at most, and what the sockets hold.
+    expect(Number(lines)).toBeGreaterThan(20_000)
+  }
+})
+
+test('a CSV that has neither a length nor a last line end may be cut: the file says so', async () => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/csv\r\nconnection: close\r\n\r\n'
+  for (const [text, warnings] of [
+    ['a,b\n1,2\n3,4', [expect.stringMatching(/last line, line 3, may be cut/)]],
+    ['a,b\n1,2\n3,4\n', []],
+  ] as const) {
+    const server = createServer((socket) => socket.once('data', () => socket.end(`${head}${text}`)))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const made = await exportSource({ url, preset: 'csv' })
+    expect({ rows: made.rows, warnings: made.warnings }).toEqual({ rows: 2, warnings })
+  }
 })

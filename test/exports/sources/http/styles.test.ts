@@ -258,7 +258,7 @@ describe('rows and places', () => {
     const source: HttpSource = { url: origin, rows: 'items', total: null, paging: { size: 10 } }
     const template = [{ name: 'data.id' }]
     const { warnings } = await exportSource(source, { template, key: ['data.id'] })
-    expect(warnings).toEqual([expect.stringMatching(/one row repeats the data.id/)])
+    expect(warnings).toEqual([expect.stringMatching(/1 row repeats the data.id/)])
     const failing = exportSource(source, { template, key: ['data.id'], on_duplicates: 'fail' })
     await expect(failing).rejects.toMatchObject({ kind: { code: 'SOURCE_ROWS_REPEATED' } })
   })

@@ -75,7 +75,7 @@ describe('rows with the same key', () => {
     const { warnings, checks } = await fetchSample(moving(), { key })
     expect(warnings).toEqual([
       "the source's total changed from 1000 to 1001 while it was read (page 4), the first one counts",
-      'one row repeats the id of an earlier row (1 from another page, as when rows are added or removed while they are read), the first being row 401, like row 400',
+      '1 row repeats the id of an earlier row (1 from another page, as when rows are added or removed while they are read), the first being row 401, like row 400',
     ])
     expect(checks).toEqual({
       samePages: 0,

@@ -1,8 +1,9 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, test, vi } from 'vitest'
 import { planFetch } from '../../../../src/exports/sources/ask/index.ts'
-import { removeSpool } from '../../../../src/exports/sources/spool/spool-folder.ts'
+import { removeSpool, SpoolFolder } from '../../../../src/exports/sources/spool/spool-folder.ts'
 import { ERRORS } from '../../../../src/kernel/index.ts'
 import { fetchSample, temporaryFolder, textOf } from './fetch-setup.ts'
 import { MemorySource, pageOf, sampleRows, spoolText } from './memory-source.ts'
@@ -325,4 +326,26 @@ test('removing a spool leaves foreign files alone', async () => {
   rmSync(join(directory, 'notes.txt'))
   await removeSpool(directory)
   expect(() => readdirSync(directory)).toThrow('ENOENT')
+})
+
+test('a fetch that has ended writes nothing any more, also if its disk took nothing at last', async () => {
+  const directory = await temporaryFolder()
+  const segment = join(directory, 'segment-0.tmp.csv')
+  const { checkpoint } = SpoolFolder.prototype
+  let underWay = 0
+  vi.spyOn(SpoolFolder.prototype, 'checkpoint').mockImplementation(async function (this: SpoolFolder, meta) {
+    underWay++
+    for (let turn = 0; turn < 50; turn++) await nextTurn()
+    await checkpoint.call(this, meta).finally(() => underWay--)
+  })
+  let pages = 0
+  const broken = () => {
+    // Between two writes, while the first is being counted.
+    if (++pages !== 3) return
+    rmSync(segment)
+    mkdirSync(segment)
+  }
+  const fetching = fetchSample(honest(1_000), { directory, checkpointEveryMs: 0, onProgress: broken })
+  await expect(fetching).rejects.toThrow('EISDIR')
+  expect(underWay).toBe(0)
 })

@@ -80,6 +80,11 @@ describe.skipIf(!server)('MariaDB', () => {
     driver: 'mysql',
     open,
     sign: () => '?',
+    reads: ['explain select 1 as n', 'show tables'],
+    refused: async (url) => [
+      [url.replace('top%20secret', 'guess'), /user or password of the connection is wrong/],
+      [url.replace(/\/wharf_\w+$/, '/nowhere'), /there is no database of that name/],
+    ],
     slow: 'select sleep(600) as n',
     mostLetters: 16_000_000,
     wide: (letters, rows) =>
@@ -172,9 +177,9 @@ describe.skipIf(!server)('MariaDB', () => {
 
   test('a wrong password and an unknown option are said', async () => {
     const { url } = await open()
-    const wrong = url.replace('top%20secret', 'wrong')
+    const wrong = url.replace('top%20secret', 'guess')
     await expect(askSql({ driver: 'mysql', url: wrong }, 'select 1')).rejects.toMatchObject({
-      kind: { code: 'SOURCE_UNREACHABLE' },
+      kind: { code: 'CONNECTION_REFUSED' },
     })
     await expect(askSql({ driver: 'mysql', url: `${url}?flags=x` }, 'select 1')).rejects.toThrow(
       /cannot be read/,

@@ -49,11 +49,41 @@ async function open(): Promise<SqlDatabase> {
   }
 }
 
+/** A role that needs a password, without one and with a wrong one; the server of the tests asks members of by_password for it. */
+async function closedRole(url: string): Promise<string[]> {
+  const admin = inject('postgresUrl') as string
+  const asks = await queryRows(
+    admin,
+    "select 1 from pg_hba_file_rules where '+by_password' = any (user_name)",
+  )
+  if (asks.length === 0) return []
+  const role = `closed_${new URL(url).username}`
+  await runSql(
+    admin,
+    `do $$ begin create role by_password; exception when duplicate_object or unique_violation then null; end $$;
+    create role ${role} login password 'right' in role by_password`,
+  )
+  onTestFinished(() => runSql(admin, `drop role ${role}`))
+  return ['', 'guess'].map((password) => Object.assign(new URL(url), { username: role, password }).href)
+}
+
 describe.skipIf(inject('postgresUrl') === null)('PostgreSQL', () => {
   sqlContract('PostgreSQL', {
     driver: 'postgres',
     open,
     sign: (n) => `$${n}`,
+    refused: async (url) => {
+      const at = (parts: Partial<Record<'username' | 'password' | 'pathname', string>>) =>
+        Object.assign(new URL(url), parts).href
+      return [
+        [at({ pathname: '/nowhere' }), /there is no database of that name, or .*"nowhere" does not exist/],
+        [at({ username: 'nobody_at_all' }), /user or password of the connection is wrong/],
+        ...(await closedRole(url)).map((closed): [string, RegExp] => [
+          closed,
+          /user or password of the connection is wrong/,
+        ]),
+      ]
+    },
     slow: "select set_config('statement_timeout', '0', false), pg_sleep(600)",
     wide: (letters, rows) => `select repeat('x', ${letters}) as a from generate_series(1, ${rows})`,
     hostile: [

@@ -21,8 +21,38 @@ export interface SqlDatabase {
   running(): Promise<number>
 }
 
+/** Statements that no export takes, whether or not a database knows them. */
+const NOT_READING = [
+  ...[
+    'delete from orders',
+    "insert into log values ('x')",
+    'create table t (a int)',
+    'copy orders to stdout',
+  ],
+  ...[
+    'set a = 1',
+    'commit',
+    'lock table log',
+    'vacuum',
+    'call p()',
+    'do 1',
+    'pragma user_version',
+    'selct 1',
+  ],
+  ...[
+    'explain select 1 as n',
+    'show tables',
+    '/* a; b */ update log set text = 1',
+    '-- select\n  (DELETE FROM log)',
+  ],
+]
+
 export interface SqlKit {
   driver: Driver
+  /** Of the statements that others refuse, those that only read here. */
+  reads?: readonly string[]
+  /** Targets on the same server that let nobody in, with what is said of them. */
+  refused?(url: string): Promise<readonly [string, RegExp][]>
   open(): Promise<SqlDatabase>
   /** The sign for the parameter `n`, from 1. */
   sign(n: number): string
@@ -80,6 +110,55 @@ export function sqlContract(name: string, kit: SqlKit): void {
       expect(await state()).toBe(before)
     })
 
+    test('a statement that is no query is refused in the same words everywhere, with its first word', async () => {
+      const { url } = await kit.open()
+      for (const query of NOT_READING) {
+        if (kit.reads?.includes(query)) continue
+        const [, word = ''] = /([a-z]+)[^a-z]/i.exec(`${query.replace(/^\/\*.*\*\/|^--.*/, '')} `) ?? []
+        await expect(askSql({ driver, url }, query).then(textsOf), query).rejects.toMatchObject({
+          code: 'QUERY_FAILED',
+          retryable: false,
+          message: `an export takes one statement that only reads, such as a SELECT; this one begins with ${word}`,
+        })
+      }
+      for (const query of ['  ', '-- nothing'])
+        await expect(askSql({ driver, url }, query).then(textsOf), query).rejects.toMatchObject({
+          code: 'QUERY_FAILED',
+          retryable: false,
+          message: 'an export takes one statement that only reads, such as a SELECT; this one is empty',
+        })
+      const two = askSql({ driver, url }, 'select 1 as n; select 2 as n').then(textsOf)
+      await expect(two).rejects.toThrow('an export takes one statement, and another one follows it')
+      for (const query of [
+        '/* a */ (select 1 as n)',
+        '-- a\nselect 1 as n;',
+        'with a as (select 1 as n) select n from a',
+      ])
+        if (driver !== 'sqlite' || !query.includes('('))
+          expect(await recordsOf(await askSql({ driver, url }, query)), query).toEqual([{ n: 1 }])
+    })
+
+    test('a user, a password or a database that the server does not know is named, and tried once', async () => {
+      const { url } = await kit.open()
+      const { client, ask } = await startExports()
+      for (const [at, reason] of (await kit.refused?.(url)) ?? []) {
+        const refusal = {
+          code: 'CONNECTION_REFUSED',
+          retryable: false,
+          message: expect.stringMatching(reason),
+        }
+        await expect(askSql({ driver, url: at }, 'select 1 as n')).rejects.toMatchObject(refusal)
+        const body = { driver, url: at, projects: [client.project.id] }
+        await ask('PUT', '/api/connections/closed', { key: ADMIN_TOKEN, body })
+        const source = { kind: 'sql', connection: 'closed', query: 'select 1 as n' }
+        const view = await client.ended((await client.start({ source })).task_id)
+        expect(view).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'CONNECTION_REFUSED' } })
+        expect(view.error?.message).toMatch(reason)
+        const tested = await problemOf(ask('POST', '/api/connections/closed/test', { key: ADMIN_TOKEN }))
+        expect(tested).toMatchObject({ code: 'CONNECTION_REFUSED' })
+      }
+    })
+
     test('[sql-size] large rows come in pages of a few, and one that is too large is refused', async () => {
       const { url } = await kit.open()
       const found = await askSql({ driver, url }, kit.wide(1_000_000, 40))
@@ -120,11 +199,11 @@ export function sqlContract(name: string, kit: SqlKit): void {
         await expect(asked, String(params)).rejects.toMatchObject({
           code: 'QUERY_FAILED',
           retryable: false,
-          message: `the query has 2 placeholders, and there are ${params.length} params`,
+          message: `the query has 2 placeholders, and there ${['are 0 params', 'is 1 param', '', 'are 3 params'][params.length]}`,
         })
       }
       const none = askSql({ driver, url }, 'select id from orders where id < 1', [1]).then(textsOf)
-      await expect(none).rejects.toThrow('the query has 0 placeholders, and there are 1 params')
+      await expect(none).rejects.toThrow('the query has 0 placeholders, and there is 1 param')
       expect(await recordsOf(await askSql({ driver, url }, query, [1, 4]))).toHaveLength(2)
     })
 

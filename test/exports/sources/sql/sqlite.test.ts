@@ -55,6 +55,7 @@ sqlContract('SQLite', {
   driver: 'sqlite',
   open,
   sign: () => '?',
+  reads: ['explain select 1 as n'],
   slow: 'with recursive n(i) as (select 0 union all select i + 1 from n where i < 1e15) select count(*) as n from n',
   wide: (letters, rows) =>
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select hex(zeroblob(${letters / 2})) as a from n`,

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import type { Preview } from '../../../src/exports/index.ts'
+import { displayWidth } from '../../../src/exports/sheet/index.ts'
+import { type ExportClient, startExports } from '../../support/export-client.ts'
+
+/** A column by itself, and what its cells show with the width that they have. */
+async function shown(
+  client: ExportClient,
+  at: (path: string, answer: string) => string,
+  { node, values }: { node: object | null; values: string[] },
+): Promise<{ texts: string[]; width: number; formats: (string | undefined)[] }> {
+  const data = values.map((value) => `{"v":${value}}`).join()
+  const source_url = at(`/${Math.random()}`, `{"total":${values.length},"data":[${data}]}`)
+  const template = node === null ? {} : { template: [{ name: 'v', title: 'v', ...node }] }
+  const answer = await client.ask('POST', '/api/exports/preview', {
+    key: client.project.key,
+    body: { source_url, type: 'excel', ...template },
+  })
+  const { tables } = (await answer.json()) as Preview
+  const [{ data: rows, widths, styles }] = tables as [Preview['tables'][number]]
+  const cells = rows.map(({ cells }) => cells[0]!)
+  return {
+    texts: cells.map(({ text }) => text),
+    width: widths[0]!,
+    formats: cells.map(({ style }) => styles[style]!.format),
+  }
+}
+
+async function setup() {
+  const { client, business } = await startExports()
+  const at = (path: string, answer: string) => business.at(path, (_, response) => response.end(answer))
+  return (node: object | null, ...values: string[]) => shown(client, at, { node, values })
+}
+
+test('a column is as wide as its format shows its numbers and dates, totals included', async () => {
+  const show = await setup()
+  const columns: [object, ...string[]][] = [
+    [{ type: 'datetime', format: 'dddd, d. mmmm yyyy hh:mm' }, '"2026-09-23T22:58:00"'],
+    [{ type: 'integer', format: '[$USD] #,##0.00' }, '123456789'],
+    [{ type: 'integer', format: '#,##0 "units sold"' }, '7', '123456789'],
+    [{ type: 'number', format: '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_);_(@_)' }, '-123456789.5', '0'],
+    [{ type: 'integer', format: '0000000000' }, '98765'],
+    [{ type: 'number', format: '#,##0.00;(#,##0.00)' }, '-123456789'],
+    [{ type: 'percent', format: '0% "of plan achieved"' }, '0.5'],
+    [{ type: 'number', format: '0;-0;"nothing was sold at all"' }, '0'],
+    [{ type: 'number', format: '[>=1000]0.0,"K";0.00 "single ones"' }, '12', '123456'],
+    [{ type: 'money' }, '"12345678901234.5"', '-1'],
+    [{ type: 'money', totals: 'sum' }, ...Array<string>(10).fill('99999999.99')],
+    [{ format: '#,##0.00 "kg"' }, '123456789'],
+    [{ type: 'integer', totals: 'avg' }, '123456789012', '1'],
+    [{ type: 'integer' }, '"12345678901234567"'],
+    [{ type: 'money' }, '1.0E7', '-9.99999999999E11', '1.5e-3'],
+    [{ type: 'money', format: '[$€] #,##0.00;([$€] #,##0.00)' }, '-1.234567891E9'],
+    [{ type: 'percent' }, '1.5E4'],
+    [{ type: 'integer' }, '1E12'],
+    [{ type: 'money' }, '"not yet agreed upon"', '5'],
+  ]
+  for (const [node, ...values] of columns) {
+    const { texts, width } = await show(node, ...values)
+    const needed = Math.max(...texts.map(displayWidth))
+    expect(width, `${JSON.stringify(node)}: ${texts}`).toBeGreaterThanOrEqual(needed + 1)
+  }
+})
+
+test('digits that a format does not show take no room', async () => {
+  const show = await setup()
+  expect((await show({ type: 'percent' }, '0.142857142857')).width).toBeLessThan(12)
+  expect((await show({ type: 'money' }, '1234567.891234567')).width).toBeLessThan(16)
+  expect((await show({ type: 'money' }, '"1234567.8900"')).width).toBeLessThan(16)
+})
+
+test('numbers that General would round or show with an exponent are shown whole', async () => {
+  const show = await setup()
+  for (const node of [null, { type: 'number' }]) {
+    expect(await show(node, '4006381333931', '7')).toMatchObject({ texts: ['4006381333931', '7'] })
+    expect(await show(node, '1234567890.55', '3')).toMatchObject({ texts: ['1234567890.55', '3.00'] })
+    expect(await show(node, '-123456789012345')).toMatchObject({ texts: ['-123456789012345'] })
+    expect(await show(node, '1234567890.123456789')).toMatchObject({ texts: ['1234567890.12346'] })
+    expect(await show(node, '123456789012', '0.00001234', '1.0825')).toMatchObject({
+      texts: ['123456789012.00', '0.00001234', '1.0825'],
+    })
+    expect(await show(node, '1.0E12', '2.5e8')).toMatchObject({ texts: ['1000000000000', '250000000'] })
+    for (const short of ['12345678901', '0.30000000000000004', '1.5', '1e21', '95.18810000000001'])
+      expect((await show(node, short)).formats, short).toEqual([undefined])
+  }
+  expect((await show({ type: 'number' }, '"4006381333931"')).texts).toEqual(['4006381333931'])
+  expect((await show(null, '"4006381333931"')).formats).toEqual([undefined])
+  const sum = await show({ type: 'number', totals: 'sum' }, '99999999999', '99999999999')
+  expect(sum.texts).toEqual(['99999999999', '99999999999', '199999999998'])
+})
