@@ -11,7 +11,6 @@ import {
   messageOf,
   readSecret,
   systemClock,
-  takeFolder,
 } from '../kernel/index.ts'
 import {
   inspectPostgres,
@@ -61,7 +60,11 @@ export async function restore(config: Config, folder: string, options: RestoreOp
     )
   const files = await verify(folder, manifest, options)
   if (options.check) return { ...manifest, absent: [] }
-  const held = await hold(config)
+  // Instances on PostgreSQL are named, wherever they run; a folder that is held says less.
+  if (config.DATABASE_URL !== null) await checkTarget(config, folder, options)
+  // Keeps servers off from the first look to the last file.
+  const { holdDataDir } = await import('../ledger/sqlite/open-sqlite.ts')
+  const held = holdDataDir(config.WHARF_DATA_DIR)
   try {
     return await put(config, { folder, manifest, files }, options)
   } finally {
@@ -70,13 +73,6 @@ export async function restore(config: Config, folder: string, options: RestoreOp
     for (const place of [WHARF_DATA_DIR, WHARF_SHARED_DIR, LOCAL_STORAGE_PATH, TEMP_STORAGE_PATH])
       if (place !== null && existsSync(place)) giveToOwner(place)
   }
-}
-
-/** Keeps servers off an embedded ledger from the first look to the last file. */
-async function hold({ DATABASE_URL: url, WHARF_DATA_DIR: dataDir }: Config): Promise<{ close(): void }> {
-  if (url === null) return (await import('../ledger/copy/load-sqlite.ts')).holdDataDir(dataDir)
-  takeFolder(dataDir)
-  return { close: () => undefined }
 }
 
 async function put(

@@ -65,6 +65,7 @@ export async function startWharf<Table extends DomainTable = typeof DOMAINS>(
       redisPrefix: config.WHARF_REDIS_PREFIX,
       sealKey: config.WHARF_SEAL_KEY,
       leaseMs: config.WHARF_LEASE_SECONDS * 1_000,
+      holdsDataDir: true,
     },
     clock,
     log,

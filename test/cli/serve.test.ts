@@ -195,3 +195,36 @@ test.runIf(availableBackends().includes('postgres + redis'))(
     await backend.remove()
   },
 )
+
+test.runIf(availableBackends().includes('postgres + redis'))(
+  'a data dir has one living instance on PostgreSQL too, also while that one is stopped; one that was killed comes back at once',
+  async () => {
+    const backend = await openBackend('postgres + redis')
+    const env = {
+      ...backend.env,
+      WHARF_DATA_DIR: temporaryFolder(),
+      WHARF_ADMIN_TOKEN: 'the-same-admin-token',
+    }
+    const first = await serveWharf(env)
+    const refused = async (more: Record<string, string>) => {
+      const { WHARF_DATA_DIR } = env
+      const second = runWharf(['serve'], { ...more, WHARF_DATA_DIR, WHARF_PORT: '0' })
+      expect(await second.exited).toMatchObject({ code: 1 })
+      expect(second.output.err).toMatch(
+        /^wharf: another Wharf is running on the data directory \S+; .*WHARF_DATA_DIR.* \(DATA_DIR_LOCKED\)\n$/,
+      )
+      expect(readFileSync(join(WHARF_DATA_DIR, 'address'), 'utf8')).toBe(`${first.address}\n`)
+    }
+    await refused(env)
+    // Nor one with a ledger of its own in the same folder.
+    await refused({})
+    first.child.kill('SIGSTOP')
+    await refused(env)
+    first.child.kill('SIGKILL')
+    await first.exited
+    const again = await serveWharf(env)
+    again.child.kill('SIGTERM')
+    expect(await again.exited).toMatchObject({ code: 0 })
+    await backend.remove()
+  },
+)

@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { availableBackends } from '../support/backends.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
+import { temporaryFolder } from '../support/wharf-process.ts'
 
 describe.each(availableBackends())('businesses on %s', (name) => {
   test('an admin grants, lists and takes back a biz_id; other instances notice at once', async () => {
     const first = await startHttp(name)
-    const other = name === 'embedded' ? first : await startHttp(name, { backend: first.backend })
+    const other =
+      name === 'embedded'
+        ? first
+        : await startHttp(name, { backend: first.backend, env: { WHARF_DATA_DIR: temporaryFolder() } })
     const [mine, theirs] = [await newProject(first), await newProject(first)]
     const send = async (wharf: typeof first, { key }: { key: string }, biz_id: number) => {
       const put = await wharf.ask('PUT', '/api/repository/a.txt', { key, body: 'a' })

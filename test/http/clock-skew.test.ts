@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../src/kernel/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { ExportClient, startExports } from '../support/export-client.ts'
 import { startHttp } from '../support/http.ts'
+import { temporaryFolder } from '../support/wharf-process.ts'
 
 const HOUR = 3_600_000
 const scaledOut = test.runIf(availableBackends().length > 1)
@@ -15,7 +16,11 @@ scaledOut('tickets, links and callbacks are good on every instance, whatever its
   const { business, client } = first
   const others = await Promise.all(
     [2 * HOUR, -2 * HOUR].map((ms) =>
-      startHttp('postgres + redis', { backend: first.backend, clock: off(ms) }),
+      startHttp('postgres + redis', {
+        backend: first.backend,
+        clock: off(ms),
+        env: { WHARF_DATA_DIR: temporaryFolder() },
+      }),
     ),
   )
   const receiver = business.receiver()

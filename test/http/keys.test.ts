@@ -4,6 +4,7 @@ import { bearer, openEvents, openSocket } from '../support/event-readers.ts'
 import { startExports } from '../support/export-client.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
 import { until } from '../support/until.ts'
+import { temporaryFolder } from '../support/wharf-process.ts'
 
 interface Made {
   key_id: string
@@ -13,7 +14,10 @@ interface Made {
 
 async function setup(name: Parameters<typeof startHttp>[0]) {
   const first = await startHttp(name)
-  const other = name === 'embedded' ? first : await startHttp(name, { backend: first.backend })
+  const other =
+    name === 'embedded'
+      ? first
+      : await startHttp(name, { backend: first.backend, env: { WHARF_DATA_DIR: temporaryFolder() } })
   const project = await newProject(first)
   const path = `/api/projects/${project.id}/keys`
   const make = async (body: object = {}): Promise<Made> => {

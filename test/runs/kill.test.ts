@@ -84,7 +84,7 @@ test.runIf(availableBackends().includes('postgres + redis'))(
     await ask('PUT', '/api/accounts/ann', { url: feed.url })
     const { run_id } = await ask('POST', '/api/runs', { handle: 'ann', kind: 'start' })
     await reached.passed
-    const two = await serveWharf(env)
+    const two = await serveWharf({ ...env, WHARF_DATA_DIR: temporaryFolder() })
     one.child.kill('SIGKILL')
     await one.exited
     const askTwo = asker(two.address)

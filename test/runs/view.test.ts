@@ -25,7 +25,7 @@ test.runIf(availableBackends().includes('postgres + redis'))(
     const env = { ...backend.env, ...COMMON, WHARF_LEASE_SECONDS: '6' }
     const one = await serveWharf(env)
     const view = await watchARun(one.address)
-    const two = await serveWharf(env)
+    const two = await serveWharf({ ...env, WHARF_DATA_DIR: temporaryFolder() })
     one.child.kill('SIGKILL')
     await one.exited
 

@@ -13,6 +13,8 @@ export interface BackendOptions {
   leaseMs?: number
   /** Null: the ledger keeps one. */
   sealKey?: string | null
+  /** For a server: no other process may use the data dir meanwhile. Who opens the embedded ledger always holds it. */
+  holdsDataDir?: boolean
 }
 
 export interface Backend {
@@ -30,6 +32,19 @@ export interface Backend {
  * two are loaded only when they are used; an embedded server stays small.
  */
 export async function openBackend(options: BackendOptions, clock: Clock, log: Log): Promise<Backend> {
+  if (options.databaseUrl === null || !options.holdsDataDir) return open(options, clock, log)
+  const { holdDataDir } = await import('../../ledger/sqlite/open-sqlite.ts')
+  const held = holdDataDir(options.dataDir)
+  try {
+    const backend = await open(options, clock, log)
+    return { ...backend, close: () => backend.close().finally(() => held.close()) }
+  } catch (error) {
+    held.close()
+    throw error
+  }
+}
+
+async function open(options: BackendOptions, clock: Clock, log: Log): Promise<Backend> {
   const { databaseUrl, redisUrl } = options
   const sole = databaseUrl === null || redisUrl === null
   const ledger =

@@ -1,17 +1,10 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Clock, openFile, takeFolder, touchFileSync } from '../../kernel/index.ts'
+import { type Clock, openFile, touchFileSync } from '../../kernel/index.ts'
 import { type Migration, migrate, readMigrations } from '../migrate.ts'
-import { lockDataDir, openLedgerFile } from '../sqlite/open-sqlite.ts'
+import { openLedgerFile } from '../sqlite/open-sqlite.ts'
 import { columnsFor, type LedgerCopy, type Row } from './ledger-copy.ts'
-
-/** Keeps every other process off the folder until what it returns is closed; refused while one is there. */
-export function holdDataDir(dataDir: string): { close(): void } {
-  takeFolder(dataDir)
-  touchFileSync(join(dataDir, 'lock.db'))
-  return lockDataDir(dataDir)
-}
 
 /**
  * Puts a copy in place of the embedded ledger in `dataDir`. The new ledger is made beside the old one and takes its place

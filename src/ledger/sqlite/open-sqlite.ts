@@ -46,7 +46,21 @@ export function openLedgerFile(
   return { ledger: new Ledger(db, 'sqlite', async () => onClose()), writer }
 }
 
-export function lockDataDir(dataDir: string): DatabaseSync {
+/**
+ * Keeps every other process off the folder until what it returns is closed; refused while one is there. For those whose
+ * ledger is elsewhere, or is about to be replaced.
+ */
+export function holdDataDir(dataDir: string): { close(): void } {
+  try {
+    takeFolder(dataDir)
+    touchFileSync(join(dataDir, 'lock.db'))
+    return lockDataDir(dataDir)
+  } catch (error) {
+    throw unusable(dataDir, error)
+  }
+}
+
+function lockDataDir(dataDir: string): DatabaseSync {
   const lock = new DatabaseSync(join(dataDir, 'lock.db'))
   try {
     lock.exec('pragma busy_timeout = 0; begin exclusive')
