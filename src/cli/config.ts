@@ -1,4 +1,5 @@
 import { describeSettings, loadConfig, type SettingFiles } from '../config.ts'
+import { columnsOf, padTo } from './terminal/table.ts'
 
 export function printConfig(files: SettingFiles, { json = false }: { json?: boolean }): void {
   const settings = describeSettings(process.env, files)
@@ -11,6 +12,6 @@ export function printConfig(files: SettingFiles, { json = false }: { json?: bool
     text: value === null ? `# ${name} is not set` : `${name}=${value}`,
     from,
   }))
-  const width = Math.min(60, Math.max(...lines.map(({ text }) => text.length)))
-  for (const { text, from } of lines) console.log(`${text.padEnd(width)}  # ${from}`)
+  const width = Math.min(60, Math.max(...lines.map(({ text }) => columnsOf(text))))
+  for (const { text, from } of lines) console.log(`${padTo(text, width)}  # ${from}`)
 }

@@ -4,6 +4,7 @@ import { loadConfig } from '../config.ts'
 import { AppError, counted, ERRORS, SCOPES, type Scope, SHOWN_NAME } from '../kernel/index.ts'
 import { serverAddress } from './options/server-address.ts'
 import { wholeNumber } from './options/source-options.ts'
+import { table } from './terminal/table.ts'
 
 interface AdminOptions {
   server?: string
@@ -89,7 +90,7 @@ export function addKeyCommands(program: Command): void {
       new Option('--scope <scope>', 'what it may do; may be given several times')
         .choices(SCOPES)
         .argParser(collectScope)
-        .default(undefined, 'all'),
+        .default(undefined, 'all, which is everything that the project may do'),
     )
     .option(
       '--expires <when>',
@@ -110,6 +111,8 @@ export function addKeyCommands(program: Command): void {
           scopes: made.scopes.join(', '),
           ends: made.expires_at ?? 'never',
         }
+        const warning = warningOf(made.scopes)
+        if (warning !== undefined) console.error(`wharf: ${warning}`)
         return [made, lines(shown, 'Keep it now: it is not shown again.')]
       }),
     )
@@ -188,6 +191,15 @@ function collectScope(value: string, before: Scope[] = []): Scope[] {
   return before.includes(scope) ? before : [...before, scope]
 }
 
+/** For a key that may do more than its caller most likely needs. */
+function warningOf(scopes: readonly Scope[]): string | undefined {
+  if (scopes.includes('admin'))
+    return 'this key may do everything that the admin token may (scope admin); without --scope admin it would not'
+  if (scopes.includes('all'))
+    return "this key may do everything that its project may (scope all); give --scope for less, such as '--scope read'"
+  return undefined
+}
+
 function endOf(text: string): string {
   const days = /^(\d{1,5})d$/.exec(text)?.[1]
   const time = days === undefined ? Date.parse(text) : Date.now() + Number(days) * DAY
@@ -205,17 +217,4 @@ function lines(values: Record<string, string | undefined>, note: string): string
   const rows = Object.entries(values).filter((row): row is [string, string] => row[1] !== undefined)
   const width = Math.max(...rows.map(([name]) => name.length))
   return [...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`), '', note].join('\n')
-}
-
-function table(head: string[], rows: string[][]): string {
-  const all = [head, ...rows]
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
 }

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openProjectAdmin, type ProjectAdmin } from '../../src/app/admin.ts'
 import { addKeyCommands, addProjectCommands } from '../../src/cli/project.ts'
+import { columnsOf, table } from '../../src/cli/terminal/table.ts'
 import { loadConfig } from '../../src/config.ts'
 import { loopbackOf } from '../../src/kernel/index.ts'
 import { availableBackends } from '../support/backends.ts'
@@ -136,6 +137,48 @@ test('the commands on the page work one after another, on a running server and w
     project_id: string
   }
   expect(await command(['project', 'list'], env)).toContain(made.project_id)
+})
+
+test('a new key says which scopes it has, and in one line when that is everything', async () => {
+  const { backend } = await startHttp()
+  const env = { WHARF_DATA_DIR: backend.env.WHARF_DATA_DIR ?? '', WHARF_ADMIN_TOKEN: ADMIN_TOKEN }
+  await command(['project', 'create', 'shop'], env)
+  const create = async (...scopes: string[]) => {
+    const warned = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const printed = await command(['key', 'create', 'shop', '--name', 'k', ...scopes], env)
+    const warnings = warned.mock.calls.flat()
+    warned.mockRestore()
+    return { printed, warnings }
+  }
+  const all = {
+    printed: expect.stringMatching(/^scopes +all$/m),
+    warnings: [expect.stringMatching(/^wharf: .*\bscope all\b.*--scope/)],
+  }
+  expect(await create()).toEqual(all)
+  expect(await create('--scope', 'read', '--scope', 'all')).toMatchObject({ warnings: all.warnings })
+  expect(await create('--json')).toEqual({
+    printed: expect.stringContaining('"all"'),
+    warnings: all.warnings,
+  })
+  expect((await create('--scope', 'admin')).warnings).toEqual([expect.stringContaining('admin token')])
+  expect(await create('--scope', 'exports:read', '--scope', 'runs:read')).toEqual({
+    printed: expect.stringMatching(/^scopes +exports:read, runs:read$/m),
+    warnings: [],
+  })
+})
+
+test('columns of lists are aligned behind wide characters', () => {
+  const rows = [
+    ['订单系统', 'x'],
+    ['ﾊﾝｶｸ', 'x'],
+    ['한국어', 'x'],
+    ['e\u0301🚢👩‍👩‍👧（x）', 'x'],
+    ['plain', 'x'],
+  ]
+  const lines = table(['NAME', 'CREATED'], rows).split('\n')
+  expect(lines.map((line) => columnsOf(line.replace(/(x|CREATED)$/, '')))).toEqual(lines.map(() => 12))
+  expect(lines[1]).toBe('订单系统    x')
+  expect(lines[4]).toBe('e\u0301🚢👩‍👩‍👧（x）  x')
 })
 
 test('a command that reaches nothing says in one line what to give it', async () => {

@@ -47,7 +47,7 @@ export function NewKeyDialog({ projectId, onClose }: { projectId: string; onClos
       <SecretDialog
         title={t('key.made', { name: create.data.name })}
         secrets={[{ name: t('secret.key'), value: create.data.api_key }]}
-        note={t(`key.kind_text.${kind}`)}
+        note={kind === 'own' ? create.data.scopes.join(', ') : t(`key.kind_text.${kind}`)}
         onClose={onClose}
       />
     )
