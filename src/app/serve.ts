@@ -94,7 +94,11 @@ async function startOn<Table extends DomainTable>(
   const opened = await openGround(backend, config, { address, clock, log })
   const { ground, installation, sessions } = opened
   const { engine, ledger, store, tenancy } = ground
-  await lifecycle.start(opened.parts)
+  await lifecycle.start([
+    ...opened.parts,
+    // Before the domains: an instance that is refused makes none of their folders.
+    { name: 'membership', start: () => engine.join(), stop: () => engine.leave() },
+  ])
   log.info(installation.sealedBy)
   await warnOfLooseFiles(config, log)
   warnOfUnknownAddress(config, log)

@@ -90,6 +90,7 @@ export class Engine implements Part {
   readonly #deps: EngineDeps
   readonly #options: Required<EngineOptions>
   readonly #membership: Membership | undefined
+  #joined = false
   readonly #capacity: CapacityDuty
   readonly #loops: DutyLoop[]
   readonly #leaderDuties: {
@@ -189,10 +190,32 @@ export class Engine implements Part {
     this.#leaderDuties.push({ duty, everyMs })
   }
 
-  async start(): Promise<void> {
-    const kinds = this.#kinds.all()
+  /**
+   * Enters this instance beside the living ones, or throws and leaves nothing. To be called before anything is made for it;
+   * `start` does it where nobody did.
+   */
+  async join(): Promise<void> {
+    if (this.#joined) return
     if (this.#options.sole) await this.heartbeat.forgetOthers()
     await this.#membership?.join()
+    this.#joined = true
+  }
+
+  /** Other instances that lived when this one joined. */
+  get others(): readonly { host: string; pid: number }[] {
+    return this.#membership?.others ?? []
+  }
+
+  /** For a start that ends between `join` and `start`; `stop` does it too. */
+  async leave(): Promise<void> {
+    if (!this.#joined) return
+    this.#joined = false
+    await (this.#membership ?? this.heartbeat).leave().catch(() => undefined)
+  }
+
+  async start(): Promise<void> {
+    const kinds = this.#kinds.all()
+    await this.join()
     for (const { lane } of kinds) if (lane) await this.lanes.declare(lane)
     if (this.#options.sole) {
       // No other instance is alive, so their jobs are free at once.
@@ -244,7 +267,7 @@ export class Engine implements Part {
     for (const loop of this.#loops) await loop.stop()
     await this.#lead(false)
     await this.leadership.resign().catch(() => undefined)
-    await (this.#membership ?? this.heartbeat).leave().catch(() => undefined)
+    await this.leave()
     await this.#capacity.fit().catch(() => undefined)
   }
 

@@ -57,6 +57,7 @@ export class Membership {
   readonly #deps: MembershipDeps
   readonly #options: MembershipOptions
   #said: Said = { home: null, store: null, marker: null }
+  #others: Other[] = []
 
   constructor(deps: MembershipDeps, options: MembershipOptions) {
     this.#deps = deps
@@ -67,6 +68,11 @@ export class Membership {
     return this.#said
   }
 
+  /** Those that lived when this one joined. */
+  get others(): readonly Pick<Other, 'host' | 'pid'>[] {
+    return this.#others
+  }
+
   /** Enters this instance into the ledger, or throws `FILES_NOT_SHARED` or `SINGLE_INSTANCE` and leaves no row. */
   async join(): Promise<void> {
     const { dataDir, store, sharedDir } = this.#options
@@ -75,6 +81,7 @@ export class Membership {
     try {
       const others = (await this.#enter()).filter((other) => other.home !== home)
       for (const other of others) await this.#check(other)
+      this.#others = others
       if (sharedDir !== null) await this.#sweepMarkers(sharedDir)
       else if (others.length > 0)
         this.#deps.log.warn(

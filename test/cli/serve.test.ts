@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -165,8 +165,12 @@ test.runIf(availableBackends().includes('postgres + redis'))(
     const { DATABASE_URL = '', REDIS_URL = '', WHARF_REDIS_PREFIX = '' } = backend.env
     const env = { DATABASE_URL, REDIS_URL, WHARF_REDIS_PREFIX }
     const first = await serveWharf(env)
-    const second = runWharf(['serve'], { ...env, WHARF_PORT: '0', WHARF_DATA_DIR: temporaryFolder() })
+    const folder = temporaryFolder()
+    const second = runWharf(['serve'], { ...env, WHARF_PORT: '0', WHARF_DATA_DIR: folder })
     expect(await second.exited).toMatchObject({ code: 1 })
+    // It was refused before anything was made that others may read: uploads and results are for a group.
+    for (const name of readdirSync(folder))
+      expect([name, statSync(join(folder, name)).mode & 0o077]).toEqual([name, 0])
     expect(second.output.err).toMatch(
       /^wharf: another Wharf \(process \d+ on \S+\) runs on this ledger, .*WHARF_SHARED_DIR.* \(FILES_NOT_SHARED\)\n$/,
     )
