@@ -22,6 +22,7 @@ import { type Apis, DOMAINS, type DomainTable, type OpenedDomain } from './domai
 import { warnOfFewFiles } from './ground/file-limit.ts'
 import { openFolders, warnOfLooseFiles } from './ground/folders.ts'
 import { httpOptions } from './ground/http.ts'
+import { noteAdminToken } from './ground/note-admin-token.ts'
 import { type Backend, openBackend } from './ground/open-backend.ts'
 import { openGround } from './ground/open-ground.ts'
 import { OwnAddress, warnOfUnknownAddress } from './ground/public-address.ts'
@@ -100,6 +101,7 @@ async function startOn<Table extends DomainTable>(
     { name: 'membership', start: () => engine.join(), stop: () => engine.leave() },
   ])
   log.info(installation.sealedBy)
+  await noteAdminToken({ engine, ledger, sealer: tenancy.sealer, log }, installation.adminTokenHash)
   await warnOfLooseFiles(config, log)
   warnOfUnknownAddress(config, log)
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { openProjectAdmin } from '../../src/app/admin.ts'
+import { noteAdminToken } from '../../src/app/ground/note-admin-token.ts'
+import { createLog } from '../../src/kernel/index.ts'
 import type { AuditEntry } from '../../src/tenancy/audit-log.ts'
-import { AuditLog } from '../../src/tenancy/index.ts'
+import { AuditLog, hashSecret, openSealer, SettingsStore } from '../../src/tenancy/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { startExports } from '../support/export-client.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
@@ -104,6 +106,34 @@ test('a command that works on the ledger itself is recorded too', async () => {
   expect(await entries(again)).toMatchObject([
     { actor: 'command', action: 'project.created', target: project_id },
   ])
+})
+
+test('a start with another admin token than the last one is said in one line and recorded', async () => {
+  const { ledger, config, ask } = await startHttp()
+  const sealer = await openSealer(new SettingsStore(ledger), config.WHARF_SEAL_KEY)
+  const lines: string[] = []
+  const log = createLog({ level: 'info', destination: { write: (line) => lines.push(JSON.parse(line).msg) } })
+  const start = async (token: string, others: { host: string; pid: number }[] = []) => {
+    await noteAdminToken({ engine: { others }, ledger, sealer, log }, hashSecret(token))
+    return lines.splice(0)
+  }
+  const changes = async () => (await entries({ ask }, '&action=admin_token.changed')).length
+  expect(await start(ADMIN_TOKEN)).toEqual([])
+  expect(await changes()).toBe(0)
+  expect(await start('a-token-of-tomorrow')).toEqual([
+    expect.stringContaining('another one than at the last start'),
+  ])
+  expect(await start('a-token-of-tomorrow')).toEqual([])
+  expect(await start(ADMIN_TOKEN, [{ host: 'dock', pid: 7 }])).toEqual([
+    expect.stringMatching(/process 7 on dock.*set the same WHARF_ADMIN_TOKEN on each/),
+  ])
+  expect(await changes()).toBe(2)
+  const kept = await ledger.db
+    .selectFrom('settings')
+    .select('value')
+    .where('key', '=', 'admin_token_in_force')
+    .execute()
+  expect(kept.map(({ value }) => value)).not.toContain(hashSecret(ADMIN_TOKEN))
 })
 
 test('becomes a file by an export of Wharf itself, for an admin alone', async () => {
