@@ -146,6 +146,23 @@ test('[no-role] whoever has no role gets a page that says so, no session, and is
   expect((await audit('&action=session.refused')).map(({ actor }) => actor)).toHaveLength(5)
 })
 
+test('[no-role] a role that names several projects at once gives none of them, and the page has the ids to choose from', async () => {
+  const { wharf, signIn } = await setup()
+  const [one, two] = [await newProject(wharf), await newProject(wharf)]
+  const { browser, answer } = await signIn(['operator:test'])
+  expect([answer.status, await answer.text()]).toEqual([
+    403,
+    expect.stringMatching(
+      new RegExp(
+        `operator:test gives nothing, because 2 projects are named test; name one by its id: ${one.id}, ${two.id}`,
+      ),
+    ),
+  ])
+  expect(browser.cookies.has('wharf_session')).toBe(false)
+  const chosen = (await signIn([`operator:${two.id}`])).browser
+  expect(await chosen.json<Seen>('GET', '/api/session')).toMatchObject({ project_id: two.id })
+})
+
 test('an issuer that is away stops no start, and the page says so until it is back', async () => {
   const issuer = await OidcIssuer.start()
   onTestFinished(() => issuer.stop())
@@ -168,6 +185,34 @@ test('without an issuer there is no sign-in but by key', async () => {
   const browser = new CookieBrowser(wharf.address)
   expect(await browser.json('GET', '/api/sign-in')).toEqual({ methods: ['key'] })
   expect((await browser.json<{ code: string }>('GET', '/auth/login')).code).toBe('SIGN_IN_OFF')
+})
+
+test('an issuer that goes away in the middle of a sign-in is said on a page in words, with a way back', async () => {
+  const { issuer, wharf } = await setup()
+  issuer.account = { sub: 'lin', wharf_roles: 'admin' }
+  const pages = { en: 'The identity provider does not answer', 'zh-CN': '身份服务暂时无法访问' }
+  for (const [language, title] of Object.entries(pages)) {
+    for (const status of [undefined, 502, 200, 404]) {
+      const { browser, url } = await onTheWayBack(wharf)
+      if (status === undefined) issuer.down()
+      else issuer.fail(status)
+      const headers = { accept: 'text/html', 'accept-language': language }
+      const answer = await browser.ask('GET', url, { headers })
+      const page = await answer.text()
+      expect([status, answer.status, answer.headers.get('content-type'), page]).toEqual([
+        status,
+        503,
+        'text/html; charset=utf-8',
+        expect.stringContaining(title),
+      ])
+      expect(page).toContain('href="/auth/login"')
+      expect(page).toContain('ISSUER_UNAVAILABLE')
+      if (language === 'zh-CN') expect(page).not.toMatch(/does not answer|nobody can/)
+      expect(browser.cookies.has('wharf_session')).toBe(false)
+      issuer.up()
+    }
+  }
+  expect((await new CookieBrowser(wharf.address).follow('/auth/login')).url).toBe(`${wharf.address}/`)
 })
 
 /** The address that the issuer sends a browser back to, which has not gone there yet. */

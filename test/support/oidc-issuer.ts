@@ -26,6 +26,7 @@ export class OidcIssuer {
   readonly #front: Front
   readonly #server: Server
   readonly #redirects: string[] = []
+  #status: number | undefined
 
   private constructor(front: Front, server: Server) {
     this.#front = front
@@ -40,6 +41,8 @@ export class OidcIssuer {
     const provider = issuer.#provider(front.url, idTokenRoles)
     const answer = provider.callback()
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      if (issuer.#status !== undefined)
+        return response.writeHead(issuer.#status, { 'content-type': 'text/html' }).end('<h1>away</h1>')
       if (!request.url?.startsWith('/interaction/')) return answer(request, response)
       if (page && request.method === 'GET')
         return response
@@ -74,7 +77,13 @@ export class OidcIssuer {
     this.#front.cut()
   }
 
+  /** In place of what it should, it answers a page with this status, as a proxy before it does. */
+  fail(status: number): void {
+    this.#status = status
+  }
+
   up(): void {
+    this.#status = undefined
     this.#front.to = (this.#server.address() as AddressInfo).port
   }
 

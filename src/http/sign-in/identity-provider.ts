@@ -24,6 +24,8 @@ export type Claims = Record<string, unknown> & { sub: string }
 
 /** How long the issuer's own description is believed; its keys are read again when one is not known. */
 const KNOWN_MS = 3_600_000
+/** The same for a sign-in that begins: an issuer that is away since would be a page of the browser, and not one of Wharf. */
+const SEEN_MS = 5_000
 const ANSWER_SECONDS = 10
 
 /**
@@ -45,7 +47,7 @@ export class IdentityProvider {
   /** Where the browser is sent, and what to remember until it comes back. */
   async begin(redirectUri: string): Promise<{ url: string; begun: Begun }> {
     const client = await import('openid-client')
-    const config = await this.#configuration(client)
+    const config = await this.#configuration(client, SEEN_MS)
     const begun = {
       state: client.randomState(),
       nonce: client.randomNonce(),
@@ -83,9 +85,9 @@ export class IdentityProvider {
     }
   }
 
-  async #configuration(client: Client): Promise<Configuration> {
+  async #configuration(client: Client, goodForMs = KNOWN_MS): Promise<Configuration> {
     const known = this.#known
-    if (known && performance.now() - known.at < KNOWN_MS) return known.config
+    if (known && performance.now() - known.at < goodForMs) return known.config
     const asked = { at: performance.now(), config: this.#discover(client) }
     this.#known = asked
     // A failure is not remembered: the next sign-in asks again.
@@ -136,14 +138,21 @@ export function claimAt(claims: Record<string, unknown>, name: string): unknown 
   return found
 }
 
-/** The way to the issuer failed, or it has trouble of its own; nobody did anything wrong. */
+/**
+ * The way to the issuer failed, or it has trouble of its own; nobody did anything wrong. An answer that is not OpenID Connect
+ * at all is the page of a proxy, or of its maintenance.
+ */
 function isAway(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.name === 'TimeoutError' || cause.message === 'fetch failed') return true
-    if ('status' in cause && Number(cause.status) >= 500) return true
+  for (let cause = error; typeof cause === 'object' && cause !== null; ) {
+    const { name, message, code, status } = cause as Record<string, unknown>
+    if (name === 'TimeoutError' || message === 'fetch failed' || message === 'terminated') return true
+    if (NO_ANSWER.has(String(code)) || Number(status) >= 500) return true
+    cause = (cause as { cause?: unknown }).cause
   }
   return false
 }
+
+const NO_ANSWER = new Set(['OAUTH_TIMEOUT', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON'])
 
 function unavailable(cause: unknown): AppError {
   const message = 'the identity provider does not answer as it should, so nobody can sign in with it now'

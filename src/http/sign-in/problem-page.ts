@@ -4,7 +4,9 @@ import type { AppError } from '../../kernel/index.ts'
 import { languageOf, retryAfterOf } from '../answers/index.ts'
 
 interface Words {
+  language: string
   title: string
+  text: string
   again: string
   key: string
 }
@@ -15,18 +17,30 @@ const ENGLISH: Record<string, string> = {
   SIGN_IN_REFUSED: 'You have no role in Wharf',
   ISSUER_UNAVAILABLE: 'The identity provider does not answer',
 }
-const CHINESE: Record<string, string> = {
-  SIGN_IN_OFF: '此处未启用统一身份登录',
-  SIGN_IN_FAILED: '登录未成功',
-  SIGN_IN_REFUSED: '您在 Wharf 中没有角色',
-  ISSUER_UNAVAILABLE: '身份服务暂时无法访问',
+const CHINESE: Record<string, { title: string; text: string; more?: true }> = {
+  SIGN_IN_OFF: { title: '此处未启用统一身份登录', text: '请使用密钥登录。' },
+  SIGN_IN_FAILED: { title: '登录未成功', text: '请重新登录。详细原因：', more: true },
+  SIGN_IN_REFUSED: {
+    title: '您在 Wharf 中没有角色',
+    text: '您已通过身份验证，但您的账号在 Wharf 中没有可用的角色，请联系账号管理员。详细原因：',
+    more: true,
+  },
+  ISSUER_UNAVAILABLE: {
+    title: '身份服务暂时无法访问',
+    text: '身份服务没有正常响应，目前无法用它登录。请稍后重试，或使用密钥登录。',
+  },
 }
 
-function wordsFor(request: FastifyRequest, code: string): Words & { language: string } {
-  if (languageOf(request) === 'zh')
-    return { language: 'zh-CN', title: CHINESE[code] ?? '登录未成功', again: '重试', key: '使用密钥登录' }
+function wordsFor(request: FastifyRequest, { code, message }: AppError): Words {
+  if (languageOf(request) === 'zh') {
+    const { title, text, more } = CHINESE[code] ?? { title: '登录未成功', text: '详细原因：', more: true }
+    return {
+      ...{ language: 'zh-CN', title, text: more ? `${text}${message}` : text },
+      ...{ again: '重试', key: '使用密钥登录' },
+    }
+  }
   const title = ENGLISH[code] ?? 'You are not signed in'
-  return { language: 'en', title, again: 'Try again', key: 'Sign in with a key' }
+  return { language: 'en', title, text: message, again: 'Try again', key: 'Sign in with a key' }
 }
 
 const STYLE = `body { font: 16px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 12vh auto; padding: 0 1rem; color-scheme: light dark }
@@ -40,7 +54,7 @@ export function sendSignInProblem(
   reply: FastifyReply,
   error: AppError,
 ): FastifyReply {
-  const { language, title, again, key } = wordsFor(request, error.code)
+  const { language, title, text, again, key } = wordsFor(request, error)
   const retryAfter = retryAfterOf(error)
   if (retryAfter !== undefined) reply.header('Retry-After', retryAfter)
   return reply
@@ -55,7 +69,7 @@ export function sendSignInProblem(
 <style>${STYLE}</style>
 <main>
 <h1>${title}</h1>
-<p>${escapeHtml(error.message)}</p>
+<p>${escapeHtml(text)}</p>
 <p><a href="/auth/login">${again}</a> <a href="/">${key}</a></p>
 <p><code>${error.code}</code></p>
 </main>

@@ -1,26 +1,40 @@
-import { AppError, ERRORS } from '../../kernel/index.ts'
+import { AppError, counted, ERRORS } from '../../kernel/index.ts'
 import type { Person, Project, Roles } from '../../tenancy/index.ts'
 import { type Claims, claimAt } from './identity-provider.ts'
 
 const ROLE = /^(?:wharf:)?(?:(admin|viewer)|(operator|viewer):(.+))$/
 const LONGEST_NAME = 200
 
-/** The person that the claims describe. Throws for one who has no role here. */
+/**
+ * The person that the claims describe, and what is wrong with roles that gave nothing because several projects have their name.
+ * Throws for one who has no role here.
+ */
 export function personFrom(
   claims: Claims,
   { roleClaim, projects }: { roleClaim: string; projects: readonly Project[] },
-): Person {
+): { person: Person; ambiguous: string[] } {
   const values = valuesOf(claimAt(claims, roleClaim))
   const roles = readRoles(values, projects)
+  const ambiguous = values.flatMap((value) => ambiguityOf(value, projects) ?? [])
   const name = nameFrom(claims)
   if (roles.admin || roles.viewer || Object.keys(roles.projects).length > 0)
-    return { subject: claims.sub, name, roles }
+    return { person: { subject: claims.sub, name, roles }, ambiguous }
   const said = values.length === 0 ? 'has no value' : `has the values ${values.slice(0, 20).join(', ')}`
+  const why = ambiguous.length === 0 ? '' : ` Of these, ${ambiguous.slice(0, 20).join('; ')}.`
   throw new AppError(
     ERRORS.SIGN_IN_REFUSED,
-    `you are signed in as ${name}, but you have no role in Wharf: the claim ${roleClaim} of your account ${said}. It takes admin, viewer, operator:PROJECT or viewer:PROJECT, with the id or name of a project of this Wharf. Ask who manages your accounts.`,
+    `you are signed in as ${name}, but you have no role in Wharf: the claim ${roleClaim} of your account ${said}.${why} It takes admin, viewer, operator:PROJECT or viewer:PROJECT, with the id or name of a project of this Wharf. Ask who manages your accounts.`,
     { details: { subject: claims.sub, name } },
   )
+}
+
+/** Whose role it is cannot be guessed: the ids to choose from. */
+function ambiguityOf(value: string, projects: readonly Project[]): string | undefined {
+  const [, , , name] = ROLE.exec(value.trim()) ?? []
+  if (name === undefined || projects.some(({ id }) => id === name)) return undefined
+  const ids = projects.filter((project) => project.name === name).map(({ id }) => id)
+  if (ids.length < 2) return undefined
+  return `${value.trim()} gives nothing, because ${counted(ids.length, 'project')} are named ${name}; name one by its id: ${ids.slice(0, 20).join(', ')}`
 }
 
 /** A role for a project that is not there, or whose name several have, gives nothing. */

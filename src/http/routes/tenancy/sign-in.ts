@@ -46,7 +46,9 @@ export function signInRoutes(deps: HttpDeps): FastifyPluginAsync {
   const whoIs = async (request: FastifyRequest, claims: Parameters<typeof personFrom>[0]) => {
     const { roleClaim } = requireProvider()
     try {
-      return personFrom(claims, { roleClaim, projects: await projects.list() })
+      const { person, ambiguous } = personFrom(claims, { roleClaim, projects: await projects.list() })
+      for (const sentence of ambiguous) log.warn({ subject: claims.sub }, `a role at sign-in: ${sentence}`)
+      return person
     } catch (error) {
       if (isAppError(error, ERRORS.SIGN_IN_REFUSED))
         await audit.recordAlone({
