@@ -18,6 +18,7 @@ import { SettingsStore } from '../tenancy/index.ts'
 import { VERSION } from '../version.ts'
 import { eachOf } from './backup/each-of.ts'
 import { type FilePlace, FilePlaces, filesOf } from './backup/file-places.ts'
+import { requireApart } from './backup/keep-apart.ts'
 import { type FilesMode, type Manifest, writeManifest } from './backup/manifest.ts'
 import { writePiece, writeRows } from './backup/pieces.ts'
 import { openPostgres } from './ground/open-backend.ts'
@@ -54,6 +55,7 @@ const FILES_AT_ONCE = 8
 
 /** Writes a backup of the installation of these settings into an empty or new folder, whether a server runs or not. */
 export async function backUp(config: Config, folder: string, options: BackupOptions): Promise<Manifest> {
+  requireApart(config, folder, 'a backup needs a folder apart from it, best on another disk')
   const source = await openSource(config)
   try {
     const isNew = await takeEmpty(folder)

@@ -25,6 +25,7 @@ import { opensSecrets } from '../tenancy/index.ts'
 import { eachOf } from './backup/each-of.ts'
 import { FilePlaces, rowFor } from './backup/file-places.ts'
 import { giveToOwner } from './backup/give-to-owner.ts'
+import { requireApart } from './backup/keep-apart.ts'
 import { type Manifest, readManifest } from './backup/manifest.ts'
 import { faultOf, readRows } from './backup/pieces.ts'
 import { type BackupStep, FILES_LIST, LAST_BACKUP, type ListedFile } from './backup.ts'
@@ -60,6 +61,7 @@ export async function restore(config: Config, folder: string, options: RestoreOp
     )
   const files = await verify(folder, manifest, options)
   if (options.check) return { ...manifest, absent: [] }
+  requireApart(config, folder, 'move the backup elsewhere, or set WHARF_DATA_DIR to another folder')
   // Instances on PostgreSQL are named, wherever they run; a folder that is held says less.
   if (config.DATABASE_URL !== null) await checkTarget(config, folder, options)
   // Keeps servers off from the first look to the last file.

@@ -1,4 +1,13 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -80,6 +89,35 @@ async function fill(server: Server, env: Env, business: BusinessSystem) {
   await held.untilHeld()
   return { client, done, file: await client.bytes(done.task_id), task, held, underWay }
 }
+
+test('a backup is apart from the data dir, whatever the names of the folders say', async () => {
+  const home = temporaryFolder()
+  const env = { WHARF_DATA_DIR: join(home, 'data'), WHARF_ADMIN_TOKEN: ADMIN_TOKEN }
+  const server = await serveHere(env)
+  symlinkSync(env.WHARF_DATA_DIR, join(home, 'link'))
+  const inside = ['data', 'data/backup', 'link/backups/monday', 'data/../data/x'].map(
+    (name) => `${home}/${name}`,
+  )
+  for (const folder of inside)
+    await expect(take(env, folder)).rejects.toMatchObject({
+      code: 'OUTPUT_UNUSABLE',
+      message: expect.stringMatching(/ is in the data directory \S+; a backup needs a folder apart from it/),
+    })
+  await expect(take(env, home)).rejects.toMatchObject({
+    message: expect.stringContaining(' holds the data directory '),
+  })
+  expect(existsSync(join(env.WHARF_DATA_DIR, 'backup'))).toBe(false)
+  await take(env, join(home, 'data-of-monday'))
+  await server.stop()
+  renameSync(join(home, 'data-of-monday'), join(env.WHARF_DATA_DIR, 'backup'))
+  const moved = join(env.WHARF_DATA_DIR, 'backup')
+  await expect(putBack(env, moved, { replace: true })).rejects.toMatchObject({
+    code: 'OUTPUT_UNUSABLE',
+    message: expect.stringContaining('move the backup elsewhere'),
+  })
+  await putBack(env, moved, { check: true })
+  await putBack({ ...env, WHARF_DATA_DIR: join(home, 'other') }, moved)
+})
 
 describe.each(availableBackends())('a backup on %s', (name) => {
   test('taken under load and restored on an empty machine goes on with unfinished work', async () => {
