@@ -46,11 +46,18 @@ async function examineParts(config: Config): Promise<Finding[]> {
 async function checkServer({ WHARF_DATA_DIR }: Config): Promise<Finding> {
   const address = readAddress(WHARF_DATA_DIR)
   if (address === undefined) return ok('server', `none runs on ${WHARF_DATA_DIR}`)
+  const late = AbortSignal.timeout(ANSWER_MS)
   try {
-    const { isReady, text } = await askReadiness(address, AbortSignal.timeout(ANSWER_MS))
+    const { isReady, text } = await askReadiness(address, late)
     if (isReady) return ok('server', `${address} takes requests`)
     return fail('server', `${address} does not take requests: ${text}`)
   } catch (error) {
+    // Who takes connections and says nothing is there: it hangs, or was stopped.
+    if (late.aborted)
+      return fail(
+        'server',
+        `${address} takes connections and does not answer within ${ANSWER_MS / 1_000} s: the server hangs or is stopped; see its log, and restart it`,
+      )
     return warn('server', `${messageOf(error)}; it was killed, or is just starting`)
   }
 }

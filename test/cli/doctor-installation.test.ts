@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -50,6 +51,24 @@ test('a key that opens no secret of the ledger is found before a start refuses i
       }),
     )
   }
+})
+
+test('a server that takes connections and never answers is a failure', async () => {
+  const WHARF_DATA_DIR = temporaryFolder()
+  const sockets: Socket[] = []
+  const silent = createServer((socket) => sockets.push(socket))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    silent.close()
+  })
+  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  writeFileSync(join(WHARF_DATA_DIR, 'address'), `${address}\n`)
+  const { code, of } = await findings({ WHARF_DATA_DIR })
+  expect(code).toBe(1)
+  expect(of('server')).toMatchObject([
+    { level: 'fail', message: expect.stringMatching(`^${address} takes connections and does not answer`) },
+  ])
 })
 
 describe.each(availableBackends())('on %s', (name) => {
