@@ -1,4 +1,4 @@
-import { lineOf, makeProgram } from './cli/program.ts'
+import { exitCodeOf, lineOf, makeProgram } from './cli/program.ts'
 import { Interrupted } from './cli/terminal/interrupt.ts'
 import { loadSettingFiles } from './config.ts'
 
@@ -16,6 +16,7 @@ try {
 
 function end(error: unknown): never {
   if (error instanceof Interrupted) process.exit(error.exitCode)
-  console.error(lineOf(error, { debug: /^(debug|trace)$/.test(process.env.WHARF_LOG_LEVEL ?? '') }))
-  process.exit(1)
+  const line = lineOf(error, { debug: /^(debug|trace)$/.test(process.env.WHARF_LOG_LEVEL ?? '') })
+  if (line !== undefined) console.error(line)
+  process.exit(exitCodeOf(error))
 }

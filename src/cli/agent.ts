@@ -1,6 +1,7 @@
 import { composeAgent } from '../app/agent.ts'
 import { loadConfig } from '../config.ts'
-import { AppError, createLog, ERRORS } from '../kernel/index.ts'
+import { createLog } from '../kernel/index.ts'
+import type { ListenAddress } from './options/agent-options.ts'
 import { guardProcess } from './terminal/guard-process.ts'
 import { untilSignal } from './terminal/until-signal.ts'
 
@@ -13,10 +14,10 @@ export interface AgentCommand {
   root: string[]
   allowProject?: string[]
   allowUser?: string[]
-  listen: string
+  listen: ListenAddress
   advertise?: string
-  upload?: string
-  download?: string
+  upload?: number
+  download?: number
 }
 
 const STOP_MS = 5_000
@@ -37,10 +38,11 @@ export async function agent(command: AgentCommand): Promise<void> {
       containerId: command.container,
       roots: command.root,
       allow: { projects, users },
-      ...parseListen(command.listen),
+      listenHost: command.listen.host,
+      listenPort: command.listen.port,
       advertiseHost: command.advertise ?? null,
-      uploadLimit: parseRate('--upload', command.upload),
-      downloadLimit: parseRate('--download', command.download),
+      uploadLimit: command.upload ?? null,
+      downloadLimit: command.download ?? null,
       onConnected: () => {
         if (!serves) console.error(`wharf agent ${command.id} serves ${command.server}`)
         serves = true
@@ -57,27 +59,4 @@ export async function agent(command: AgentCommand): Promise<void> {
       'wharf: this agent takes no files; --allow-project and --allow-user say whose, and for whom',
     )
   await stopped
-}
-
-const UNITS: Record<string, number> = { '': 1, k: 1e3, m: 1e6, g: 1e9 }
-
-/** `10m` is ten million bytes per second; without it there is no limit. */
-function parseRate(option: string, text: string | undefined): number | null {
-  if (text === undefined) return null
-  const match = /^(\d{1,12})([kmg]?)$/i.exec(text)
-  const rate = Number(match?.[1]) * (UNITS[match?.[2]?.toLowerCase() ?? ''] ?? Number.NaN)
-  if (rate > 0) return rate
-  throw new AppError(
-    ERRORS.CONFIG_INVALID,
-    `${option} takes bytes per second like 500k or 10m, not '${text}'`,
-  )
-}
-
-/** `HOST:PORT`; an IPv6 host is in brackets. */
-function parseListen(text: string): { listenHost: string; listenPort: number } {
-  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
-  const port = Number(match?.[3])
-  const host = match?.[1] ?? match?.[2]
-  if (host !== undefined && port <= 65_535) return { listenHost: host, listenPort: port }
-  throw new AppError(ERRORS.CONFIG_INVALID, `--listen takes HOST:PORT, not '${text}'`)
 }

@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander'
 import { loadConfig } from '../config.ts'
 import { counted } from '../kernel/index.ts'
+import { given } from './options/given.ts'
 import { interruptible } from './terminal/interrupt.ts'
 
 export function addBackupCommands(program: Command): void {
   program
-    .command('backup <dir>')
+    .command('backup')
+    .argument('<dir>', 'an empty or new folder, apart from the data dir', given)
     .description('copy ledger, secrets and files into an empty or new folder, while the server runs or not')
     .addOption(
       new Option('--files <how>', 'copy finished files too, or only list them')
@@ -28,7 +30,8 @@ part of a backup: keep them apart. Anyone who can read the folder can read the s
         )
     })
   program
-    .command('restore <dir>')
+    .command('restore')
+    .argument('<dir>', "the folder that 'wharf backup' has made", given)
     .description('put a backup where the settings say; no server may run there')
     .option('--replace', 'put it in place of a ledger that is there')
     .option('--check', 'only see whether the backup is whole; changes nothing')

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { loadConfig } from '../config.ts'
 import { counted } from '../kernel/index.ts'
 import { addSourceOptions, type SourceOptions, sourceAccess } from './options/source-options.ts'
@@ -37,7 +37,13 @@ export function addDoctorCommand(program: Command): void {
     )
 }
 
-async function examine({ json, files }: DoctorOptions): Promise<void> {
+async function examine({ json, files, header, secret, allowHosts }: DoctorOptions): Promise<void> {
+  for (const [name, value] of Object.entries({
+    '--header': header,
+    '--secret': secret,
+    '--allow-hosts': allowHosts,
+  }))
+    if (value !== undefined) throw new InvalidArgumentError(`${name} is for a source; give its address too`)
   const { examineInstallation } = await import('../app/doctor.ts')
   const { signal, done } = interruptible(() => console.error('wharf: stopped'))
   const config = loadConfig(process.env)
@@ -48,6 +54,8 @@ async function examine({ json, files }: DoctorOptions): Promise<void> {
 }
 
 async function runDoctor(url: string, options: DoctorOptions): Promise<void> {
+  if (options.files)
+    throw new InvalidArgumentError('--files is for the installation; leave out the address, or --files')
   const { diagnoseSource } = await import('../app/export.ts')
   const { signal, done } = interruptible(() => console.error('wharf: stopped'))
   const diagnosis = await diagnoseSource(sourceAccess(url, options), signal).finally(done)

@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { hostname, userInfo } from 'node:os'
 import { basename, extname, resolve } from 'node:path'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ExportWishes, LocalQuery } from '../app/export.ts'
 import { loadConfig } from '../config.ts'
 import { AppError, counted, ERRORS, messageOf } from '../kernel/index.ts'
+import { given } from './options/given.ts'
 import { httpSourceOf, PRESET_NAMES } from './options/http-source.ts'
 import { addSourceOptions, type SourceOptions, sourceAccess, wholeNumber } from './options/source-options.ts'
 import { interruptible } from './terminal/interrupt.ts'
@@ -75,6 +77,7 @@ export function addExportCommand(program: Command): void {
     .requiredOption(
       '-o, --output <file>',
       'the file to write; its ending (.csv, .xlsx, .zip, .jsonl, .parquet; .csv.gz, .jsonl.zst …) decides the type',
+      given,
     )
     .addOption(new Option('--type <type>', 'what to write, whatever the ending').choices([...TYPES]))
     .addOption(
@@ -86,7 +89,11 @@ export function addExportCommand(program: Command): void {
       'the database: postgres://… or mysql://user:password@host/name, or an SQLite file',
     )
     .option('--param <value>', 'for $1, $2 … or ? in the query; may be given again', collect)
-    .option('--preset <name>', `how the source pages and answers: ${PRESET_NAMES}; see docs/sources.md`)
+    .addOption(
+      new Option('--preset <name>', 'how the source pages and answers; see docs/sources.md').choices(
+        PRESET_NAMES.split(', '),
+      ),
+    )
     .option(
       '--source <file.json>',
       'the source as an object, as in docs/sources.md; an address replaces its url',
@@ -167,8 +174,8 @@ function queryOf(
   { sql, connection, param = [], source, preset, sheets }: ExportOptions,
 ): LocalQuery | undefined {
   const isHttp = url !== undefined || source !== undefined
-  const given = [isHttp, sql !== undefined, sheets !== undefined].filter(Boolean).length
-  if (given !== 1 || (!isHttp && preset !== undefined))
+  const count = [isHttp, sql !== undefined, sheets !== undefined].filter(Boolean).length
+  if (count !== 1 || (!isHttp && preset !== undefined))
     throw new AppError(
       ERRORS.REQUEST_INVALID,
       'give either the address of a source (or --source), or --sql with --connection, or --sheets',
@@ -181,12 +188,21 @@ function queryOf(
 /** What has no scheme is the path of a file. */
 function targetOf(connection: string): Pick<LocalQuery, 'driver' | 'url'> {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(connection) ?? []
-  if (scheme === undefined) return { driver: 'sqlite', url: resolve(connection.replace(/^sqlite:/, '')) }
+  if (scheme === undefined) return { driver: 'sqlite', url: sqliteFile(connection.replace(/^sqlite:/, '')) }
   if (/^postgres(?:ql)?$/.test(scheme)) return { driver: 'postgres', url: connection }
   if (/^(?:mysql|mariadb)$/.test(scheme)) return { driver: 'mysql', url: connection }
   throw new AppError(
     ERRORS.REQUEST_INVALID,
     `--connection: ${scheme}:// is not known; use postgres://, mysql:// or the path of an SQLite file`,
+  )
+}
+
+function sqliteFile(path: string): string {
+  const file = resolve(path)
+  if (existsSync(file)) return file
+  throw new AppError(
+    ERRORS.REQUEST_INVALID,
+    `--connection: there is no file ${file}; use postgres://, mysql:// or the path of an SQLite file`,
   )
 }
 
@@ -277,7 +293,7 @@ function userName(): string {
 
 function readMask(value: string, masks: Record<string, string>): Record<string, string> {
   const at = value.lastIndexOf('=')
-  if (at < 1) throw new AppError(ERRORS.REQUEST_INVALID, `--mask ${value}: expected column=mask`)
+  if (at < 1) throw new InvalidArgumentError('It takes column=mask.')
   return { ...masks, [value.slice(0, at)]: value.slice(at + 1) }
 }
 

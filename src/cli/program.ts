@@ -1,23 +1,25 @@
-import { Command } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import type { SettingFiles } from '../config.ts'
 import { isAppError, messageOf } from '../kernel/index.ts'
 import { VERSION } from '../version.ts'
 import { addBackupCommands } from './backup.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addExportCommand } from './export.ts'
-import { serverAddress } from './options/server-address.ts'
+import { listenAddress, rate } from './options/agent-options.ts'
+import { given } from './options/given.ts'
+import { serverAddress, UsageError } from './options/server-address.ts'
 import { addKeyCommands, addProjectCommands } from './project.ts'
 import { addSavedCommands } from './saved.ts'
 import { addVerifyCommand } from './verify.ts'
 
-const several = (value: string, values: string[] = []) => [...values, value]
+const several = (value: string, values: string[] = []) => [...values, given(value)]
 
 /** Every command. `files` says which setting came from which file. */
 export function makeProgram(files: SettingFiles = new Map()): Command {
   const program = new Command('wharf')
     .description('A self-hosted download center: slow work that ends in a file.')
     .version(VERSION)
-    .showHelpAfterError()
+    .exitOverride()
 
   program
     .command('serve')
@@ -55,14 +57,14 @@ export function makeProgram(files: SettingFiles = new Map()): Command {
     .command('agent')
     .description('receive files on this host and pass them on to others')
     .requiredOption('--server <url>', 'address of the Wharf server', serverAddress)
-    .requiredOption('--id <agent_id>', 'who this agent is')
+    .requiredOption('--id <agent_id>', 'who this agent is', given)
     .option('--container <container_id>', 'which container it serves; empty: the host itself', '')
     .requiredOption(
       '--root <dir>',
       'folder below which files may be written; may be given several times',
       several,
     )
-    .requiredOption('--state <dir>', "folder for the agent's key")
+    .requiredOption('--state <dir>', "folder for the agent's key", given)
     .option('--enroll <token>', 'the first time: the token of POST /api/agents/enrollments')
     .option(
       '--allow-project <id>',
@@ -74,15 +76,43 @@ export function makeProgram(files: SettingFiles = new Map()): Command {
       'whom files may belong to; may be given several times (default: nobody)',
       several,
     )
-    .option('--listen <host:port>', 'where other agents connect to', '0.0.0.0:0')
+    .addOption(
+      new Option('--listen <host:port>', 'where other agents connect to')
+        .argParser(listenAddress)
+        .default(listenAddress('0.0.0.0:0'), '0.0.0.0:0, which is any free port'),
+    )
     .option(
       '--advertise <host>',
       'the host at which other agents reach this one (default: as the server sees it)',
     )
-    .option('--upload <rate>', 'most bytes per second to others, like 500k or 10m')
-    .option('--download <rate>', 'most bytes per second from others')
+    .option('--upload <rate>', 'most bytes per second to others, like 500k or 10m', rate)
+    .option('--download <rate>', 'most bytes per second from others', rate)
     .action(async (options) => (await import('./agent.ts')).agent(options))
+  sayUsageInOneLine(program)
   return program
+}
+
+/** In place of the whole help, which hides what was wrong. */
+function sayUsageInOneLine(command: Command): void {
+  const usage = `Usage: ${command.createHelp().commandUsage(command)} (--help explains it)`
+  command.configureOutput({
+    outputError: (text, write) => {
+      const wrong = text
+        .replace(/^error: /, '')
+        .replace(/^command-argument value (.*) is invalid for argument/s, 'argument $1 is invalid for')
+        .replace(/\s+/g, ' ')
+        .replace(/\.? *$/, '')
+      write(`wharf: ${wrong}. ${usage}\n`)
+    },
+  })
+  for (const below of command.commands) sayUsageInOneLine(below)
+}
+
+/** 2: the command line cannot be carried out as it is. Whoever asked for help or the version has got it. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return 2
+  if (!(error instanceof CommanderError)) return 1
+  return error.exitCode === 0 ? 0 : 2
 }
 
 /**
@@ -90,7 +120,10 @@ export function makeProgram(files: SettingFiles = new Map()): Command {
  * folder that is missing, a database that is away) names its address or path. Where something unforeseen was thrown is for those
  * who ask for it.
  */
-export function lineOf(error: unknown, { debug = false } = {}): string {
+export function lineOf(error: unknown, { debug = false } = {}): string | undefined {
+  if (error instanceof InvalidArgumentError) return `wharf: ${error.message}`
+  // Commander has said it already.
+  if (error instanceof CommanderError) return undefined
   if (isAppError(error)) return `wharf: ${error.message} (${error.code})`
   const isSystemError = error instanceof Error && 'syscall' in error && 'code' in error
   if (isSystemError) return `wharf: ${error.message}`

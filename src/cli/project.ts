@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { NewKey, ProjectAdmin, Rotation } from '../app/admin.ts'
 import { loadConfig } from '../config.ts'
 import { AppError, counted, ERRORS, SCOPES, type Scope, SHOWN_NAME } from '../kernel/index.ts'
+import { given } from './options/given.ts'
 import { serverAddress } from './options/server-address.ts'
 import { wholeNumber } from './options/source-options.ts'
 import { table } from './terminal/table.ts'
@@ -13,16 +14,20 @@ interface AdminOptions {
 
 const SHOWN_ONCE = 'Keep them now: they are not shown again.'
 const DAY = 86_400_000
+const PROJECT = 'its id, or its name where no other project has the same'
 
 export function addProjectCommands(program: Command): void {
   const project = program
     .command('project')
     .description('register business systems, and change or end what they have')
   addAdminOptions(
-    project.command('create <name>').description('register a project; prints its key and its webhook secret'),
+    project
+      .command('create')
+      .description('register a project; prints its key and its webhook secret')
+      .argument('<name>', 'what people call it', checkedName),
   ).action((name: string, options: AdminOptions) =>
     run(options, async (admin) => {
-      const made = await admin.createProject(checkedName(name))
+      const made = await admin.createProject(name)
       return [
         made,
         lines(
@@ -45,7 +50,10 @@ export function addProjectCommands(program: Command): void {
     }),
   )
   addAdminOptions(
-    project.command('rotate <project>').description("replace a project's key or webhook secret"),
+    project
+      .command('rotate')
+      .description("replace a project's key or webhook secret")
+      .argument('<project>', PROJECT, given),
   )
     .addOption(
       new Option('--what <secret>', 'which one').choices(['api_key', 'webhook_secret']).default('api_key'),
@@ -71,8 +79,9 @@ export function addProjectCommands(program: Command): void {
     )
   addAdminOptions(
     project
-      .command('delete <project>')
-      .description('delete a project that has no unfinished tasks, with its keys'),
+      .command('delete')
+      .description('delete a project that has no unfinished tasks, with its keys')
+      .argument('<project>', PROJECT, given),
   ).action((name: string, options: AdminOptions) =>
     run(options, async (admin) => {
       const project_id = await idOf(admin, name)
@@ -84,7 +93,9 @@ export function addProjectCommands(program: Command): void {
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description("a project's keys: each with a name, scopes and an end")
-  addAdminOptions(key.command('create <project>').description('make a key and print it'))
+  addAdminOptions(
+    key.command('create').description('make a key and print it').argument('<project>', PROJECT, given),
+  )
     .requiredOption('--name <name>', 'what it is for', checkedName)
     .addOption(
       new Option('--scope <scope>', 'what it may do; may be given several times')
@@ -116,24 +127,27 @@ export function addKeyCommands(program: Command): void {
         return [made, lines(shown, 'Keep it now: it is not shown again.')]
       }),
     )
-  addAdminOptions(key.command('list <project>').description('the keys that are good')).action(
-    (name: string, options: AdminOptions) =>
-      run(options, async (admin) => {
-        const items = await admin.keys(await idOf(admin, name))
-        const rows = items.map((k) => [
-          k.key_id,
-          k.name,
-          k.scopes.join(','),
-          k.expires_at ?? 'never',
-          k.last_used_at ?? 'never',
-        ])
-        return [{ items }, table(['KEY', 'NAME', 'SCOPES', 'ENDS', 'LAST USED'], rows)]
-      }),
+  addAdminOptions(
+    key.command('list').description('the keys that are good').argument('<project>', PROJECT, given),
+  ).action((name: string, options: AdminOptions) =>
+    run(options, async (admin) => {
+      const items = await admin.keys(await idOf(admin, name))
+      const rows = items.map((k) => [
+        k.key_id,
+        k.name,
+        k.scopes.join(','),
+        k.expires_at ?? 'never',
+        k.last_used_at ?? 'never',
+      ])
+      return [{ items }, table(['KEY', 'NAME', 'SCOPES', 'ENDS', 'LAST USED'], rows)]
+    }),
   )
   addAdminOptions(
     key
-      .command('revoke <project> <key_id>')
-      .description('end a key at once, with its tickets, links and streams'),
+      .command('revoke')
+      .description('end a key at once, with its tickets, links and streams')
+      .argument('<project>', PROJECT, given)
+      .argument('<key_id>', "its id, as 'wharf key list' shows it", given),
   ).action((name: string, key_id: string, options: AdminOptions) =>
     run(options, async (admin) => {
       await admin.revokeKey(await idOf(admin, name), key_id)

@@ -154,7 +154,7 @@ test('a database, Redis or store that is something else costs one line, too', as
     for (const place of places) {
       const env = { WHARF_DATA_DIR: folder, WHARF_ADMIN_TOKEN: SECRET, ...place }
       const { ends, printed } = await runAll(
-        [['backup', join(folder, 'copy')], ['project', 'list'], ['doctor']],
+        [['backup', join(temporaryFolder(), 'copy')], ['project', 'list'], ['doctor']],
         env,
       )
       expect(printed).not.toMatch(/^ +at |TypeError/m)

@@ -199,7 +199,7 @@ test('a day that is in no calendar is no end of a key', async () => {
   for (const when of ['2027-02-30', '2027-02-30T10:00:00Z', '2027-13-01', 'soon']) {
     const args = ['key', 'create', 'shop', '--name', 'k', '--expires', when]
     const { exited, output } = runWharf(args, { WHARF_DATA_DIR: temporaryFolder() })
-    expect(await exited).toMatchObject({ code: 1 })
+    expect(await exited).toMatchObject({ code: 2 })
     expect(output.err).toContain('It takes a time like 2030-01-01T00:00:00Z')
   }
 })

@@ -129,10 +129,10 @@ describe('wharf serve', () => {
     expect(version.output.out).toMatch(/^\d+\.\d+\.\d+/)
   })
 
-  test('an unknown command is refused with the help', async () => {
+  test('an unknown command is refused with its usage', async () => {
     const wrong = runWharf(['sevre'])
-    expect(await wrong.exited).toMatchObject({ code: 1 })
-    expect(wrong.output.err).toMatch(/unknown command 'sevre'[\s\S]*Usage: wharf/)
+    expect(await wrong.exited).toMatchObject({ code: 2 })
+    expect(wrong.output.err).toMatch(/^wharf: unknown command 'sevre'.*Usage: wharf.*--help.*\n$/)
   })
 })
 

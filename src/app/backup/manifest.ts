@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError, ERRORS, isErrno, messageOf, openFile, writeFile } from '../../kernel/index.ts'
@@ -33,6 +34,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
 
 export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, NAME), 'utf8').catch((error: unknown) => {
+    if (!existsSync(folder)) throw invalid(`there is no folder ${folder}`)
     if (isErrno(error, 'ENOENT', 'ENOTDIR'))
       throw invalid(`${folder} holds no whole backup: it has no ${NAME}, which is written last`)
     throw invalid(`${folder} cannot be read (${messageOf(error)})`)

@@ -1,5 +1,8 @@
 import { AppError, ERRORS } from '../../kernel/index.ts'
 
+/** A command line that cannot be carried out as it is. */
+export class UsageError extends AppError {}
+
 /** What every `--server` takes: the address of a Wharf, without a slash at its end. */
 export function serverAddress(text: string): string {
   const url = URL.parse(text)
@@ -8,7 +11,7 @@ export function serverAddress(text: string): string {
     /^https?:$/.test(url.protocol) &&
     url.username + url.password + url.search + url.hash === ''
   if (isPlain) return url.href.replace(/\/+$/, '')
-  throw new AppError(
+  throw new UsageError(
     ERRORS.CONFIG_INVALID,
     `--server takes an address like https://wharf.example.com, not '${text.slice(0, 200)}'`,
   )
