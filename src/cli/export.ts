@@ -365,11 +365,11 @@ interface Made {
   size: number
   rows: number
   parts: number
-  warnings: string[]
+  warnings: readonly { message: string }[]
 }
 
 function report(progress: Progress, { asked, target, size, rows, parts, warnings }: Made): void {
-  for (const warning of warnings) progress.say(`! ${warning}`)
+  for (const { message } of warnings) progress.say(`! ${message}`)
   if (target !== asked) {
     const why =
       parts > 1 ? `the workbook was split into ${counted(parts, 'part')}` : 'the workbook is in one piece'

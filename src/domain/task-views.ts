@@ -16,8 +16,8 @@ export interface TaskNotice {
   linkUntil: number | null
   /** IANA name of the zone whose clock its times are told by. */
   timezone: string
-  /** What its readers should know of the file. */
-  warnings: string[]
+  /** What its readers should know of the file, in the languages of notices. */
+  warnings: Readonly<Record<'en' | 'zh', string>>[]
   error: string | null
   taskId: string
 }

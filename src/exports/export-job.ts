@@ -23,6 +23,7 @@ import { keepReport, reportOf } from './report/index.ts'
 import { type ExportRequest, orShortage } from './request/index.ts'
 import type { SqlConnections, Trouble } from './sources/index.ts'
 import type { MaskRules } from './template/index.ts'
+import type { KeptWarning } from './warnings/index.ts'
 
 export const EXPORT_KIND = 'export'
 export const EXPORT_LANE = 'exports'
@@ -55,6 +56,8 @@ export interface ExportResult {
   parts: number
   artifactKey: string
   warnings: string[]
+  /** By warning; results of earlier versions lack it. */
+  warningDetails?: KeptWarning[]
   /** How links to it are limited, where the request says so. */
   link?: { hours?: number; uses?: number }
 }
@@ -288,7 +291,7 @@ async function upload(
   { job, signal }: JobContext<ExportPayload>,
   produced: Produced & { bytesRead: number },
 ): Promise<Completed<ExportResult>> {
-  const { path, fileName, contentType, rows, parts, warnings } = produced
+  const { path, fileName, contentType, rows, parts } = produced
   const artifactKey = exportKey(job)
   const { projectId, request } = job.payload
   const reservations = new DiskReservations({ ledger, quotas })
@@ -307,7 +310,11 @@ async function upload(
     throw error
   })
   const link = linkOf(request)
-  const result = { ...stored, name: fileName, contentType, rows, parts, artifactKey, warnings, ...link }
+  const result: ExportResult = {
+    ...{ ...stored, name: fileName, contentType, rows, parts, artifactKey, ...link },
+    warnings: produced.warnings.map(({ message }) => message),
+    warningDetails: produced.warnings.map(({ message, ...kept }) => kept),
+  }
   return new Completed(result, async (tx) => {
     const { keepHours } = request
     const expires_at = (await tx.now()) + (keepHours === undefined ? ttlMs : keepHours * HOUR_MS)

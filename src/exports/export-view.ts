@@ -4,14 +4,13 @@ import { Failure, type JobState, nullable, Time, WaitingFor, waitingFor } from '
 import type { Schema } from '../ledger/index.ts'
 import { type ExportProgress, type ExportResult, fileOf, troubleOf } from './export-job.ts'
 import { EXPORT_TYPES, type ExportType, UsedTemplate } from './request/index.ts'
+import { WarningDetail, warn, warningDetails } from './warnings/index.ts'
 
 export const ExportState = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled'], {
   title: 'ExportState',
 })
 
 export type ExportStatus = Static<typeof ExportState>
-
-const CALLBACK_FAILED = 'the callback could not be delivered, and is not tried again; see the deliveries'
 
 /** A task as callers, callbacks and browsers see it. */
 export type ExportView = Static<typeof ExportTask>
@@ -42,7 +41,10 @@ export const ExportTask = Type.Object(
     download_url: nullable(Type.String()),
     error: nullable(Failure),
     waiting_for: nullable(WaitingFor),
-    warnings: Type.Array(Type.String()),
+    warnings: Type.Array(Type.String(), { description: 'sentences in English' }),
+    warning_details: Type.Array(WarningDetail, {
+      description: 'the same warnings, one for one, as codes and values',
+    }),
     attempts: Type.Integer(),
     created_at: Time,
     started_at: nullable(Time),
@@ -69,6 +71,7 @@ export const ExportTask = Type.Object(
         error: null,
         waiting_for: null,
         warnings: [],
+        warning_details: [],
         attempts: 1,
         created_at: '2026-02-01T08:00:00.000Z',
         started_at: '2026-02-01T08:00:00.100Z',
@@ -127,6 +130,10 @@ export function toExportView(
   const result =
     status === 'succeeded' && row.result !== null ? (JSON.parse(row.result) as ExportResult) : null
   const failed = status === 'failed' && row.error_code !== null
+  const warnings = [
+    ...warningDetails(result?.warnings ?? [], result?.warningDetails),
+    ...(row.notified === 2 ? [warn('CALLBACK_GIVEN_UP', {})] : []),
+  ]
   return {
     task_id: row.id,
     project_id: row.project_id ?? '',
@@ -146,7 +153,8 @@ export function toExportView(
     download_url: result && row.removed_at === null ? downloadUrl(row.id, result) : null,
     error: failed ? { code: row.error_code as string, message: row.error_message ?? '' } : null,
     waiting_for: waitsFor(row, status, progress),
-    warnings: [...(result?.warnings ?? []), ...(row.notified === 2 ? [CALLBACK_FAILED] : [])],
+    warnings: warnings.map(({ message }) => message),
+    warning_details: warnings,
     attempts: row.attempts,
     created_at: iso(row.task_created_at),
     started_at: isoOrNull(row.started_at),

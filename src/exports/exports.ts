@@ -31,6 +31,7 @@ import type { ExportReport, ManifestSigner } from './report/index.ts'
 import type { ExportBody, ExportRequest } from './request/index.ts'
 import { RequestReader, type RequestReaderDeps } from './request-reader.ts'
 import { type AskedFor, useTemplates, type Written } from './saved/index.ts'
+import { warningWords } from './warnings/index.ts'
 
 export interface ExportsDeps extends ImmediateExportsDeps, Omit<RequestReaderDeps, 'checkNotify'> {
   engine: Engine
@@ -326,7 +327,7 @@ export class Exports {
       link,
       linkUntil: link === null ? null : until,
       timezone: request.timezone,
-      warnings: view.warnings,
+      warnings: view.warning_details.map(warningWords),
       error: view.error && `${view.error.message} (${view.error.code})`,
       taskId,
     }

@@ -66,7 +66,10 @@ export function noticeOf(task: TaskNotice, language?: Language): Notice {
   const shown = {
     ...task,
     name: nameOf(task),
-    warnings: task.warnings.map((warning) => cut(warning, LONGEST_REASON)),
+    warnings: task.warnings.map(({ en, zh }) => ({
+      en: cut(en, LONGEST_REASON),
+      zh: cut(zh, LONGEST_REASON),
+    })),
     error: task.error && cut(task.error, LONGEST_REASON),
   }
   return {
@@ -96,7 +99,9 @@ function factsIn(
     [words.rows, rows === null ? null : rows.toLocaleString('en')],
     [words.size, bytes === null ? null : sizeOf(bytes)],
     [words.reason, error],
-    ...warnings.slice(0, MOST_WARNINGS).map((warning): [string, string] => [words.warning, warning]),
+    ...warnings
+      .slice(0, MOST_WARNINGS)
+      .map((warning): [string, string] => [words.warning, warning[language]]),
     [words.warning, warnings.length > MOST_WARNINGS ? words.more(warnings.length - MOST_WARNINGS) : null],
     [words.task, taskId],
   ]

@@ -13,26 +13,12 @@ export function namesOf({ file_name, file, title, saved_export }: Named): { name
   return { name: told[0] as string, about: [...told.slice(1), fileName].join(' · ') }
 }
 
-/** What the server says of a column, taken apart so that it can be said in the language of the page. */
-export interface ColumnWarning {
-  kind: keyof typeof KINDS
-  name: string
-  count: number
-  type: string
-}
+export type ExportWarning = ExportTask['warning_details'][number]
 
-const KINDS = {
-  misfit: /^column "(.*)": ([\d,]+) values? (?:is|are) not of the type (\w+)$/s,
-  long: /^column "(.*)": ([\d,]+) numbers? ha(?:s|ve) more than the 15 digits that Excel keeps/s,
-  rounded: /^column "(.*)": ([\d,]+) numbers? (?:was|were) rounded to the 15 digits that Excel keeps/s,
-  escaped: /^column "(.*)": ([\d,]+) texts? looks? like a formula and got an apostrophe/s,
-}
-
-/** Null: of another kind, to be shown as it is. */
-export function readWarning(text: string): ColumnWarning | null {
-  for (const kind of Object.keys(KINDS) as (keyof typeof KINDS)[]) {
-    const [, name, count, type = ''] = KINDS[kind].exec(text) ?? []
-    if (name !== undefined) return { kind, name, count: Number(count?.replaceAll(',', '')), type }
-  }
-  return null
+/** Of an export or a preview. An instance of an earlier version, beside newer ones during an upgrade, has the sentences alone. */
+export function warningsOf({
+  warnings,
+  warning_details,
+}: Pick<ExportTask, 'warnings'> & Partial<Pick<ExportTask, 'warning_details'>>): ExportWarning[] {
+  return warning_details ?? warnings.map((message) => ({ code: null, table: null, values: {}, message }))
 }

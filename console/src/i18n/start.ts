@@ -8,6 +8,7 @@ import type overview from './en/overview.json'
 import type processing from './en/processing.json'
 import type runs from './en/runs.json'
 import type transfers from './en/transfers.json'
+import type warnings from './en/warnings.json'
 
 export type Language = 'en' | 'zh'
 
@@ -23,7 +24,12 @@ interface Words extends Base {
 
 declare module 'i18next' {
   interface CustomTypeOptions {
-    resources: { translation: Words; errors: typeof errors; mistakes: typeof mistakes }
+    resources: {
+      translation: Words
+      errors: typeof errors
+      mistakes: typeof mistakes
+      warnings: typeof warnings
+    }
   }
 }
 
@@ -38,6 +44,12 @@ const BUNDLES = {
 const ERRORS = {
   en: () => import('./en/errors.json'),
   zh: () => import('./zh/errors.json'),
+} satisfies Record<Language, () => Promise<{ default: object }>>
+
+/** Sentences for all warnings about a file. */
+const WARNINGS = {
+  en: () => import('./en/warnings.json'),
+  zh: () => import('./zh/warnings.json'),
 } satisfies Record<Language, () => Promise<{ default: object }>>
 
 /** What can be wrong with a field of a form. */
@@ -84,9 +96,9 @@ export async function loadWords(name: Later): Promise<void> {
   await load(i18next.language as Language)
 }
 
-/** Where this fails, an error shows its code and the server's words; the next change of language tries again. */
-async function loadErrors(language: Language): Promise<void> {
-  for (const [name, files] of Object.entries({ errors: ERRORS, mistakes: MISTAKES })) {
+/** Where this fails, an error or a warning shows the server's words; the next change of language tries again. */
+async function loadSentences(language: Language): Promise<void> {
+  for (const [name, files] of Object.entries({ errors: ERRORS, warnings: WARNINGS, mistakes: MISTAKES })) {
     if (i18next.hasResourceBundle(language, name)) continue
     const found = await files[language]().catch(() => null)
     if (found) i18next.addResourceBundle(language, name, found.default)
@@ -96,7 +108,7 @@ async function loadErrors(language: Language): Promise<void> {
 async function use(language: Language): Promise<void> {
   await load(language)
   await i18next.changeLanguage(language)
-  void loadErrors(language)
+  void loadSentences(language)
   document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en'
 }
 

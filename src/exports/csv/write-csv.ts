@@ -1,7 +1,8 @@
-import { awaitedLater, counted, freeMemory, openFile, orAborted } from '../../kernel/index.ts'
+import { awaitedLater, freeMemory, openFile, orAborted } from '../../kernel/index.ts'
 import { addFacts, type ColumnCounts, countsOf, noFacts } from '../sheet/index.ts'
 import type { SpoolSegment } from '../sources/index.ts'
 import { type ThreadPool, taskFunction } from '../threads/index.ts'
+import { type Warning, warn } from '../warnings/index.ts'
 import type { CsvLayout } from './csv-layout.ts'
 import type { CsvRecipe, CsvSlice, RenderedSlice } from './csv-work.ts'
 import { type EncodedText, encodeText } from './text-encoder.ts'
@@ -19,7 +20,7 @@ export interface CsvFile {
 export async function writeCsv(
   { pool }: { pool: ThreadPool },
   { path, segments, layout, signal }: CsvFile,
-): Promise<{ warnings: string[]; counts: ColumnCounts[] }> {
+): Promise<{ warnings: Warning[]; counts: ColumnCounts[] }> {
   const { recipe, head, labels } = layout
   const tasks = segments.flatMap(({ path, slices, group }) =>
     slices.map(({ offset, bytes }): CsvSlice => {
@@ -73,12 +74,10 @@ class Losses {
     this.#first ??= firstLost
   }
 
-  get warnings(): string[] {
+  get warnings(): Warning[] {
     if (this.#first === null) return []
     const point = this.#first.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
-    const what = counted(this.#count, 'character is', 'characters are')
-    return [
-      `${what} not in ${this.#encoding} and shown as "?", the first being "${this.#first}" (U+${point})`,
-    ]
+    const first = { character: this.#first, code_point: `U+${point}` }
+    return [warn('CHARACTERS_NOT_IN_ENCODING', { count: this.#count, encoding: this.#encoding, ...first })]
   }
 }

@@ -9,10 +9,17 @@ export type ColumnKind =
   | { is: 'decimal'; precision: number; scale: number }
   | { is: 'timestamp'; utc: boolean }
 
+/** Codes of warnings. */
+type TextReason =
+  | 'PARQUET_MIXED_TYPES'
+  | 'PARQUET_OTHER_TYPE'
+  | 'PARQUET_TOO_MANY_DIGITS'
+  | 'PARQUET_MIXED_TIMES'
+
 export interface ColumnDecision {
   kind: ColumnKind
   /** Why the column is text, though that is not what was asked for. */
-  reason?: string
+  reason?: TextReason
 }
 
 const MAX_DECIMAL_DIGITS = 38
@@ -41,12 +48,12 @@ export function decideKind(type: CellType, scan: ColumnScan): ColumnDecision {
   if (found === 0) return { kind: emptyKind(type) }
   if (type === 'date' || type === 'datetime') return timeKind(type, scan, found)
   // A link is a text in any case; which values are no addresses is said apart.
-  if (type === 'string' || type === 'link' || found === texts) return text(type, TEXTS.has(type))
+  if (type === 'string' || type === 'link' || found === texts) return text(TEXTS.has(type))
   if (found === booleans) return booleansOnly(type)
-  if (found === nested) return type === 'auto' ? { kind: { is: 'json' } } : text(type, false)
-  if (found === numbers) return type === 'boolean' ? text(type, false) : numberKind(type, scan)
-  if (type === 'auto') return { kind: { is: 'text' }, reason: 'holds values of different types' }
-  return text(type, false)
+  if (found === nested) return type === 'auto' ? { kind: { is: 'json' } } : text(false)
+  if (found === numbers) return type === 'boolean' ? text(false) : numberKind(type, scan)
+  if (type === 'auto') return { kind: { is: 'text' }, reason: 'PARQUET_MIXED_TYPES' }
+  return text(false)
 }
 
 function emptyKind(type: CellType): ColumnKind {
@@ -56,16 +63,12 @@ function emptyKind(type: CellType): ColumnKind {
   return { is: NUMERIC.has(type) ? 'double' : 'text' }
 }
 
-function text(type: CellType, asked: boolean): ColumnDecision {
-  return { kind: { is: 'text' }, ...(!asked && mismatch(type)) }
-}
-
-function mismatch(type: CellType): { reason: string } {
-  return { reason: `holds values that are not of the type ${type}` }
+function text(asked: boolean): ColumnDecision {
+  return { kind: { is: 'text' }, ...(!asked && { reason: 'PARQUET_OTHER_TYPE' }) }
 }
 
 function booleansOnly(type: CellType): ColumnDecision {
-  return type === 'auto' || type === 'boolean' ? { kind: { is: 'boolean' } } : text(type, false)
+  return type === 'auto' || type === 'boolean' ? { kind: { is: 'boolean' } } : text(false)
 }
 
 function numberKind(type: CellType, scan: ColumnScan): ColumnDecision {
@@ -74,15 +77,15 @@ function numberKind(type: CellType, scan: ColumnScan): ColumnDecision {
   if (exact) return { kind: { is: 'double', ...(signedZeros > 0 && { signed: true }) } }
   const precision = intDigits + scale
   if (precision <= MAX_DECIMAL_DIGITS) return { kind: { is: 'decimal', precision, scale } }
-  return { kind: { is: 'text' }, reason: 'holds numbers with more digits than a Parquet number has' }
+  return { kind: { is: 'text' }, reason: 'PARQUET_TOO_MANY_DIGITS' }
 }
 
 function timeKind(type: 'date' | 'datetime', scan: ColumnScan, found: number): ColumnDecision {
   const { zoned, local, days } = scan
-  if (zoned + local + days < found) return text(type, false)
+  if (zoned + local + days < found) return text(false)
   if (type === 'date') return { kind: { is: 'date' } }
   // A date in a column of times is its midnight, on whichever clock.
   if (zoned === found) return { kind: { is: 'timestamp', utc: true } }
   if (zoned === 0) return { kind: { is: 'timestamp', utc: false } }
-  return { kind: { is: 'text' }, reason: 'holds times with an offset from UTC and times without one' }
+  return { kind: { is: 'text' }, reason: 'PARQUET_MIXED_TIMES' }
 }

@@ -4,6 +4,7 @@ import { inOrder, type RecordSlice, slicesOf } from '../records/index.ts'
 import { type CellType, type ColumnCounts, misfitWarnings } from '../sheet/index.ts'
 import { ROW_HEAD, type SpoolSegment } from '../sources/index.ts'
 import { type ThreadPool, taskFunction } from '../threads/index.ts'
+import { type Warning, warn } from '../warnings/index.ts'
 import { decideKind, misfitsIn } from './column-kind.ts'
 import { addScans, type ColumnScan, emptyScan } from './column-scan.ts'
 import { footerSchemaOf, type ParquetColumn } from './parquet-schema.ts'
@@ -33,7 +34,7 @@ export interface ParquetInput {
 }
 
 export interface WrittenParquet {
-  warnings: string[]
+  warnings: Warning[]
   /** By field. */
   counts: ColumnCounts[]
 }
@@ -72,8 +73,9 @@ export async function writeParquet(
     return { nulls, misfits, long: 0, rounded: 0, escaped: 0, cuts: 0, longest }
   })
   const warnings = decisions.flatMap(({ name, reason }, column) => {
-    if (reason !== undefined) return [`column "${name}" ${reason}, so it is text in the Parquet file`]
-    return misfitWarnings([{ name, type: types[column]!, ...counts[column]! }])
+    const type = types[column]!
+    if (reason !== undefined) return [warn(reason, { column: name, type })]
+    return misfitWarnings([{ name, type, ...counts[column]! }])
   })
   return { warnings, counts }
 }

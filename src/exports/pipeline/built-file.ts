@@ -5,6 +5,7 @@ import type { PartReport, TableFacts } from '../report/index.ts'
 import type { ExportRequest, Watermark } from '../request/index.ts'
 import type { ColumnCounts, SheetPlan } from '../sheet/index.ts'
 import { alignSegments, type Spool, type SpoolSegment } from '../sources/index.ts'
+import type { Warning } from '../warnings/index.ts'
 import type { KeptFile } from './fetch/fetched-table.ts'
 import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
 
@@ -14,7 +15,7 @@ export interface Produced {
   contentType: string
   rows: number
   parts: number
-  warnings: string[]
+  warnings: Warning[]
   /** By table. */
   facts: TableFacts[]
   /** The files of an archive; null: there is but one. */
@@ -44,7 +45,7 @@ export function builtFile(
   { request }: ProduceOptions,
   { rows }: Spool,
   { ending, contentType }: { ending: string; contentType: string },
-  warnings: string[] = [],
+  warnings: Warning[] = [],
 ): Built {
   const fileName = `${request.fileName}${ending}`
   return { path, fileName, contentType, rows, parts: 1, warnings, archived: null, counts: [] }

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { clearAway, counted, makeFolder, removeTree } from '../../kernel/index.ts'
+import { clearAway, makeFolder, removeTree } from '../../kernel/index.ts'
 import { DEFAULT_DIALECT } from '../csv/index.ts'
 import type { ColumnFacts, TableFacts } from '../report/index.ts'
 import type { ExportRequest, ExportType, Table } from '../request/index.ts'
 import { type ColumnCounts, misfitWarnings } from '../sheet/index.ts'
 import type { FetchLimits, Spool } from '../sources/index.ts'
 import { type MaskRules, rowDepth, templateOverruled } from '../template/index.ts'
+import { ofTable, type Warning, warn } from '../warnings/index.ts'
 import { buildCsv } from './build/build-csv.ts'
 import { buildExcel } from './build/build-excel.ts'
 import { buildJsonLines } from './build/build-json-lines.ts'
@@ -68,7 +69,7 @@ async function produceFile(deps: ProduceDeps, options: ProduceOptions): Promise<
       ...columnless(template, spool),
       ...spool.warnings,
       ...halved(spool),
-    ].map((text) => prefixed(text, table, tables.length)),
+    ].map((warning) => named(warning, table, tables.length)),
   )
   const { counts, ...file } = built
   const facts = tables.map((table, index) => factsOf(table, options.request, counts[index] ?? []))
@@ -77,7 +78,7 @@ async function produceFile(deps: ProduceDeps, options: ProduceOptions): Promise<
     options.request.type === 'parquet'
       ? []
       : facts.flatMap(({ columns }, index) =>
-          misfitWarnings(columns).map((text) => prefixed(text, tables[index]!.table, tables.length)),
+          misfitWarnings(columns).map((warning) => named(warning, tables[index]!.table, tables.length)),
         )
   return {
     ...file,
@@ -113,28 +114,20 @@ async function withWarnings(
 }
 
 /** Only rows or a template say which columns there are. */
-function columnless({ leaves }: FetchedTable['template'], { rows }: Spool): string[] {
+function columnless({ leaves }: FetchedTable['template'], { rows }: Spool): Warning[] {
   if (leaves.length > 0) return []
-  const lacks = rows === 0 ? 'the source has no rows' : 'the rows of the source have no keys'
-  return [`${lacks}, and without a template the file has no columns`]
+  return [warn(rows === 0 ? 'NO_ROWS_NO_COLUMNS' : 'NO_KEYS_NO_COLUMNS', {})]
 }
 
 /** What a source writes as half a surrogate pair has no form in UTF-8, which all files are made from. */
-function halved({ fields, counts }: Spool): string[] {
+function halved({ fields, counts }: Spool): Warning[] {
   return counts.replaced.flatMap((count, field) =>
-    count === 0
-      ? []
-      : [
-          `column "${fields[field]}": ${counted(count, 'text has', 'texts have')} half a character (a lone surrogate), shown as \ufffd`,
-        ],
+    count === 0 ? [] : [warn('HALF_CHARACTERS', { column: `${fields[field]}`, count })],
   )
 }
 
-function overruled(table: Table, { probe }: Spool, { templateFrom }: ExportRequest): string[] {
-  if (!templateOverruled(table, probe, templateFrom)) return []
-  return [
-    'the source sent a template, which was used in place of the one in the request; template_from: "request" turns that round',
-  ]
+function overruled(table: Table, { probe }: Spool, { templateFrom }: ExportRequest): Warning[] {
+  return templateOverruled(table, probe, templateFrom) ? [warn('TEMPLATE_OVERRULED', {})] : []
 }
 
 function factsOf(
@@ -172,14 +165,14 @@ function rest(limits: FetchLimits, { fetched, bytes }: { fetched: number; bytes:
 }
 
 /** Fields that nothing reads are worth a word; a byte order mark has a field of its own that many send always. */
-function unusedDialect({ type, csv }: ExportRequest): string[] {
+function unusedDialect({ type, csv }: ExportRequest): Warning[] {
   if (type === 'csv' || !csv || isDeepStrictEqual({ ...csv, bom: true }, DEFAULT_DIALECT)) return []
-  return [`csv is for files of the type csv; it changes nothing in one of the type ${type}`]
+  return [warn('CSV_UNUSED', { type })]
 }
 
-function startedAnew({ brokenOff }: ProduceOptions, [first]: FetchedTable[]): string[] {
+function startedAnew({ brokenOff }: ProduceOptions, [first]: FetchedTable[]): Warning[] {
   if (!brokenOff || !first || first.spool.resumed.resumed) return []
-  return [`the export was broken off and started anew: ${first.spool.resumed.reason}`]
+  return [first.spool.resumed.reason]
 }
 
 const BUILDERS: Record<
@@ -187,6 +180,6 @@ const BUILDERS: Record<
   (deps: ProduceDeps, options: ProduceOptions, tables: FetchedTable[], out: string) => Promise<Built>
 > = { csv: buildCsv, excel: buildExcel, jsonl: buildJsonLines, parquet: buildParquet }
 
-function prefixed(text: string, { name }: Table, tables: number): string {
-  return tables > 1 && name !== undefined ? `${name}: ${text}` : text
+function named(warning: Warning, { name }: Table, tables: number): Warning {
+  return tables > 1 && name !== undefined ? ofTable(warning, name) : warning
 }

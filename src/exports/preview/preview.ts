@@ -5,6 +5,7 @@ import type { ExportRequest } from '../request/index.ts'
 import { type CellStyle, type FixedArea, type Masking, maskValue } from '../sheet/index.ts'
 import { parseRows, ROW_HEAD, valueByName } from '../sources/index.ts'
 import { type MaskRules, maskingOf, stringifyKeepingOrder, templateOverruled } from '../template/index.ts'
+import { WarningDetail } from '../warnings/index.ts'
 import { type FileTable, readFileTables } from './preview-file.ts'
 import { type SampleOptions, sampleTable } from './preview-sample.ts'
 
@@ -53,6 +54,7 @@ export const Preview = Type.Object(
   {
     tables: Type.Array(Type.Unsafe<TablePreview>({ title: 'TablePreview' })),
     warnings: Type.Array(Type.String()),
+    warning_details: Type.Array(WarningDetail, { description: 'the same, as codes and values' }),
   },
   { title: 'ExportPreview' },
 )
@@ -111,7 +113,8 @@ async function makePreview(deps: ProduceDeps, options: PreviewOptions): Promise<
       report,
     }
   })
-  return { tables: previews, warnings: file.warnings }
+  const warnings = file.warnings.map(({ message }) => message)
+  return { tables: previews, warnings, warning_details: file.warnings }
 }
 
 /** A Parquet file cannot be shown; its values are those of JSON lines. */

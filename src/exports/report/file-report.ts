@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { nullable, Time } from '../../jobs/index.ts'
 import { type Watermark, watermarkText } from '../request/index.ts'
+import { type Warning, WarningDetail } from '../warnings/index.ts'
 import type { TableFacts } from './table-facts.ts'
 
 const Part = {
@@ -88,6 +89,11 @@ export const ExportReport = Type.Object(
     parts: Type.Array(PartReport, { description: 'the files of an archive, or the file itself' }),
     watermark: Type.Optional(nullable(Type.String({ description: 'who asked, when and the task id' }))),
     warnings: Type.Array(Type.String()),
+    warning_details: Type.Optional(
+      Type.Array(WarningDetail, {
+        description: 'the same, as codes and values; reports of earlier versions lack it',
+      }),
+    ),
   },
   { title: 'ExportReport' },
 )
@@ -101,7 +107,7 @@ export interface ReportedFile {
   /** Of an archive; null: the file is the only part. */
   archived: PartReport[] | null
   watermark: Watermark | null
-  warnings: string[]
+  warnings: Warning[]
 }
 
 export function reportOf(
@@ -115,7 +121,8 @@ export function reportOf(
     tables: facts.map(tableReport),
     parts: archived ?? [file],
     watermark: watermark && watermarkText(watermark),
-    warnings,
+    warnings: warnings.map(({ message }) => message),
+    warning_details: warnings,
   }
 }
 

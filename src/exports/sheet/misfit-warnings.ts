@@ -1,4 +1,4 @@
-import { counted } from '../../kernel/index.ts'
+import { type Warning, warn } from '../warnings/index.ts'
 import type { ColumnCounts } from './column-facts.ts'
 import { checkOf, UNCHECKED } from './fits-type.ts'
 import type { CellType } from './sheet-plan.ts'
@@ -9,26 +9,14 @@ export function misfitWarnings(
     name: string
     type: CellType
   })[],
-): string[] {
-  return columns.flatMap(({ name, type, misfits, long, rounded, escaped }) => [
+): Warning[] {
+  return columns.flatMap(({ name: column, type, misfits, long, rounded, escaped }) => [
     // Without a type nothing was asked for: only the report counts them.
     ...(misfits > long && checkOf(type) !== UNCHECKED
-      ? [`column "${name}": ${counted(misfits - long, 'value is', 'values are')} not of the type ${type}`]
+      ? [warn('VALUES_OF_OTHER_TYPE', { column, count: misfits - long, type })]
       : []),
-    ...(long > 0 && checkOf(type) !== UNCHECKED
-      ? [
-          `column "${name}": ${counted(long, 'number has', 'numbers have')} more than the 15 digits that Excel keeps: text, with every digit`,
-        ]
-      : []),
-    ...(rounded > 0
-      ? [
-          `column "${name}": ${counted(rounded, 'number was', 'numbers were')} rounded to the 15 digits that Excel keeps, which changes the cents; the type string keeps every digit`,
-        ]
-      : []),
-    ...(escaped > 0
-      ? [
-          `column "${name}": ${counted(escaped, 'text looks', 'texts look')} like a formula and got an apostrophe; csv: {"formulas": "keep"} leaves it out`,
-        ]
-      : []),
+    ...(long > 0 && checkOf(type) !== UNCHECKED ? [warn('NUMBERS_AS_TEXT', { column, count: long })] : []),
+    ...(rounded > 0 ? [warn('NUMBERS_ROUNDED', { column, count: rounded })] : []),
+    ...(escaped > 0 ? [warn('FORMULAS_ESCAPED', { column, count: escaped })] : []),
   ])
 }

@@ -1,6 +1,7 @@
-import { AppError, counted, ERRORS } from '../../kernel/index.ts'
+import { AppError, ERRORS } from '../../kernel/index.ts'
 import { type ColumnCounts, countsOf, Timezone } from '../sheet/index.ts'
 import type { ThreadPool } from '../threads/index.ts'
+import { type Warning, warn } from '../warnings/index.ts'
 import { columnLetters, MAX_COLUMNS } from './cell-reference.ts'
 import { type PreparedSheet, prepareSheet, type SheetInput } from './layout/index.ts'
 import { type BookProperties, StyleBook } from './parts/index.ts'
@@ -30,7 +31,7 @@ export interface Book {
 
 export interface WrittenBook {
   files: WrittenFile[]
-  warnings: string[]
+  warnings: Warning[]
   /** By sheet and column of its plan. */
   counts: ColumnCounts[][]
   /** By sheet: the first row below its data and totals, in the last file. */
@@ -53,7 +54,7 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
   }
   const { directory, baseName, properties } = book
   const volumes = new Volumes({ directory, baseName, properties, styles: styles.toXml() })
-  const warnings: string[] = []
+  const warnings: Warning[] = []
   const counts: ColumnCounts[][] = []
   const endRows: number[] = []
   let rows = 0
@@ -67,18 +68,7 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
       endRows.push(writer.endRow)
       const columns = countsOf(writer.facts)
       counts.push(columns)
-      const cuts = columns.reduce((sum, column) => sum + column.cuts, 0)
-      if (cuts > 0) warnings.push(cutWarning(sheet.name, cuts, writer.firstCut!))
-      if (writer.linksLeft > 0) {
-        const left = `${counted(writer.linksLeft, 'address is a plain text', 'addresses are plain texts')}, because a sheet may have 65,530 links`
-        warnings.push(`sheet "${sheet.name}": ${left}`)
-      }
-      for (const { column, cells } of sheet.totals?.leftOut ?? [])
-        warnings.push(leftOutWarning(sheet, column, cells))
-      if (writer.pictured > 0)
-        warnings.push(pictureWarning(sheet.name, writer.pictured, writer.firstPictured!))
-      if (writer.replaced > 0)
-        warnings.push(replacedWarning(sheet.name, writer.replaced, writer.firstReplaced!))
+      warnings.push(...warningsOf(sheet, writer, columns))
     }
     book.signal.throwIfAborted()
     return { files: await volumes.publish(), warnings, counts, endRows }
@@ -103,24 +93,25 @@ function checkBook({ sheets, timezone }: Book): void {
   }
 }
 
-function cutWarning(sheet: string, cuts: number, first: string): string {
-  const texts = counted(cuts, 'text was', 'texts were')
-  return `sheet "${sheet}": ${texts} longer than 32,767 characters and cut there, the first in ${first}`
-}
-
-function leftOutWarning({ name, plan }: PreparedSheet, column: number, cells: number): string {
-  const what = counted(cells, 'value is no number', 'values are no numbers')
-  return `sheet "${name}": in column ${columnLetters(column)} ${what}, and the ${plan.columns[column]!.total} below it leaves them out`
-}
-
-function pictureWarning(sheet: string, count: number, first: string): string {
-  const texts = counted(count, 'text has', 'texts have')
-  return `sheet "${sheet}": ${texts} control characters, which a workbook cannot hold; they are shown as \u2400 to \u241f, the first in ${first}`
-}
-
-function replacedWarning(sheet: string, count: number, first: string): string {
-  const texts = counted(count, 'text has', 'texts have')
-  return `sheet "${sheet}": ${texts} U+FFFE or U+FFFF, which are no characters; they are shown as \ufffd, the first in ${first}`
+function warningsOf(
+  { name: sheet, plan, totals }: PreparedSheet,
+  writer: SheetWriter,
+  columns: readonly ColumnCounts[],
+): Warning[] {
+  const warnings: Warning[] = []
+  const { linksLeft, pictured, replaced } = writer
+  const cuts = columns.reduce((sum, column) => sum + column.cuts, 0)
+  if (cuts > 0) warnings.push(warn('TEXTS_CUT', { sheet, count: cuts, cell: writer.firstCut! }))
+  if (linksLeft > 0) warnings.push(warn('LINKS_AS_TEXT', { sheet, count: linksLeft }))
+  for (const { column, cells } of totals?.leftOut ?? []) {
+    const place = { column: columnLetters(column), total: plan.columns[column]!.total ?? '' }
+    warnings.push(warn('TOTAL_LEAVES_OUT', { sheet, count: cells, ...place }))
+  }
+  if (pictured > 0)
+    warnings.push(warn('CONTROL_CHARACTERS', { sheet, count: pictured, cell: writer.firstPictured! }))
+  if (replaced > 0)
+    warnings.push(warn('NO_CHARACTERS', { sheet, count: replaced, cell: writer.firstReplaced! }))
+  return warnings
 }
 
 const MAX_LENGTH = 31

@@ -22,7 +22,30 @@ test.each([
     'no row has a value for column customer.ctiy',
     'no row has a value for column gone',
   ])
-  expect(await (await client.get(view.task_id, '/report')).json()).toMatchObject({ warnings: view.warnings })
+  const report = { warnings: view.warnings, warning_details: view.warning_details }
+  expect(await (await client.get(view.task_id, '/report')).json()).toMatchObject(report)
+  expect(view.warning_details.map(({ message }) => message)).toEqual(view.warnings)
+  const [misspelt, absent] = view.warning_details
+  expect(misspelt).toMatchObject({ code: 'COLUMN_MISSPELT', values: { column: 'Nmae', meant: 'Name' } })
+  expect(absent).toMatchObject({ code: 'COLUMN_EMPTY', table: null, values: { column: 'custmer.city' } })
+})
+
+test('of an export of an earlier version, which kept the sentences alone, these are shown', async () => {
+  const { business, client, ledger } = await startExports()
+  const source_url = business.source({ total: 30, row }).url
+  const { task_id, warnings } = await client.run({ source_url, template: [{ name: 'id' }, { name: 'Nmae' }] })
+  const { id, result } = await ledger.db.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
+  const { warningDetails, ...old } = JSON.parse(result ?? '') as { warningDetails: unknown }
+  expect(warningDetails).toHaveLength(1)
+  await ledger.db
+    .updateTable('jobs')
+    .set({ result: JSON.stringify(old) })
+    .where('id', '=', id)
+    .execute()
+  expect(await client.task(task_id)).toMatchObject({
+    warnings,
+    warning_details: [{ code: null, table: null, values: {}, message: warnings[0] }],
+  })
 })
 
 test('another file of kept rows, and a preview, tell of misspelt columns too', async () => {
@@ -37,7 +60,7 @@ test('another file of kept rows, and a preview, tell of misspelt columns too', a
   const warnings = ['no row has a value for column Nmae; did you mean Name?']
   expect(view).toMatchObject({ status: 'succeeded', warnings })
   const preview = await ask('POST', '/api/exports/preview', { key, body: { ...body, source_url } })
-  expect(await preview.json()).toMatchObject({ warnings })
+  expect(await preview.json()).toMatchObject({ warnings, warning_details: view.warning_details })
 })
 
 test('a mask on a misspelt column fails the export, with a suggestion', async () => {

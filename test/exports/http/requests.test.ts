@@ -357,6 +357,7 @@ test('what a sheet does not say, the request says; a template that is overruled 
     ['All', 'From the source'],
   ])
   expect(first.warnings).toEqual([expect.stringMatching(/^c: the source sent a template, .*template_from/)])
+  expect(first.warning_details).toMatchObject([{ code: 'TEMPLATE_OVERRULED', table: 'c', values: {} }])
   const turned = await client.run({ ...body, template_from: 'request' })
   expect((await heads(turned))[2]).toEqual(['All', 'Asked'])
   expect(turned.warnings).toEqual([])

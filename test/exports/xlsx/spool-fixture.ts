@@ -64,9 +64,12 @@ export function setup(options?: { threads?: number }) {
     return group === undefined ? segment : { ...segment, group }
   }
 
-  function write(book: Partial<Book> & Pick<Book, 'sheets'>): Promise<WrittenBook> {
+  /** Its warnings are in English. */
+  async function write(
+    book: Partial<Book> & Pick<Book, 'sheets'>,
+  ): Promise<Omit<WrittenBook, 'warnings'> & { warnings: string[] }> {
     files += 1
-    return writeWorkbook(
+    const written = await writeWorkbook(
       { pool },
       {
         directory,
@@ -78,6 +81,7 @@ export function setup(options?: { threads?: number }) {
         ...book,
       },
     )
+    return { ...written, warnings: written.warnings.map(({ message }) => message) }
   }
 
   async function close(): Promise<void> {

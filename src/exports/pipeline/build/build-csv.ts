@@ -7,6 +7,7 @@ import { writeCompressed } from '../../records/index.ts'
 import { type ExportRequest, watermarkText } from '../../request/index.ts'
 import type { ColumnCounts } from '../../sheet/index.ts'
 import { alignSegments, joinSegments } from '../../sources/index.ts'
+import type { Warning } from '../../warnings/index.ts'
 import { builtFile, compressedAs, dialectOf, endingWith, inOneOrder } from '../built-file.ts'
 import type { FetchedTable } from '../fetch/fetched-table.ts'
 import type { ProduceDeps, ProduceOptions } from '../produce-options.ts'
@@ -50,7 +51,7 @@ async function plainCsv(
   { signal }: ProduceOptions,
   { spool, csv, grown, spooledHead }: FetchedTable,
   path: string,
-): Promise<{ plain: string; warnings: string[]; counts: ColumnCounts[] }> {
+): Promise<{ plain: string; warnings: Warning[]; counts: ColumnCounts[] }> {
   // Records that were spooled as they are in the file were counted there.
   const { nulls, misfits, escaped } = spool.counts
   const spooled = spool.widths.map((longest, field): ColumnCounts => {

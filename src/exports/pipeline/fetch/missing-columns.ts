@@ -2,6 +2,7 @@ import { AppError, closest, ERRORS } from '../../../kernel/index.ts'
 import { templateError } from '../../condition/index.ts'
 import type { Spool } from '../../sources/index.ts'
 import type { MaskRules, Template } from '../../template/index.ts'
+import { type Warning, warn } from '../../warnings/index.ts'
 
 /** Keys without a column are remembered up to this number: with more of them, a name that is not found may still exist. */
 const REMEMBERED = 1_000
@@ -14,7 +15,7 @@ export function missingColumns(
   spool: Spool,
   { template, counted }: { template: Template; counted: boolean },
   masks: MaskRules,
-): string[] {
+): Warning[] {
   if (spool.rows === 0) return []
   if (masks.mustMatch) requireMasked(spool, Object.keys(masks.demanded))
   if (template.fromKeys) return []
@@ -23,10 +24,13 @@ export function missingColumns(
   return spool.fields.flatMap((name, field) => {
     if (name === null || seen.has(name) || !isEmpty(spool, field, counted)) return []
     const meant = meantBy(name, spool.unwanted)
-    const hint = meant === undefined ? '' : `; did you mean ${meant}?`
-    if (hint !== '' && masked.has(name))
-      throw templateError('template', `no row has a value for the masked column ${name}${hint}`)
-    return [`no row has a value for column ${name}${hint}`]
+    if (meant === undefined) return [warn('COLUMN_EMPTY', { column: name })]
+    if (masked.has(name))
+      throw templateError(
+        'template',
+        `no row has a value for the masked column ${name}; did you mean ${meant}?`,
+      )
+    return [warn('COLUMN_MISSPELT', { column: name, meant })]
   })
 }
 

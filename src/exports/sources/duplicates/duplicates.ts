@@ -1,4 +1,5 @@
-import { AppError, counted, ERRORS } from '../../../kernel/index.ts'
+import { AppError, ERRORS } from '../../../kernel/index.ts'
+import { type Warning, warn } from '../../warnings/index.ts'
 import type { KeyCheck } from './key-check-work.ts'
 
 /** What a fetch does about rows that come twice. Null: the same page again fails it, rows with the same key are reported. */
@@ -31,10 +32,10 @@ export function samePage(page: number, twin: number): AppError {
 
 /** Throws if the keys that were found are to fail the fetch. */
 export function refuseRepeats(key: readonly string[], found: KeyCheck, rows: number): void {
-  const message = repeatsOf(key, found) ?? (found.keyless === rows && rows > 0 ? noKeys(key) : undefined)
-  if (message === undefined) return
+  const warning = repeatsOf(key, found) ?? (found.keyless === rows && rows > 0 ? noKeys(key) : undefined)
+  if (!warning) return
   const { repeats, acrossPages, examples } = found
-  throw new AppError(ERRORS.SOURCE_ROWS_REPEATED, message, {
+  throw new AppError(ERRORS.SOURCE_ROWS_REPEATED, warning.message, {
     retryable: false,
     details: { rows: repeats, across_pages: acrossPages, examples },
   })
@@ -44,34 +45,30 @@ export function warningsOf(
   { samePages, key, keys, drift }: RowChecks,
   total: number,
   rows: number,
-): string[] {
-  const warnings: string[] = []
-  if (drift)
-    warnings.push(
-      `the source's total changed from ${total} to ${drift.total} while it was read (page ${drift.page}), the first one counts`,
-    )
-  if (samePages > 0)
-    warnings.push(`${counted(samePages, 'page has', 'pages have')} the same rows as an earlier page`)
+): Warning[] {
+  const warnings: Warning[] = []
+  if (drift) warnings.push(warn('TOTAL_CHANGED', { before: total, total: drift.total, page: drift.page }))
+  if (samePages > 0) warnings.push(warn('PAGES_REPEATED', { count: samePages }))
   if (!key || !keys) return warnings
   const repeats = repeatsOf(key, keys)
   if (repeats) warnings.push(repeats)
   if (keys.keyless === rows && rows > 0) warnings.push(noKeys(key))
-  else if (keys.keyless > 0)
-    warnings.push(`${counted(keys.keyless, 'row has', 'rows have')} no ${key.join(', ')}`)
+  else if (keys.keyless > 0) warnings.push(warn('ROWS_WITHOUT_KEY', { count: keys.keyless, key }))
   return warnings
 }
 
-function repeatsOf(key: readonly string[], { repeats, acrossPages, examples }: KeyCheck): string | undefined {
+function repeatsOf(
+  key: readonly string[],
+  { repeats: count, acrossPages, examples }: KeyCheck,
+): Warning | undefined {
   const [example] = examples
   if (!example) return undefined
-  const what = counted(repeats, 'row repeats', 'rows repeat')
-  const moved =
-    acrossPages > 0
-      ? ` (${acrossPages} from another page, as when rows are added or removed while they are read)`
-      : ''
-  return `${what} the ${key.join(', ')} of an earlier row${moved}, the first being row ${example.row + 1}, like row ${example.first + 1}`
+  const values = { count, key, row: example.row + 1, first_row: example.first + 1 }
+  return acrossPages > 0
+    ? warn('ROWS_REPEATED_ACROSS_PAGES', { ...values, across_pages: acrossPages })
+    : warn('ROWS_REPEATED', values)
 }
 
-function noKeys(key: readonly string[]): string {
-  return `no row has a value for the key ${key.join(', ')}, so rows that repeat cannot be found`
+function noKeys(key: readonly string[]): Warning {
+  return warn('KEY_IN_NO_ROW', { key })
 }

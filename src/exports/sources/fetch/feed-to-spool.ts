@@ -1,5 +1,6 @@
 import { awaitedLater, type Clock, ERRORS, isAppError, type Log } from '../../../kernel/index.ts'
 import type { ThreadPool } from '../../threads/index.ts'
+import { type Warning, warn } from '../../warnings/index.ts'
 import { MIN_BYTES_PER_SECOND, type StallOptions, whileNotStalled } from '../ask/index.ts'
 import { CHECK_KEYS } from '../duplicates/check-keys.ts'
 import { type RowChecks, refuseRepeats, warningsOf } from '../duplicates/duplicates.ts'
@@ -49,8 +50,6 @@ export interface FeedOptions extends FeedWriterOptions {
 const UNKNOWN = -1
 /** Smaller feeds are read before a thread has started to. */
 const PAGES_FOR_A_THREAD = 4
-const ONCE = 'rows that come once cannot be taken up where they broke off'
-
 /**
  * Leaves the rows of a feed in `directory` as a spool. Where the feed is resumable, what an earlier call left is taken up after its
  * last safe page; else it is cleared. While one page is made records of, the next one is read.
@@ -68,7 +67,7 @@ async function spoolFeed(deps: FeedDeps, options: FeedOptions): Promise<Spool> {
   const folder = new SpoolFolder(options.directory)
   const found = await folder.readMeta()
   const left = typeof found === 'object' && found.feed?.place ? found.feed : undefined
-  let reason: string | undefined
+  let reason: Warning | undefined
   if (left) {
     const feed = await deps.open(left, options.signal)
     try {
@@ -83,7 +82,7 @@ async function spoolFeed(deps: FeedDeps, options: FeedOptions): Promise<Spool> {
   }
   const feed = await deps.open(undefined, options.signal)
   try {
-    reason ??= feed.resumable ? 'there is no earlier fetch on this instance' : ONCE
+    reason ??= warn(feed.resumable ? 'STARTED_ANEW_ELSEWHERE' : 'STARTED_ANEW_ROWS_COME_ONCE', {})
     const columns = options.columnsOf(feed)
     await folder.clear()
     const meta = freshMeta(expectedOf(columns, options), feed, deps.clock)
@@ -99,7 +98,7 @@ interface Reading {
   columns: SpoolColumns
   meta: SpoolMeta
   /** Why it starts anew; null: it goes on. */
-  reason: string | null
+  reason: Warning | null
 }
 
 async function readInto(

@@ -1,3 +1,4 @@
+import type { Warning } from '../../warnings/index.ts'
 import { onlyUtf8 } from '../ask/index.ts'
 import { MAX_KEYS } from '../json/index.ts'
 import type { FeedPage, PageBody } from '../pages/index.ts'
@@ -12,7 +13,7 @@ export interface CsvPages {
   keys: readonly string[]
   pages: AsyncGenerator<FeedPage & { text: PageBody }>
   /** Of all that was read. */
-  warnings(): string[]
+  warnings(): Warning[]
 }
 
 /** Pages of a CSV file whose first line names the columns. Values are texts; an empty field is null. */

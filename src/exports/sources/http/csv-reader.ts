@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { AppError, counted, ERRORS } from '../../../kernel/index.ts'
+import { type Warning, warn } from '../../warnings/index.ts'
 import type { CsvHead } from './csv-head.ts'
 
 const MAX_RECORD = 4 * 1024 * 1024
@@ -62,17 +63,12 @@ export class CsvReader {
   }
 
   /** Of all that was read. */
-  warnings(): string[] {
+  warnings(): Warning[] {
     const { lines, first } = this.#short
     const warnings = []
-    if (lines > 0)
-      warnings.push(
-        `${counted(lines, 'line of the CSV has', 'lines of the CSV have')} fewer fields than the first line, beginning with line ${first}; what they lack is empty`,
-      )
+    if (lines > 0) warnings.push(warn('CSV_LINES_FILLED', { count: lines, line: first }))
     if (this.#last && !this.#ended && !this.#options.bounded)
-      warnings.push(
-        `the source stated no length and its last line, line ${this.#last.line}, may be cut: it has no line end`,
-      )
+      warnings.push(warn('CSV_MAY_BE_CUT', { line: this.#last.line }))
     return warnings
   }
 

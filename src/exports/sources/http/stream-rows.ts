@@ -1,10 +1,11 @@
+import type { Warning } from '../../warnings/index.ts'
 import type { FeedPage, OpenRows, PageBody } from '../pages/index.ts'
 
 interface StreamColumns {
   keys: readonly string[]
   grows: boolean
   /** What is to be said of the whole, at its end. */
-  warnings?(): string[]
+  warnings?(): Warning[]
 }
 
 /** Rows of a stream: they come once, and the first of them are read when it is opened. */
@@ -14,7 +15,7 @@ export class StreamRows implements OpenRows {
   readonly #pages: AsyncGenerator<FeedPage>
   readonly #first: FeedPage | undefined
 
-  readonly warnings: () => string[]
+  readonly warnings: () => Warning[]
 
   /** `columnsOf` gets the first page, which is missing for an empty stream. */
   static async open(

@@ -1,3 +1,4 @@
+import type { Warning } from '../../warnings/index.ts'
 import type { PageBody } from './page-body.ts'
 
 /** A run of rows, as the JSON text `{"data":[…]}` that a page of a source has too. */
@@ -35,7 +36,7 @@ export interface RowFeed {
    */
   pages(): AsyncIterable<FeedPage>
   /** What is to be said of the whole. */
-  warnings?(rows: number): string[]
+  warnings?(rows: number): Warning[]
 }
 
 /** `close` ends what it holds open, however far it came. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../kernel/index.ts'
+import { type Warning, warn } from '../../warnings/index.ts'
 import { inFileOrder } from './segment-order.ts'
 import type { SpoolFolder } from './spool-folder.ts'
 import type { SpoolMeta } from './spool-meta.ts'
@@ -7,7 +8,7 @@ import type { SpoolMeta } from './spool-meta.ts'
 /** Beyond this the source's rows may have moved too far. */
 const MAX_AGE_MS = 5 * 60_000
 
-export type Resumed = { resumed: true; fetched: number } | { resumed: false; reason: string }
+export type Resumed = { resumed: true; fetched: number } | { resumed: false; reason: Warning }
 
 /** What a fresh probe says, to be held against the meta. */
 export type ExpectedSpool = Pick<
@@ -19,18 +20,17 @@ export type ExpectedSpool = Pick<
 export async function resumeSpool(
   { folder, clock }: { folder: SpoolFolder; clock: Clock },
   expected: ExpectedSpool,
-): Promise<{ meta: SpoolMeta } | { reason: string }> {
+): Promise<{ meta: SpoolMeta } | { reason: Warning }> {
   const meta = await folder.readMeta()
-  if (meta === 'missing') return { reason: 'there is no earlier fetch on this instance' }
-  if (meta === 'damaged') return { reason: 'the notes of the earlier fetch are damaged' }
-  if (Math.abs(clock.now() - meta.updated) > MAX_AGE_MS) return { reason: 'the earlier fetch is too old' }
+  if (meta === 'missing') return { reason: warn('STARTED_ANEW_ELSEWHERE', {}) }
+  if (meta === 'damaged') return { reason: warn('STARTED_ANEW_NOTES_DAMAGED', {}) }
+  if (Math.abs(clock.now() - meta.updated) > MAX_AGE_MS) return { reason: warn('STARTED_ANEW_TOO_OLD', {}) }
   if (meta.total !== expected.total)
-    return { reason: `the source's total changed from ${meta.total} to ${expected.total}` }
-  if (meta.pageSize !== expected.pageSize) return { reason: 'the page size changed' }
-  if (columnsOf(meta) !== columnsOf(expected)) return { reason: 'the columns changed' }
-  if (!isDeepStrictEqual(meta.key, expected.key)) return { reason: 'the key changed' }
-  if (!(await restoreSegments(folder, meta)))
-    return { reason: 'a segment of the earlier fetch is missing or damaged' }
+    return { reason: warn('STARTED_ANEW_TOTAL_CHANGED', { before: meta.total, total: expected.total }) }
+  if (meta.pageSize !== expected.pageSize) return { reason: warn('STARTED_ANEW_PAGE_SIZE_CHANGED', {}) }
+  if (columnsOf(meta) !== columnsOf(expected)) return { reason: warn('STARTED_ANEW_COLUMNS_CHANGED', {}) }
+  if (!isDeepStrictEqual(meta.key, expected.key)) return { reason: warn('STARTED_ANEW_KEY_CHANGED', {}) }
+  if (!(await restoreSegments(folder, meta))) return { reason: warn('STARTED_ANEW_SEGMENT_DAMAGED', {}) }
   return { meta }
 }
 

@@ -1,4 +1,5 @@
 import type { FieldDigits } from '../../sheet/index.ts'
+import type { Warning } from '../../warnings/index.ts'
 import type { RowChecks } from '../duplicates/duplicates.ts'
 import type { Probe } from '../pages/index.ts'
 import type { RecordCounts, Slice } from '../rows/index.ts'
@@ -38,6 +39,6 @@ export interface Spool {
   bytes: number
   probe: Probe
   checks: RowChecks
-  warnings: string[]
+  warnings: Warning[]
   resumed: Resumed
 }

@@ -24,7 +24,8 @@ export async function exportSource(
     ...options,
   })
   const bytes = await readFile(made.path)
-  return { ...made, bytes, lines: bytes.toString().replace(/\r\n$/, '').split('\r\n') }
+  const warnings = made.warnings.map(({ message }) => message)
+  return { ...made, warnings, bytes, lines: bytes.toString().replace(/\r\n$/, '').split('\r\n') }
 }
 
 /** The values of one column of a CSV file. */

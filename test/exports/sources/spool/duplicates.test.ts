@@ -11,7 +11,7 @@ import { Memory } from '../../../../src/exports/sources/json/index.ts'
 import type { PageSource } from '../../../../src/exports/sources/pages/index.ts'
 import { RowKey } from '../../../../src/exports/sources/rows/index.ts'
 import { ERRORS } from '../../../../src/kernel/index.ts'
-import { fetchSample, temporaryFolder, textOf } from './fetch-setup.ts'
+import { fetchSample, temporaryFolder, textOf, warnedOf } from './fetch-setup.ts'
 import { type Ask, MemorySource, pageOf, sampleRows, spoolText } from './memory-source.ts'
 import { PatientClock } from './patient-clock.ts'
 
@@ -39,8 +39,9 @@ describe('a page that comes again', () => {
   })
 
   test('is only told if that is wanted', async () => {
-    const { warnings, checks, rows } = await fetchSample(deaf(), { onDuplicates: 'warn' })
-    expect(warnings).toEqual(['4 pages have the same rows as an earlier page'])
+    const spool = await fetchSample(deaf(), { onDuplicates: 'warn' })
+    const { checks, rows } = spool
+    expect(warnedOf(spool)).toEqual(['4 pages have the same rows as an earlier page'])
     expect([checks.samePages, rows]).toEqual([4, 500])
   })
 
@@ -73,7 +74,7 @@ describe('rows with the same key', () => {
 
   test('are told by default, and fail the export if that is wanted', async () => {
     const { warnings, checks } = await fetchSample(moving(), { key })
-    expect(warnings).toEqual([
+    expect(warnedOf({ warnings })).toEqual([
       "the source's total changed from 1000 to 1001 while it was read (page 4), the first one counts",
       '1 row repeats the id of an earlier row (1 from another page, as when rows are added or removed while they are read), the first being row 401, like row 400',
     ])
@@ -107,10 +108,10 @@ describe('rows with the same key', () => {
 
   test('a key that rows lack is told, and fails an export that relies on it', async () => {
     const some = rows.map(({ id, ...row }, n) => (n % 2 ? row : { id: n % 4 ? id : null, ...row }))
-    expect((await fetchSample(honest(some), { key })).warnings).toEqual(['750 rows have no id'])
+    expect(warnedOf(await fetchSample(honest(some), { key }))).toEqual(['750 rows have no id'])
     const wrong = { key: ['idd'] }
     const message = 'no row has a value for the key idd, so rows that repeat cannot be found'
-    expect((await fetchSample(honest(), wrong)).warnings).toEqual([message])
+    expect(warnedOf(await fetchSample(honest(), wrong))).toEqual([message])
     await expect(fetchSample(honest(), { ...wrong, onDuplicates: 'fail' })).rejects.toThrow(message)
   })
 

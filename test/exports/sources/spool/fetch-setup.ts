@@ -32,6 +32,11 @@ export async function fetchSample(
   )
 }
 
+/** What it warns of, in English. */
+export function warnedOf({ warnings }: Pick<Spool, 'warnings'>): string[] {
+  return warnings.map(({ message }) => message)
+}
+
 export function textOf({ segments }: Pick<Spool, 'segments'>, group?: string): string {
   return segments
     .filter((segment) => group === undefined || segment.group === group)

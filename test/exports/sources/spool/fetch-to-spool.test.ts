@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { planFetch } from '../../../../src/exports/sources/ask/index.ts'
 import { removeSpool, SpoolFolder } from '../../../../src/exports/sources/spool/spool-folder.ts'
 import { ERRORS } from '../../../../src/kernel/index.ts'
-import { fetchSample, temporaryFolder, textOf } from './fetch-setup.ts'
+import { fetchSample, temporaryFolder, textOf, warnedOf } from './fetch-setup.ts'
 import { MemorySource, pageOf, sampleRows, spoolText } from './memory-source.ts'
 import { PatientClock } from './patient-clock.ts'
 
@@ -173,7 +173,7 @@ describe('a source that misbehaves', () => {
     }))
     const spool = await fetchSample(source)
     expect(spool.rows).toBe(350)
-    expect(spool.warnings).toEqual([
+    expect(warnedOf(spool)).toEqual([
       "the source's total changed from 350 to 351 while it was read (page 1), the first one counts",
     ])
   })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { joinSegments } from '../../../../src/exports/sources/index.ts'
+import { warn } from '../../../../src/exports/warnings/index.ts'
 import { fetchSample, temporaryFolder } from './fetch-setup.ts'
 import { MemorySource, pageOf, sampleRows } from './memory-source.ts'
 import { PatientClock } from './patient-clock.ts'
@@ -68,7 +69,7 @@ test.each([
   expect(statSync(first.path).size).toBeGreaterThan(first.bytes)
   harm(first.path)
   const { spool } = await fetched(directory, clock)
-  const reason = 'a segment of the earlier fetch is missing or damaged'
+  const reason = warn('STARTED_ANEW_SEGMENT_DAMAGED', {})
   expect(spool.resumed).toEqual({ resumed: false, reason })
   expect(readFileSync(await joinSegments(spool.segments, signal), 'utf8').split('\r\n')).toHaveLength(
     SIZE.total + 2,

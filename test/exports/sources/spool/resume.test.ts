@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { SpoolFolder } from '../../../../src/exports/sources/spool/index.ts'
+import { warn } from '../../../../src/exports/warnings/index.ts'
 import { fetchSample, temporaryFolder, textOf } from './fetch-setup.ts'
 import { type Ask, MemorySource, pageOf, sampleRows, spoolText } from './memory-source.ts'
 import { PatientClock } from './patient-clock.ts'
@@ -55,7 +56,7 @@ describe('a killed fetch', () => {
     const source = honest(1_000)
     const spool = await fetchSample(source, { directory }, clock)
     expect(textOf(spool)).toBe(spoolText(sampleRows(1_000)))
-    if (!spool.resumed.resumed) throw new Error(spool.resumed.reason)
+    if (!spool.resumed.resumed) throw new Error(spool.resumed.reason.message)
     expect(spool.resumed.fetched).toBeGreaterThan(0)
     expect(source.pages[0]).toBe(spool.resumed.fetched / 100)
   })
@@ -65,7 +66,7 @@ describe('a killed fetch', () => {
     const directory = await killedAt(6, { total: 1_000, pageSize: 100, clock })
     clock.advance(5 * 60_000 + 1)
     const spool = await fetchSample(honest(1_000), { directory }, clock)
-    expect(spool.resumed).toEqual({ resumed: false, reason: 'the earlier fetch is too old' })
+    expect(spool.resumed).toEqual({ resumed: false, reason: warn('STARTED_ANEW_TOO_OLD', {}) })
     expect(textOf(spool)).toBe(spoolText(sampleRows(1_000)))
   })
 
@@ -74,10 +75,10 @@ describe('a killed fetch', () => {
     csv: { head: '', leads: [''], formulas: 'escape' as const },
   }
   test.each([
-    ['total', 1_001, {}, "the source's total changed from 1000 to 1001"],
-    ['page size', 1_000, { pageSize: 200 }, 'the page size changed'],
-    ['columns', 1_000, { columnsOf: () => ({ fields: ['id'] }) }, 'the columns changed'],
-    ['kind of records', 1_000, { columnsOf: () => CSV }, 'the columns changed'],
+    ['total', 1_001, {}, warn('STARTED_ANEW_TOTAL_CHANGED', { before: 1_000, total: 1_001 })],
+    ['page size', 1_000, { pageSize: 200 }, warn('STARTED_ANEW_PAGE_SIZE_CHANGED', {})],
+    ['columns', 1_000, { columnsOf: () => ({ fields: ['id'] }) }, warn('STARTED_ANEW_COLUMNS_CHANGED', {})],
+    ['kind of records', 1_000, { columnsOf: () => CSV }, warn('STARTED_ANEW_COLUMNS_CHANGED', {})],
   ])('starts anew when the %s changed', async (_, total, options, reason) => {
     const clock = new PatientClock()
     const directory = await killedAt(6, { total: 1_000, pageSize: 100, clock })

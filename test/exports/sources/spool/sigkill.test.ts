@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { fetchToSpool, type Spool } from '../../../../src/exports/sources/index.ts'
 import type { SpoolMeta } from '../../../../src/exports/sources/spool/index.ts'
 import { decodeMeta } from '../../../../src/exports/sources/spool/spool-meta.ts'
+import { warn } from '../../../../src/exports/warnings/index.ts'
 import { type Clock, systemClock } from '../../../../src/kernel/index.ts'
 import { spawnBound } from '../../../support/bound-process.ts'
 import { until } from '../../../support/until.ts'
@@ -84,7 +85,7 @@ describe('a process killed in mid-fetch', () => {
   test('and started again after more than five minutes starts anew', async () => {
     const later: Clock = { ...systemClock, now: () => Date.now() + 5 * 60_000 + 1 }
     const { spool, pages } = await fetchAfterKill({ clock: later })
-    expect(spool.resumed).toEqual({ resumed: false, reason: 'the earlier fetch is too old' })
+    expect(spool.resumed).toEqual({ resumed: false, reason: warn('STARTED_ANEW_TOO_OLD', {}) })
     expect(pages).toEqual(Array.from({ length: 60 }, (_, page) => page))
     expect(textOf(spool)).toBe(spoolText(rows))
   })

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Alert } from 'antd'
 import { useTranslation } from 'react-i18next'
-import { namesOf } from '../../../api/export-texts.ts'
+import { namesOf, warningsOf } from '../../../api/export-texts.ts'
 import { type ExportTask, getExport } from '../../../api/exports.ts'
 import { usePinnedProject } from '../../../live/project.ts'
 import { BackLink } from '../../../parts/page/back-link.tsx'
@@ -16,7 +16,7 @@ import './detail.css'
 import { ExportProgress } from '../progress.tsx'
 import { StatusPill } from '../status-pill.tsx'
 import { useExportCommands } from '../use-export-commands.ts'
-import { useWarningText } from '../use-warning-text.ts'
+import { useWarningText } from '../warning-text.ts'
 import { DownloadsPanel } from './downloads-panel.tsx'
 import { ExportFacts } from './facts.tsx'
 import { ExportHistory } from './history.tsx'
@@ -74,9 +74,9 @@ function Detail({ task }: { task: ExportTask }) {
             <ExportProgress task={task} waits={false} />
           )}
           {task.error && <ProblemNote error={task.error} />}
-          {task.warnings.map((warning) => (
+          {warningsOf(task).map((warning) => (
             <Alert
-              key={warning}
+              key={warning.message}
               className="detail-warning"
               type="warning"
               showIcon

@@ -1,9 +1,10 @@
 import { useTranslation } from 'react-i18next'
+import { warningsOf } from '../../../api/export-texts.ts'
 import type { ExportTask } from '../../../api/exports.ts'
 import { ProgressBar } from '../../../parts/table/progress-bar.tsx'
 import { FailureText } from '../../../parts/text/failure.tsx'
 import { useFormat } from '../../../parts/text/format.ts'
-import { useWarningText } from '../use-warning-text.ts'
+import { useWarningText } from '../warning-text.ts'
 
 /** What came of an export, or how far it is, in one line. */
 export function RowResult({ task }: { task: ExportTask }) {
@@ -24,7 +25,7 @@ export function RowResult({ task }: { task: ExportTask }) {
         {file.parts > 1 && ` · ${t('exports.parts', { parts: file.parts })}`}
         {task.download_url === null && ` · ${t('exports.no_file')}`}
         {task.warnings.length > 0 && (
-          <span title={task.warnings.map(warningText).join('\n')}>
+          <span title={warningsOf(task).map(warningText).join('\n')}>
             {' '}
             · {t('lists.warnings', { count: task.warnings.length })}
           </span>

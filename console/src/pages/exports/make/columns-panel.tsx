@@ -1,6 +1,7 @@
 import { Alert, Button, Form, Segmented, Select } from 'antd'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { warningsOf } from '../../../api/export-texts.ts'
 import { lazyPart } from '../../../live/lazy-part.ts'
 import { Panel } from '../../../parts/page/panel.tsx'
 import { FailureText } from '../../../parts/text/failure.tsx'
@@ -8,7 +9,7 @@ import { useFormat } from '../../../parts/text/format.ts'
 import { TemplateBuilder } from '../builder/template-builder.tsx'
 import { ColumnTable } from '../detail/report-panel.tsx'
 import { Sheet } from '../sheet/sheet.tsx'
-import { useWarningText } from '../use-warning-text.ts'
+import { useWarningText } from '../warning-text.ts'
 import type { SheetField } from './request/draft-fields.ts'
 import { TemplateShelf } from './template-shelf.tsx'
 import type { Maker, Target } from './use-maker.ts'
@@ -23,6 +24,7 @@ export function ColumnsPanel({ maker }: { maker: Maker }) {
   const [view, setView] = useState<'form' | 'json'>('form')
   const [table, setTable] = useState(0)
   const tables = maker.preview?.tables ?? []
+  const warnings = maker.preview ? warningsOf(maker.preview) : []
   const chosen = typeof maker.target === 'number' ? maker.target : table
   const shown = tables[chosen] ?? tables[0]
   const sheet = useRef<HTMLDivElement>(null)
@@ -91,8 +93,14 @@ export function ColumnsPanel({ maker }: { maker: Maker }) {
           <p role="status" className="visually-hidden">
             {shown && !maker.isLooking && t('exports.preview.ready', { count: shown.rows.length })}
           </p>
-          {maker.preview?.warnings.map((warning) => (
-            <Alert key={warning} className="make-note" type="warning" showIcon title={warningText(warning)} />
+          {warnings.map((warning) => (
+            <Alert
+              key={warning.message}
+              className="make-note"
+              type="warning"
+              showIcon
+              title={warningText(warning)}
+            />
           ))}
           {shown?.template_overruled && (
             <Alert

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { AppError, type Clock, counted, ERRORS, type Log } from '../../../../kernel/index.ts'
 import type { HttpTimeouts } from '../../../../net/index.ts'
+import { type Warning, warn } from '../../../warnings/index.ts'
 import { PageGetter, type RetryOptions, retryPage } from '../../ask/index.ts'
 import {
   type FeedPage,
@@ -114,10 +115,10 @@ export class PageWalk implements OpenRows, PageSource {
     }
   }
 
-  warnings(rows: number): string[] {
+  warnings(rows: number): Warning[] {
     const { stated } = this.#state
     if (isNumbered(this.#plan) || stated === null || stated === rows) return []
-    return [`the source stated a total of ${counted(stated, 'row')}, and its pages had ${rows}`]
+    return [warn('TOTAL_NOT_MET', { total: stated, rows })]
   }
 
   async close(): Promise<void> {}
