@@ -70,7 +70,9 @@ describe('wharf doctor', () => {
       }),
     ])
     expect(await exited).toMatchObject({ code: 0 })
-    expect(output.out).toMatch(/^! answer +does not speak Wharf's own protocol \(.*status 404\)$/m)
+    expect(output.out).toMatch(
+      /^! answer +does not speak Wharf's own protocol \(.*status 404 \("Invalid page\."\)\)$/m,
+    )
     expect(output.out).toMatch(/^✓ answer +results and next of Django REST framework$/m)
     expect(output.out).toMatch(/^✓ total +30 rows in 3 pages, of 30$/m)
     const source: unknown = JSON.parse(output.out.slice(output.out.indexOf('{')))

@@ -208,3 +208,53 @@ test('a source that answers with a bare list is told what to ask for', async () 
     detail: expect.stringMatching(/it is a list.*"rows": ""/),
   })
 })
+
+const MARKED = `<html><head><style>p { color: red }</style></head><body><h1>Forbidden</h1><p>Ask&nbsp;Anna</p></body></html>`
+const REASONS: [what: string, body: string, type: string, said: string][] = [
+  [
+    'a problem',
+    '{"title": "No", "detail": "tenant 7 is closed"}',
+    'application/problem+json',
+    'tenant 7 is closed',
+  ],
+  [
+    'a nested error',
+    '{"error": {"code": 3, "message": "no right to read"}}',
+    'application/json',
+    'no right to read',
+  ],
+  ['a text with control characters', 'no\u0000w\r\n\u001b[31mred\u202e', 'text/plain', 'no w [31mred'],
+  ['a page', MARKED, 'text/html', 'Forbidden Ask&nbsp;Anna'],
+  ['more than is worth showing', 'x'.repeat(100_000), 'text/plain', `${'x'.repeat(300)}…`],
+  ['what it was asked with', '{"message": "bad key s3cret-of-ours"}', 'application/json', 'bad key ***'],
+]
+
+test.each(REASONS)('a refusal of the source shows its own reason: %s', async (_, body, type, said) => {
+  const { business, client } = await startExports()
+  const refusing = business.source({
+    instead: (_, response) => Boolean(response.writeHead(403, { 'content-type': type }).end(body)),
+  })
+  const source_headers = { 'x-api-key': 's3cret-of-ours' }
+  const { task_id } = await client.start({ source_url: refusing.url, source_headers })
+  const { error } = await client.ended(task_id)
+  expect(error?.message).toContain(`page 0 was answered with status 403 ("${said}") by `)
+  const source = { kind: 'http', preset: 'csv', url: refusing.url, headers: source_headers }
+  const sync = client.ask('POST', '/api/exports?mode=sync', { key: client.project.key, body: { source } })
+  expect((await problemOf(sync)).detail).toContain(`the source answered with status 403 ("${said}") by `)
+})
+
+test('a reason that does not come keeps nobody waiting', async () => {
+  const { business, client } = await startExports('embedded', hurried())
+  const open = new Set<ServerResponse>()
+  const source = business.source({
+    instead: (_, response) => {
+      open.add(response)
+      response.writeHead(403).write('{"message": "…')
+      return true
+    },
+  })
+  const { task_id } = await client.start({ source_url: source.url })
+  const { error } = await client.ended(task_id)
+  expect(error).toMatchObject({ code: 'SOURCE_STATUS', message: expect.stringMatching(/status 403 by /) })
+  await until('the answer is given up', () => [...open].every(({ destroyed }) => destroyed))
+})

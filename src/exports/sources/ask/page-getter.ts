@@ -2,6 +2,7 @@ import { AppError, type Clock, counted, ERRORS, traced, withDeadline } from '../
 import { parseRetryAfter } from '../../../net/index.ts'
 import { discard, isWorthRetrying, type PageAnswer, type PageBody, type PageSource } from '../pages/index.ts'
 import { inUtf8, pageNotJson } from './decode-charset.ts'
+import { ownWords } from './own-words.ts'
 
 export interface PageGetterOptions {
   /** A page larger than this ends the fetch. */
@@ -57,15 +58,19 @@ export class PageGetter {
       )
     const pace = new Pace(page, this.#options.minBytesPerSecond ?? MIN_BYTES_PER_SECOND)
     await withDeadline(clock, { ms: pageTimeoutMs, signal, late }, async (inner) => {
-      const answer = await source.get(page, pageSize, inner)
+      // Ends an answer whose reason is not worth waiting for.
+      const enough = new AbortController()
+      const answer = await source.get(page, pageSize, AbortSignal.any([inner, enough.signal]))
       if (inner.aborted) {
         // Given up on meanwhile: the body may already belong to the next try.
         await discard(answer.body)
         throw inner.reason
       }
       if (answer.status < 200 || answer.status > 299) {
+        const said = await ownWords(answer, { clock, signal: inner })
+        enough.abort()
         await discard(answer.body)
-        throw this.#refused(page, answer)
+        throw this.#refused(page, answer, said)
       }
       const arrived = (bytes: number) => {
         this.#bytes += bytes
@@ -85,13 +90,13 @@ export class PageGetter {
     }
   }
 
-  #refused(page: number, { status, headers }: PageAnswer): AppError {
+  #refused(page: number, { status, headers }: PageAnswer, said: string): AppError {
     const now = this.#deps.clock.now()
     const seconds = parseRetryAfter(headers['retry-after'], now)
     const wait = seconds === undefined ? undefined : Math.min(seconds * 1_000, this.#options.maxRetryAfterMs)
     if (wait !== undefined && (status === 429 || status === 503))
       this.#notBefore = Math.max(this.#notBefore, now + wait)
-    return new AppError(ERRORS.SOURCE_STATUS, `page ${page} was answered with status ${status}`, {
+    return new AppError(ERRORS.SOURCE_STATUS, `page ${page} was answered with status ${status}${said}`, {
       retryable: isWorthRetrying(status),
       details: { page, status },
       ...(wait === undefined ? {} : { retryAfter: wait / 1000 }),

@@ -1,5 +1,5 @@
 import { AppError, counted, ERRORS, isAppError, type Log, prefixed } from '../../../kernel/index.ts'
-import { newlines, type RetryOptions, retryPage, streamInUtf8 } from '../ask/index.ts'
+import { newlines, ownWords, type RetryOptions, retryPage, streamInUtf8 } from '../ask/index.ts'
 import { discard, isWorthRetrying } from '../pages/index.ts'
 import { askSource, type SourceAsker } from './ask-source.ts'
 import { pageRequest } from './paging/page-request.ts'
@@ -31,10 +31,18 @@ export async function openStream(
   const start = { page: 0, offset: 0, cursor: null, link: null }
   return retryPage(asker, options, { page: 0, signal }, async () => {
     const request = pageRequest(plan, 0, start)
-    const { status, headers, body } = await askSource(asker, request, { signal, timeouts: TIMEOUTS })
+    // Ends an answer whose reason is not worth waiting for.
+    const enough = new AbortController()
+    const { status, headers, body } = await askSource(asker, request, {
+      signal: AbortSignal.any([signal, enough.signal]),
+      timeouts: TIMEOUTS,
+    })
     if (status < 200 || status > 299) {
+      const answer = { status, headers: Object.fromEntries(headers), body }
+      const said = await ownWords(answer, { clock: asker.clock, signal })
+      enough.abort()
       await discard(body)
-      throw new AppError(ERRORS.SOURCE_STATUS, `the source answered with status ${status}`, {
+      throw new AppError(ERRORS.SOURCE_STATUS, `the source answered with status ${status}${said}`, {
         retryable: isWorthRetrying(status),
         details: { status },
       })
