@@ -50,6 +50,10 @@ export const ExportTask = Type.Object(
     started_at: nullable(Time),
     finished_at: nullable(Time),
     expires_at: nullable(Time),
+    file_deleted_at: Type.Union([Time, Type.Null()], {
+      description:
+        'when the file was deleted, by a request or at the end of its time; `file` still says what it was',
+    }),
   },
   {
     title: 'ExportTask',
@@ -77,6 +81,7 @@ export const ExportTask = Type.Object(
         started_at: '2026-02-01T08:00:00.100Z',
         finished_at: '2026-02-01T08:00:04.000Z',
         expires_at: '2026-02-08T08:00:04.000Z',
+        file_deleted_at: null,
       },
     ],
   },
@@ -160,6 +165,7 @@ export function toExportView(
     started_at: isoOrNull(row.started_at),
     finished_at: isoOrNull(row.cancelled_at ?? row.finished_at),
     expires_at: isoOrNull(row.expires_at),
+    file_deleted_at: result && isoOrNull(row.removed_at),
   }
 }
 

@@ -178,6 +178,8 @@ test('a file past its time is swept, and its address says so ever after', async 
     return task.download_url === null && task
   })
   expect(gone).toMatchObject({ status: 'succeeded', file: view.file, expires_at: view.expires_at })
+  expect(view.file_deleted_at).toBeNull()
+  expect(Date.parse(gone.file_deleted_at ?? '')).toBeGreaterThanOrEqual(Date.parse(view.expires_at ?? ''))
   expect(await problemOf(client.get(view.task_id, '/file'))).toMatchObject({
     status: 410,
     code: 'EXPORT_EXPIRED',

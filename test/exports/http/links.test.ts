@@ -45,7 +45,12 @@ describe.each(availableBackends())('on %s', (backend) => {
       code: 'EXPORT_EXPIRED',
       detail: expect.stringContaining('was deleted at'),
     })
-    expect(await client.task(task_id)).toMatchObject({ status: 'succeeded', download_url: null })
+    expect(await client.task(task_id)).toMatchObject({
+      status: 'succeeded',
+      download_url: null,
+      file: { rows: expect.any(Number) },
+      file_deleted_at: expect.any(String),
+    })
     const page = await fetch(download_url as string, { headers: BROWSER })
     expect([page.status, await page.text()]).toEqual([
       410,

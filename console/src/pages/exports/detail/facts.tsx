@@ -31,7 +31,8 @@ export function ExportFacts({ task }: { task: ExportTask }) {
     finished: when(task.finished_at),
     took: took === null ? null : format.duration(took),
     attempts: task.attempts > 1 ? format.number(task.attempts) : null,
-    kept_until: when(task.expires_at),
+    kept_until: task.file_deleted_at ? null : when(task.expires_at),
+    deleted: when(task.file_deleted_at),
     id: <Copyable text={task.task_id} name={t('exports.fact.id')} />,
     sha256: file && <Copyable text={file.sha256} name={t('exports.fact.sha256')} />,
   }
