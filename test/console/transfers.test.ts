@@ -122,7 +122,7 @@ describeConsole(
       await page.getByRole('link', { name: 'Transfers' }).last().click()
       await page.getByRole('link', { name: '发布 1.bin', exact: true }).waitFor()
       await page
-        .getByRole('img', { name: /^700 kB delivered, 700\.?\d* kB of them sent by the server/ })
+        .getByRole('img', { name: /^683\.6 KiB delivered, 68[34]\.?\d* KiB of them sent by the server/ })
         .waitFor()
       await bench.shoot(page, 'transfers')
     })

@@ -1,13 +1,11 @@
 import { useTranslation } from 'react-i18next'
 
-const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
-const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
 export interface Format {
   number(value: number): string
+  /** A size in powers of two, as limits are set and messages say it: "1.5 MiB". The only form of a size. */
   bytes(value: number): string
-  /** A size in powers of two, as limits are set: "100 GiB". */
-  binary(value: number): string
   percent(fraction: number): string
   /** A length of time: "1 h 5 min". */
   duration(ms: number): string
@@ -86,14 +84,9 @@ function makeFormat(language: string): Format {
     number: (value) => number.format(value),
     percent: (fraction) => percent.format(fraction),
     bytes(value) {
-      const step = Math.min(UNITS.length - 1, value < 1 ? 0 : Math.floor(Math.log10(value) / 3))
+      const step = Math.min(UNITS.length - 1, value < 1 ? 0 : Math.floor(Math.log2(value) / 10))
       if (step === 0) return bytes.format(value)
-      return unit(value / 1000 ** step, UNITS[step] ?? 'byte', 1)
-    },
-    binary(value) {
-      const step = Math.min(BINARY.length - 1, value < 1 ? 0 : Math.floor(Math.log2(value) / 10))
-      if (step === 0) return bytes.format(value)
-      return `${tenths.format(value / 1024 ** step)} ${BINARY[step]}`
+      return `${tenths.format(value / 1024 ** step)} ${UNITS[step]}`
     },
     duration(ms) {
       if (ms < 1_000) return unit(Math.round(ms), 'millisecond')

@@ -8,7 +8,7 @@ import { useFormat } from '../../../parts/text/format.ts'
 import { useDeed } from '../use-deed.ts'
 import { useWords } from '../words.ts'
 
-/** Limits are set in powers of two: 100 GiB is 107.4 GB, which nobody has typed. */
+/** Limits are set in powers of two, as sizes are shown. */
 const GIBIBYTE = 2 ** 30
 
 type Standing = ProjectDetails['quotas'][number]
@@ -56,7 +56,7 @@ function QuotaRow({ projectId, standing }: { projectId: string; standing: Standi
   const submit = () => {
     if (wanted !== undefined && wanted !== limit) save.mutate(wanted)
   }
-  const amount = (value: number) => (quota.includes('bytes') ? format.binary(value) : format.number(value))
+  const amount = (value: number) => (quota.includes('bytes') ? format.bytes(value) : format.number(value))
   return (
     <div className="admin-quota">
       <label htmlFor={`quota-${quota}`}>

@@ -41,7 +41,7 @@ export function AccountForm({ account, onClose }: { account: Account | null; onC
         layout="vertical"
         requiredMark={false}
         initialValues={
-          account ? { handle: account.handle, url: account.url, ...inMegabytes(account.params) } : {}
+          account ? { handle: account.handle, url: account.url, ...inMebibytes(account.params) } : {}
         }
         onFinish={(fields: Fields) => save.mutate(fields)}
       >
@@ -88,7 +88,7 @@ export function AccountForm({ account, onClose }: { account: Account | null; onC
                   // Not `min` of the field, which would put another number in place of what was typed.
                   rules={[{ type: 'number', min: least, message }]}
                 >
-                  <InputNumber precision={name === 'limit' ? 0 : 6} formatter={plain} />
+                  <InputNumber precision={name === 'limit' ? 0 : 8} formatter={plain} />
                 </Form.Item>
               )
             })}
@@ -105,16 +105,16 @@ export function AccountForm({ account, onClose }: { account: Account | null; onC
   )
 }
 
-const MEGABYTE = 1e6
+const MEBIBYTE = 1024 ** 2
 type Params = { [K in keyof AccountParams]?: AccountParams[K] | null }
 
-/** People know a size by its megabytes. */
-function inMegabytes(params: Params): Params {
-  return withSizes(params, (bytes) => bytes / MEGABYTE)
+/** In the unit that sizes are shown in. More digits than a byte needs, so that one that nobody changes stays as it is. */
+function inMebibytes(params: Params): Params {
+  return withSizes(params, (bytes) => bytes / MEBIBYTE)
 }
 
 function inBytes(params: Params): Params {
-  return withSizes(params, (megabytes) => Math.round(megabytes * MEGABYTE))
+  return withSizes(params, (mebibytes) => Math.round(mebibytes * MEBIBYTE))
 }
 
 function withSizes({ min_size, max_size, ...others }: Params, change: (size: number) => number): Params {
