@@ -26,6 +26,7 @@ export {
   Schedule,
   StoredTemplate,
   TemplateSummary,
+  type VersionWish,
 } from './saved/index.ts'
 export { type CellType, MASKS, type Mask, type Total } from './sheet/index.ts'
 export {

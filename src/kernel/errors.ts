@@ -235,6 +235,12 @@ export const ERRORS = {
     NOT_FOUND,
     'The project has no such saved export',
   ),
+  SAVED_EXPORT_CHANGED: kind(
+    'SAVED_EXPORT_CHANGED',
+    412,
+    FAILED_PRECONDITION,
+    'The saved export is not the version that was meant',
+  ),
   TEMPLATE_NOT_FOUND: kind('TEMPLATE_NOT_FOUND', 404, NOT_FOUND, 'The project has no such template'),
   TOO_MANY_NAMES: kind(
     'TOO_MANY_NAMES',

@@ -17,12 +17,19 @@ export class Problem extends Error {
   /** The column inside the text at `path`, counted from 1. */
   readonly position: number | undefined
   readonly mistakes: readonly Mistake[]
+  /** When what was to be changed was changed by another; null: it is gone; undefined: of no account. */
+  readonly changedAt: string | null | undefined
 
   constructor(
     code: string,
     status: number,
     message: string,
-    place: { path?: string | undefined; position?: number | undefined; mistakes?: readonly Mistake[] } = {},
+    place: {
+      path?: string | undefined
+      position?: number | undefined
+      mistakes?: readonly Mistake[]
+      changedAt?: string | null | undefined
+    } = {},
   ) {
     super(message)
     this.name = 'Problem'
@@ -31,6 +38,7 @@ export class Problem extends Error {
     this.path = place.path
     this.position = place.position
     this.mistakes = place.mistakes ?? []
+    this.changedAt = place.changedAt
   }
 }
 
@@ -41,10 +49,12 @@ export async function problemOf(answer: Response): Promise<Problem> {
     path?: string
     position?: number
     errors?: Mistake[]
+    updated_at?: string | null
   }
   return new Problem(body.code ?? `HTTP_${answer.status}`, answer.status, body.detail ?? answer.statusText, {
     path: body.path ?? body.errors?.[0]?.path,
     position: body.position,
+    changedAt: body.updated_at,
     ...(body.errors && { mistakes: body.errors }),
   })
 }

@@ -52,22 +52,27 @@ export const getSaved = (
   signal?: AbortSignal,
 ): Promise<SavedExport & { text: string }> => askWithText(path(named(EXPORTS, name), projectId), { signal })
 
-/** `json` is a request with `parameters` and `schedule`. */
-export const putSaved = (projectId: string, name: string, json: string): Promise<{ outcome: string }> =>
-  ask(path(named(EXPORTS, name), projectId), { method: 'PUT', json })
+const CHANGED = 'SAVED_EXPORT_CHANGED'
 
-/** When it was saved last, if that is not the version that somebody began with (null: there was none); else null. */
-export async function changedSince(
+/**
+ * `json` is a request with `parameters` and `schedule`. With `since`, the version that somebody began with (null: there was none), another
+ * one is not overwritten: the answer says when it was saved.
+ */
+export async function putSaved(
   projectId: string,
   name: string,
-  since: string | null,
-): Promise<string | null> {
+  { json, since }: { json: string; since?: string | null },
+): Promise<{ changed: string | null }> {
+  const headers: Record<string, string> =
+    since === undefined ? {} : since === null ? { 'if-none-match': '*' } : { 'if-match': since }
   try {
-    const { updated_at } = await getSaved(projectId, name)
-    return updated_at === since ? null : updated_at
+    await ask(path(named(EXPORTS, name), projectId), { method: 'PUT', json, headers })
+    return { changed: null }
   } catch (error) {
-    if (error instanceof Problem && error.status === 404) return null
-    throw error
+    if (!(error instanceof Problem) || error.code !== CHANGED) throw error
+    // One that was deleted meanwhile overwrites nothing.
+    if (error.changedAt === null && since !== null) return putSaved(projectId, name, { json, since: null })
+    return { changed: error.changedAt ?? '' }
   }
 }
 

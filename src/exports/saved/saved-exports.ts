@@ -12,6 +12,7 @@ import { hideSecrets } from './hide-secrets.ts'
 import { namedPage, requireRoom } from './named-rows.ts'
 import { checkParameters, Parameters, valuesAt, wordsAt } from './parameters.ts'
 import { isoOrNull, RUN_COLUMNS, type RunRow, type RunView, SavedRun, toRunView } from './run-view.ts'
+import { changed, etagOf, requireVersion, type VersionWish } from './saved-version.ts'
 import { checkSchedule, nextDue, nextDues, Schedule } from './schedule.ts'
 import type { Outcome } from './template-store.ts'
 
@@ -33,6 +34,7 @@ export const SavedExport = Type.Object(
     failing: nullable(Type.Object({ code: Type.String(), message: Type.String(), since: Time })),
     created_at: Time,
     updated_at: Time,
+    etag: Type.String({ description: 'of this version, for `If-Match`; also the header `ETag`' }),
   },
   { title: 'SavedExport' },
 )
@@ -77,9 +79,14 @@ export class SavedExports {
   /** Checked as if it ran now. With `dryRun` nothing is stored, and the answer says what would be. */
   async put(
     tx: Tx,
-    { projectId, name, dryRun = false }: { projectId: string; name: string; dryRun?: boolean },
+    {
+      projectId,
+      name,
+      dryRun = false,
+      version = {},
+    }: { projectId: string; name: string; dryRun?: boolean; version?: VersionWish },
     { schedule, parameters = {}, project_id: _, ...given }: SavedBody,
-  ): Promise<Outcome> {
+  ): Promise<{ outcome: Outcome; etag: string | null }> {
     const request = await this.#deps.earlier.complete(tx, projectId, given)
     const at = await tx.now()
     if (schedule) checkSchedule(schedule, at)
@@ -92,9 +99,11 @@ export class SavedExports {
     const [cron, timezone] = [schedule?.cron ?? null, schedule?.timezone ?? null]
     const sameTimes = before?.cron === cron && before.timezone === timezone
     if (before && sameTimes && before.parameters === kept.parameters && this.#opened(before) === kept.request)
-      return 'unchanged'
+      return { outcome: 'unchanged', etag: etagOf(before) }
+    requireVersion(name, version, before)
     if (!before) await requireRoom(this.#names(tx, projectId))
-    if (dryRun) return before ? 'changed' : 'created'
+    const outcome = before ? 'changed' : 'created'
+    if (dryRun) return { outcome, etag: before ? etagOf(before) : null }
     const due = schedule ? nextDue(schedule, at) : null
     const stored = {
       ...kept,
@@ -108,20 +117,28 @@ export class SavedExports {
       trouble_since: null,
       updated_at: now,
     }
-    await tx.db
-      .insertInto('saved_exports')
-      .values({
-        id: newId(),
-        project_id: projectId,
-        name,
-        created_at: now,
-        due_at: due,
-        wake_at: due,
-        ...stored,
-      })
-      .onConflict((conflict) => conflict.columns(['project_id', 'name']).doUpdateSet(stored))
-      .execute()
-    return before ? 'changed' : 'created'
+    const fresh = { id: newId(), project_id: projectId, name, created_at: now, due_at: due, wake_at: due }
+    const isConditional = version.ifMatch !== undefined || version.ifNoneMatch !== undefined
+    // Two at the same time have read the same version: only the one whose statement still finds it stores something.
+    const done =
+      isConditional && before
+        ? await tx.db
+            .updateTable('saved_exports')
+            .set(stored)
+            .where('id', '=', before.id)
+            .where('request', '=', before.request)
+            .executeTakeFirst()
+        : await tx.db
+            .insertInto('saved_exports')
+            .values({ ...fresh, ...stored })
+            .onConflict((conflict) => {
+              const taken = conflict.columns(['project_id', 'name'])
+              return isConditional ? taken.doNothing() : taken.doUpdateSet(stored)
+            })
+            .executeTakeFirst()
+    const rows = 'numUpdatedRows' in done ? done.numUpdatedRows : done.numInsertedOrUpdatedRows
+    if (isConditional && rows === 0n) throw changed(name, await this.#find(tx, projectId, name))
+    return { outcome, etag: etagOf(stored) }
   }
 
   async get(projectId: string, name: string): Promise<SavedView> {
@@ -138,13 +155,16 @@ export class SavedExports {
   }
 
   /** Its exports stay; its history goes. */
-  async delete(tx: Tx, projectId: string, name: string): Promise<void> {
-    const { numDeletedRows } = await tx.db
-      .deleteFrom('saved_exports')
-      .where('project_id', '=', projectId)
-      .where('name', '=', name)
-      .executeTakeFirst()
-    if (numDeletedRows === 0n) throw notFound(name)
+  async delete(tx: Tx, projectId: string, name: string, version: VersionWish = {}): Promise<void> {
+    const before = await this.#find(tx, projectId, name)
+    if (!before) throw notFound(name)
+    requireVersion(name, version, before)
+    let query = tx.db.deleteFrom('saved_exports').where('id', '=', before.id)
+    if (version.ifMatch !== undefined) query = query.where('request', '=', before.request)
+    const { numDeletedRows } = await query.executeTakeFirst()
+    if (numDeletedRows > 0n) return
+    const present = await this.#find(tx, projectId, name)
+    throw present ? changed(name, present) : notFound(name)
   }
 
   /** Now, because somebody asks. */
@@ -300,6 +320,7 @@ export class SavedExports {
       failing: failing(row, last),
       created_at: new Date(row.created_at).toISOString(),
       updated_at: new Date(row.updated_at).toISOString(),
+      etag: etagOf(row),
     }
   }
 

@@ -41,7 +41,7 @@ export class TemplateStore {
     tx: Tx,
     { projectId, name, dryRun = false }: { projectId: string; name: string; dryRun?: boolean },
     template: unknown,
-  ): Promise<Outcome> {
+  ): Promise<{ outcome: Outcome }> {
     if (template === null || typeof template !== 'object')
       throw new AppError(ERRORS.TEMPLATE_INVALID, 'template must be a list or an object')
     if (nameInUse(template) !== undefined)
@@ -52,7 +52,7 @@ export class TemplateStore {
     if (!before || before.deleted_at !== null) await requireRoom(this.#names(tx, projectId))
     const same = before?.deleted_at === null && before.template === text
     const outcome = same ? 'unchanged' : before?.deleted_at === null ? 'changed' : 'created'
-    if (same || dryRun) return outcome
+    if (same || dryRun) return { outcome }
     // Another change at the same time waits here, and then takes the next number.
     const { version } = await tx.db
       .insertInto('templates')
@@ -70,7 +70,7 @@ export class TemplateStore {
       .insertInto('template_versions')
       .values({ project_id: projectId, name, version, template: text, created_at: now })
       .execute()
-    return outcome
+    return { outcome }
   }
 
   /** Without `version` the newest; an old one is found also when the name was deleted. */

@@ -5,6 +5,7 @@ const SENT = [
   'Authorization',
   'Content-Type',
   'Idempotency-Key',
+  'If-Match',
   'If-None-Match',
   'If-Range',
   'Last-Event-ID',

@@ -18,6 +18,59 @@ async function setup(name: Parameters<typeof startExports>[0] = 'embedded') {
 }
 
 describe.each(availableBackends())('saved exports on %s', (name) => {
+  test('a version that somebody else has changed is not overwritten or deleted', async () => {
+    const { business, put, view, ask, key, at } = await setup(name)
+    const source_url = business.source({ total: 1 }).url
+    const send = (method: 'PUT' | 'DELETE', headers: Record<string, string>, title = '') =>
+      ask(method, at('monthly'), {
+        key,
+        headers,
+        ...(method === 'PUT' && { body: { source_url, title, type: 'excel' } }),
+      })
+    const created = await send('PUT', { 'if-none-match': '*' }, 'first')
+    expect([created.status, created.headers.get('etag')]).toEqual([200, (await view()).etag])
+    const first = (await view()).etag
+    expect((await ask('GET', at('monthly'), { key })).headers.get('etag')).toBe(first)
+    const refusal = { status: 412, code: 'SAVED_EXPORT_CHANGED' }
+    const { updated_at } = await view()
+    expect(await problemOf(send('PUT', { 'if-none-match': '*' }, 'mine'))).toMatchObject({
+      ...refusal,
+      updated_at,
+    })
+    const second = (await send('PUT', { 'if-match': first }, 'second')).headers.get('etag') ?? ''
+    expect(second).not.toBe(first)
+    for (const method of ['PUT', 'DELETE'] as const)
+      expect(await problemOf(send(method, { 'if-match': first }, 'mine'))).toMatchObject(refusal)
+    expect(await view()).toMatchObject({ request: { title: 'second' }, etag: second })
+    expect((await send('PUT', { 'if-match': first }, 'second')).status).toBe(200)
+    const weak = { 'if-match': `"other", W/${second}` }
+    expect((await send('PUT', weak, 'third')).status).toBe(200)
+    expect((await put({ source_url, parameters: { a: 1 } })).status).toBe(200)
+    const { etag } = await view()
+    expect((await put({ source_url, parameters: { a: 2 } })).headers.get('etag')).not.toBe(etag)
+    expect((await send('DELETE', { 'if-match': '*' })).status).toBe(204)
+    expect(await problemOf(send('PUT', { 'if-match': etag }, 'mine'))).toMatchObject({
+      ...refusal,
+      updated_at: null,
+    })
+  })
+
+  test('of changes to one version at the same time, one is made', async () => {
+    const { business, put, view, ask, key, at } = await setup(name)
+    const source_url = business.source({ total: 1 }).url
+    const all = (headers: Record<string, string>) =>
+      Promise.all(
+        Array.from({ length: 8 }, async (_, n) => {
+          const body = { source_url, title: `of ${n}`, type: 'excel' }
+          return (await ask('PUT', at('monthly'), { key, headers, body })).status
+        }),
+      )
+    const once = [200, ...Array<number>(7).fill(412)]
+    expect((await all({ 'if-none-match': '*' })).sort()).toEqual(once)
+    await put({ source_url })
+    expect((await all({ 'if-match': (await view()).etag })).sort()).toEqual(once)
+  })
+
   test('a saved export runs with its defaults or with other parameters, and remembers its runs', async () => {
     const { client, business, put, view, run, ask, key, at } = await setup(name)
     const source = business.source({ total: 1 })

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { stringifyKeepingOrder } from '../../../exports/index.ts'
+import { stringifyKeepingOrder, type VersionWish } from '../../../exports/index.ts'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
 import type { Tx } from '../../../ledger/index.ts'
 import { requireProject } from '../../auth/index.ts'
@@ -27,10 +27,10 @@ export const Applied = Type.Object({ name: Type.String(), outcome: Outcome }, { 
 interface NamedStore<T> {
   put(
     tx: Tx,
-    which: { projectId: string; name: string; dryRun: boolean },
+    which: { projectId: string; name: string; dryRun: boolean; version: VersionWish },
     value: T,
-  ): Promise<'created' | 'changed' | 'unchanged'>
-  delete(tx: Tx, projectId: string, name: string): Promise<void>
+  ): Promise<{ outcome: 'created' | 'changed' | 'unchanged'; etag?: string | null }>
+  delete(tx: Tx, projectId: string, name: string, version: VersionWish): Promise<void>
 }
 
 type Asked = FastifyRequest<{
@@ -57,25 +57,30 @@ export function projectFor({
 export function namedActions<T>(deps: HttpDeps, store: NamedStore<T>) {
   const { ledger, trail } = deps
   return {
-    async put(request: Asked, value: T) {
+    async put(request: Asked, reply: FastifyReply, value: T) {
       const projectId = projectFor(request)
       const { name } = request.params
       const { dry_run: dryRun = false } = request.query
-      const outcome = await ledger.transaction(async (tx) => {
-        const done = await store.put(tx, { projectId, name, dryRun }, value)
-        if (!dryRun && done !== 'unchanged') trail.record(tx, request)
+      const { outcome, etag } = await ledger.transaction(async (tx) => {
+        const done = await store.put(tx, { projectId, name, dryRun, version: versionOf(request) }, value)
+        if (!dryRun && done.outcome !== 'unchanged') trail.record(tx, request)
         return done
       })
       request.audited = true
+      if (etag) reply.header('etag', etag)
       return { name, outcome }
     },
 
     async remove(request: Asked, reply: FastifyReply) {
       const projectId = projectFor(request)
-      await ledger.transaction((tx) => store.delete(tx, projectId, request.params.name))
+      await ledger.transaction((tx) => store.delete(tx, projectId, request.params.name, versionOf(request)))
       return reply.code(204).send(null)
     },
   }
+}
+
+function versionOf({ headers }: FastifyRequest): VersionWish {
+  return { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] }
 }
 
 export function sendOrdered(reply: FastifyReply, value: unknown): never {

@@ -20,6 +20,17 @@ import { Applied, DryRun, namedActions, OneName, ofProject, projectFor, sendOrde
 const tags = ['exports']
 const POLL_AFTER_SECONDS = '2'
 
+const IF_MATCH = {
+  'If-Match': Type.Optional(
+    Type.String({
+      description: 'The `ETag` of the version that is meant; another one is left as it is, with a 412',
+    }),
+  ),
+}
+const IF_NONE_MATCH = {
+  'If-None-Match': Type.Optional(Type.String({ description: '`*`: only if there is none of that name yet' })),
+}
+
 /** A request, and when it runs by itself. */
 const SavedExportBody = Type.Object(
   {
@@ -56,6 +67,7 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
     app.put(
       '/api/saved-exports/:name',
       {
+        config: { documented: { headers: { ...IF_MATCH, ...IF_NONE_MATCH } } },
         schema: {
           tags,
           operationId: 'putSavedExport',
@@ -66,10 +78,10 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
           response: { 200: Applied },
         },
       },
-      (request) => {
+      (request, reply) => {
         const { body, principal } = request
         if (body.project_id !== undefined) requireProject(principal, body.project_id)
-        return actions.put(request, body)
+        return actions.put(request, reply, body)
       },
     )
 
@@ -85,7 +97,10 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
           response: { 200: SavedExport },
         },
       },
-      async (request, reply) => sendOrdered(reply, await saved.get(projectFor(request), request.params.name)),
+      async (request, reply) => {
+        const view = await saved.get(projectFor(request), request.params.name)
+        return sendOrdered(reply.header('etag', view.etag), view)
+      },
     )
 
     app.get(
@@ -106,6 +121,7 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
     app.delete(
       '/api/saved-exports/:name',
       {
+        config: { documented: { headers: IF_MATCH } },
         schema: {
           tags,
           operationId: 'deleteSavedExport',

@@ -38,7 +38,7 @@ export function templateRoutes(deps: HttpDeps, { templates }: ExportsApi): Fasti
           response: { 200: Applied },
         },
       },
-      (request) => actions.put(request, request.body.template),
+      (request, reply) => actions.put(request, reply, request.body.template),
     )
 
     app.get(

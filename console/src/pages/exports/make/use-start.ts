@@ -66,7 +66,7 @@ export function useStart() {
     const found = await getSaved(projectId as string, saved, signal)
     return startOf(found, 'request', {
       sealedFrom: { saved_export: saved },
-      since: found.updated_at,
+      since: found.etag,
       saved: { name: saved, schedule: found.schedule },
     })
   }

@@ -35,7 +35,7 @@ export function SchedulePanel({
   const scheduleText = useScheduleText()
   const [editing, setEditing] = useState<ScheduleFields | null>(null)
   // The page follows what others save; what is being changed began with this version.
-  const [since, setSince] = useState(saved.updated_at)
+  const [since, setSince] = useState(saved.etag)
   const { put, changed } = usePutSaved(projectId, () => setEditing(null))
   const save = (fields: ScheduleFields, anyway: boolean) => {
     const schedule = toSchedule(fields)
@@ -75,7 +75,7 @@ export function SchedulePanel({
               className="make-gap"
               onClick={() => {
                 put.reset()
-                setSince(saved.updated_at)
+                setSince(saved.etag)
                 setEditing({
                   timezone: ownTimeZone(),
                   ...fromSchedule(saved.schedule),

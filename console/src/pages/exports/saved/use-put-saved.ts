@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { changedSince, putSaved } from '../../../api/saved.ts'
+import { putSaved } from '../../../api/saved.ts'
 import { useOnce } from '../../../live/use-once.ts'
 
 interface Wish {
@@ -15,11 +15,8 @@ interface Wish {
 export function usePutSaved(projectId: string, onSaved: (name: string) => void) {
   const client = useQueryClient()
   const put = useOnce({
-    mutationFn: async ({ name, json, since, anyway }: Wish) => {
-      const changed = anyway ? null : await changedSince(projectId, name, since)
-      if (changed === null) await putSaved(projectId, name, json)
-      return { changed }
-    },
+    mutationFn: ({ name, json, since, anyway }: Wish) =>
+      putSaved(projectId, name, { json, ...(!anyway && { since }) }),
     onSuccess: async ({ changed }, { name }) => {
       if (changed !== null) return
       await client.invalidateQueries({ queryKey: ['saved', projectId] })

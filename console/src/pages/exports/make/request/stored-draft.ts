@@ -4,7 +4,7 @@ export interface StoredDraft {
   fields: DraftFields
   template: string
   sealedFrom: SealedFrom | null
-  /** When the saved export that is being changed had been saved last. */
+  /** The version of the saved export that is being changed. */
   since: string | null
 }
 
