@@ -186,6 +186,51 @@ describeConsole('making exports', (bench) => {
     expect(page.url()).not.toContain(task)
   })
 
+  test('warnings are said in the language of the page, in the preview too', async () => {
+    const source_url = `${bench.wharf.address}/samples/orders?rows=5`
+    const template = [{ name: 'id' }, { name: 'nobody' }]
+    const task = await bench.wharf.startExport({ source_url, template, template_from: 'request' })
+    const said = {
+      'en-US': 'No row has a value for column “nobody”',
+      'zh-CN': '没有任何行含有列“nobody”的值',
+    }
+    for (const [locale, text] of Object.entries(said)) {
+      const page = await bench.visit({ key: bench.wharf.demoKey, path: `/exports/${task}`, locale })
+      await page.getByText(text, { exact: true }).waitFor()
+      await page.goto(`${bench.wharf.address}/exports/new?from=${task}`)
+      await page.getByRole('button', { name: locale === 'zh-CN' ? '预览' : 'Preview' }).click()
+      await page.getByText(text, { exact: true }).waitFor()
+    }
+  })
+
+  test('a request is shown field by field, its headers by name, and as JSON', async () => {
+    const url = `${bench.wharf.address}/samples/orders?rows=5`
+    const task = await bench.wharf.startExport({
+      source: {
+        kind: 'http',
+        preset: 'wharf',
+        url,
+        headers: { 'X-Token': 'secret-token-9' },
+        total: 'total',
+      },
+      csv: { delimiter: ';' },
+      key: ['id', 'customer'],
+    })
+    const page = await bench.visit({ key: bench.wharf.demoKey, path: `/exports/${task}` })
+    const fact = (name: string) =>
+      page.locator('dl.fact-list > div', { has: page.locator('dt', { hasText: new RegExp(`^${name}$`) }) })
+    const shown = async (name: string) => ((await fact(name).locator('dd').textContent()) ?? '').trim()
+    await fact('Headers').waitFor()
+    expect(await shown('Headers')).toBe('X-Token')
+    expect(await shown('Source')).toBe(url)
+    expect(await shown('Kind of API')).toMatch(/^Wharf's own.*\s*Where the number of rows is: total$/)
+    expect(await shown('CSV')).toContain('Delimiter: ;')
+    expect(await shown('Key columns')).toBe('id, customer')
+    await page.getByText('JSON', { exact: true }).first().click()
+    await page.getByText('"delimiter": ";"').waitFor()
+    expect(await page.content()).not.toContain('secret-token-9')
+  })
+
   test('an admin saves an export of any project there, with the words for its dates, and is warned of dates that stay', async () => {
     const key = bench.wharf.adminToken
     const { project_id, api_key } = await api('POST', '/api/projects', { key, body: { name: 'words' } })

@@ -1,27 +1,62 @@
+import { Segmented } from 'antd'
 import type { ParseKeys, TFunction } from 'i18next'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { FactList } from '../../../parts/page/detail-columns.tsx'
+import { indentJson } from '../../../parts/text/indent-json.ts'
 import { nameOf } from '../builder/node-name.ts'
 import { EMPTY_TREE, readTemplate, type TreeNode } from '../builder/template-tree.ts'
 import { asWritten } from '../make/use-start.ts'
+import { locateJson } from '../sheet/locate-json.ts'
+import { ReadableValue } from './readable-value.tsx'
 
 type Json = Record<string, unknown>
 
-/** What was asked for, in words where there are some; headers and credentials by their names alone. */
-export function RequestFacts({
-  request,
-  sealed,
-  text,
-}: {
+interface Asked {
   request: Json
   sealed: readonly string[]
+  /** The whole answer, in which keys are in their order. */
   text: string
-}) {
+}
+
+/** What was asked for: in words, or as JSON. */
+export function RequestFacts(asked: Asked) {
+  const { t } = useTranslation()
+  const [view, setView] = useState<'words' | 'json'>('words')
+  return (
+    <>
+      <Segmented
+        size="small"
+        aria-label={t('make.request.view')}
+        value={view}
+        onChange={setView}
+        options={[
+          { value: 'words', label: t('make.request.in_words') },
+          { value: 'json', label: 'JSON' },
+        ]}
+      />
+      {view === 'words' ? (
+        <Facts {...asked} />
+      ) : (
+        <pre className="request-text">{indentJson(requestIn(asked.text))}</pre>
+      )}
+    </>
+  )
+}
+
+function requestIn(text: string): string {
+  const { from, to } = locateJson(text, 'request')
+  return text.slice(from, to)
+}
+
+/** In words where there are some; headers and credentials by their names alone. */
+function Facts({ request, sealed, text }: Asked) {
   const { t } = useTranslation()
   const { source_url, source, sheets, template, header, footer, csv, notify, ...rest } = request
   const { kind, auth, ...shape } = (source ?? {}) as Json
-  const secrets = sealed.map((name) => name.replace(/^source_headers\.|^source\.headers\./, ''))
+  const isHeader = (name: string) => HEADER.test(name)
+  const headers = sealed.filter(isHeader).map((name) => name.replace(HEADER, ''))
+  const secrets = sealed.filter((name) => !isHeader(name))
   const template_text = template === undefined ? null : asWritten(text, 'request.template')
   const facts: [string, unknown][] = [
     [t('make.request.source'), source_url ?? (kind === 'http' ? shape.url : undefined)],
@@ -30,12 +65,19 @@ export function RequestFacts({
       t('make.request.query'),
       kind === 'sql' ? <pre className="request-text">{String(shape.query)}</pre> : undefined,
     ],
-    [t('make.request.params'), kind === 'sql' && shape.params ? JSON.stringify(shape.params) : undefined],
+    [
+      t('make.request.params'),
+      kind === 'sql' && shape.params ? <ReadableValue value={shape.params} /> : undefined,
+    ],
     [
       t('make.request.shape'),
-      kind === 'http' ? shapeText(shape) : kind === 'audit' ? t('make.source.kind.audit') : undefined,
+      kind === 'http' ? shapeOf(shape, t) : kind === 'audit' ? t('make.source.kind.audit') : undefined,
     ],
-    [t('make.request.auth'), (auth as Json | undefined)?.kind],
+    [
+      t('make.request.auth'),
+      auth ? t(`make.access.kind.${(auth as { kind: 'basic' }).kind}`, { defaultValue: '' }) : undefined,
+    ],
+    [t('make.access.headers'), headers.length > 0 ? <code>{headers.join(', ')}</code> : undefined],
     [t('make.request.secrets'), secrets.length > 0 ? <code>{secrets.join(', ')}</code> : undefined],
     [t('make.request.sheets'), Array.isArray(sheets) ? <SheetNames sheets={sheets as Json[]} /> : undefined],
     [
@@ -53,13 +95,15 @@ export function RequestFacts({
 }
 
 /** Those of a choice as the form says them. */
-function inWords(name: string, value: unknown, t: TFunction): string | undefined {
+function inWords(name: string, value: unknown, t: TFunction): ReactNode {
   if (value === undefined) return undefined
-  if (typeof value === 'boolean') return t(value ? 'make.request.yes' : 'make.request.no')
   const chosen = CHOICES[`${name} ${value}`]
   if (chosen !== undefined) return t(chosen)
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return <ReadableValue value={value} />
 }
+
+/** How the names of sealed headers begin. */
+const HEADER = /^source(?:_headers|\.headers)\./
 
 const CHOICES: Record<string, ParseKeys> = {
   'template_from request': 'make.request.by_request',
@@ -72,9 +116,15 @@ const CHOICES: Record<string, ParseKeys> = {
   'theme plain': 'make.look.themes.plain',
 }
 
-function shapeText({ url: _, preset, ...shape }: Json): string | undefined {
-  const more = Object.keys(shape).length > 0 ? JSON.stringify(shape) : ''
-  return [preset, more].filter(Boolean).join(' ') || undefined
+function shapeOf({ url: _, headers: __, preset, ...shape }: Json, t: TFunction): ReactNode {
+  const hasMore = Object.keys(shape).length > 0
+  if (preset === undefined && !hasMore) return undefined
+  return (
+    <>
+      {preset !== undefined && t(`make.http.names.${preset as 'drf'}`, { defaultValue: String(preset) })}
+      {hasMore && <ReadableValue value={shape} />}
+    </>
+  )
 }
 
 function SheetNames({ sheets }: { sheets: Json[] }) {
