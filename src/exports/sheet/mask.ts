@@ -13,6 +13,8 @@ export interface Masking {
 
 const HIDDEN = '***'
 const SHOWN = 4
+const BLANK = /^\s+$/u
+const MOST_STARS = 32
 
 /** What is shown of a value. Null stays null: that there is nothing is no secret. */
 export function maskValue(value: unknown, mask: Mask, key: string): string | null {
@@ -30,21 +32,24 @@ const MASKERS: Record<Exclude<Mask, 'hash'>, (text: string) => string> = {
   phone: (text) => (/^[\d\s+().-]+$/.test(text) ? hideDigits(text, { first: 3, last: 4, least: 8 }) : HIDDEN),
   /** The first character and the domain. */
   email: (text) => {
-    const [, first, domain] = /^\s*(\S)\S*@([^\s@]+)\s*$/u.exec(text) ?? []
-    return first === undefined ? HIDDEN : `${first}${HIDDEN}@${domain}`
+    const [, name, domain] = /^\s*(\S+)@([^\s@]+)\s*$/u.exec(text) ?? []
+    // A mark at the beginning of the domain would belong to the `@`.
+    if (name === undefined || firstOf(`@${domain}`) !== '@') return HIDDEN
+    return `${shown(firstOf(name))}${HIDDEN}@${domain}`
   },
   id_card: (text) => hideMiddle(text, { first: 3, last: 4, least: 12 }),
   bank_card: (text) =>
     /^[\d\s-]+$/.test(text) ? hideDigits(text, { first: 4, last: 4, least: 12 }) : HIDDEN,
   /** The first character of each word, unless it is the only one. */
   name: (text) =>
-    text.replace(/\S+/gu, (word) => {
-      const [first = '', ...rest] = word
-      return rest.length === 0 ? '*' : `${first}${'*'.repeat(Math.min(rest.length, 32))}`
-    }),
+    SIMPLE.test(text)
+      ? text.replace(/\S+/g, (word) => hideWord(word[0]!, word.length))
+      : wordsOf(text)
+          .map((word) => (BLANK.test(word[0]!) ? word.join('') : hideWord(word[0]!, word.length)))
+          .join(''),
   last4: (text) => {
-    const characters = [...text]
-    return characters.length <= SHOWN ? HIDDEN : `${HIDDEN}${characters.slice(-SHOWN).join('')}`
+    const characters = charactersOf(text)
+    return characters.length <= SHOWN ? HIDDEN : `${HIDDEN}${characters.slice(-SHOWN).map(shown).join('')}`
   },
   fixed: () => HIDDEN,
 }
@@ -68,8 +73,48 @@ function hideDigits(text: string, { first, last, least }: Kept): string {
 }
 
 function hideMiddle(text: string, { first, last, least }: Kept): string {
-  const characters = [...text.trim()]
+  const characters = charactersOf(text.trim()).map(shown)
   if (characters.length < least || characters.length > 32) return HIDDEN
   const stars = '*'.repeat(characters.length - first - last)
   return `${characters.slice(0, first).join('')}${stars}${characters.slice(-last).join('')}`
 }
+
+const CLUSTERS = new Intl.Segmenter('und', { granularity: 'grapheme' })
+/** Scripts in which each code point is a character, if there is nothing else in the text: to split them costs a tenth. */
+const SIMPLE =
+  /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u0391-\u03c9\u0400-\u0481\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]*$/
+
+/** What a reader sees as characters: a letter with its accents, an emoji of several people, a flag. */
+function charactersOf(text: string): string[] {
+  return SIMPLE.test(text) ? text.split('') : Array.from(CLUSTERS.segment(text), ({ segment }) => segment)
+}
+
+function firstOf(text: string): string {
+  if (SIMPLE.test(text)) return text[0]!
+  const [first] = CLUSTERS.segment(text)
+  return first!.segment
+}
+
+/** Characters of each word, and those of the blanks between them. */
+function wordsOf(text: string): string[][] {
+  const words: string[][] = []
+  let wasBlank: boolean | undefined
+  for (const character of charactersOf(text)) {
+    const isBlank = BLANK.test(character)
+    if (isBlank === wasBlank) words.at(-1)!.push(character)
+    else words.push([character])
+    wasBlank = isBlank
+  }
+  return words
+}
+
+function hideWord(first: string, length: number): string {
+  return length === 1 ? '*' : `${shown(first)}${'*'.repeat(Math.min(length - 1, MOST_STARS))}`
+}
+
+/** A character to be shown. One with more code points than any emoji has, or with tags, which draw nothing, could be a whole text. */
+function shown(character: string): string {
+  return character.length === 1 || USUAL.test(character) ? character : '*'
+}
+
+const USUAL = /^[^\u{e0001}-\u{e007f}]{1,12}$/u

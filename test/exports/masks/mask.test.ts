@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Mask } from '../../../src/exports/index.ts'
 import { maskValue } from '../../../src/exports/sheet/index.ts'
@@ -35,6 +36,129 @@ test.each<[Mask, unknown, string | null]>([
   ['last4', true, '***'],
 ])('%s shows %j as %s', (mask, value, shown) => {
   expect(maskValue(value, mask, 'key')).toBe(shown)
+})
+
+const FAMILY = '👨‍👩‍👧‍👦'
+const COUPLE = '👩🏽‍❤️‍💋‍👨🏿'
+
+test.each<[Mask, string, string]>([
+  ['name', `${FAMILY}Novak`, `${FAMILY}*****`],
+  ['name', FAMILY, '*'],
+  ['name', `${COUPLE} ${FAMILY}x`, `* ${FAMILY}*`],
+  ['name', 'e\u0301milie Zo\u0308e', 'e\u0301***** Z**'],
+  ['name', '🇩🇪🇫🇷', '🇩🇪*'],
+  ['name', 'กี้สมชาย', 'กี้*****'],
+  ['name', 'नीतू', 'नी*'],
+  ['name', 'a\r\nbc', '*\r\nb*'],
+  ['email', 'e\u0301milie@example.com', 'e\u0301***@example.com'],
+  ['email', `${FAMILY}.novak@example.com`, `${FAMILY}***@example.com`],
+  ['email', '@example.com', '***'],
+  ['email', 'anna@\u0301example.com', '***'],
+  ['last4', `W000${FAMILY}234`, `***${FAMILY}234`],
+  ['last4', `${FAMILY}234`, '***'],
+  ['last4', 'abcde\u0301', '***bcde\u0301'],
+  ['id_card', `${FAMILY}2345678901234`, `${FAMILY}23*******1234`],
+  ['id_card', 'e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301', '***'],
+  ['phone', '1\u20e33800138000', '***'],
+  ['bank_card', '6222 0212 3456 789\u0301', '***'],
+])('%s shows what a reader sees as one character whole or not at all: %j as %s', (mask, value, shown) => {
+  expect(maskValue(value, mask, 'key')).toBe(shown)
+})
+
+test.each<[Mask, string]>([
+  ['name', 'Anna'],
+  ['email', 'anna@example.com'],
+  ['last4', '1234567'],
+  ['id_card', '110101199003071234'],
+])('%s shows no character under which a text is hidden', (mask, value) => {
+  // Tags draw nothing, and belong to the character before them.
+  const tags = [...'13800138000']
+    .map((digit) => String.fromCodePoint(0xe0000 + digit.codePointAt(0)!))
+    .join('')
+  const marked = [...value].map((character) => `${character}${tags}`).join('')
+  expect(maskValue(marked, mask, 'key')).not.toMatch(/\p{Cf}/u)
+})
+
+const SEGMENTS = new Intl.Segmenter('und', { granularity: 'grapheme' })
+const clustersOf = (text: string) => Array.from(SEGMENTS.segment(text), ({ segment }) => segment)
+/** The most characters that a mask leaves, of a text that has no blanks. */
+const PROMISED: [Mask, number][] = [
+  ['phone', 7],
+  ['id_card', 7],
+  ['bank_card', 8],
+  ['name', 1],
+  ['last4', 4],
+  ['fixed', 0],
+]
+
+test('no mask shows more than it promises, nor a part of a character', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      FAMILY,
+      COUPLE,
+      '🇩🇪',
+      '🇨',
+      'e\u0301',
+      '\u0301',
+      '\u200d',
+      'กี้',
+      'क्ष',
+      '각',
+      '1\ufe0f\u20e3',
+      '🏿',
+      '\r\n',
+      'a',
+    ),
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 2 }),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 2 }),
+    fc.constantFrom(...'0123456789+-(). '),
+  )
+  const text = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''))
+  fc.assert(
+    fc.property(text, (value) => {
+      const whole = new Set(clustersOf(value))
+      for (const [mask, most] of PROMISED) {
+        const bare = value.replace(/[\s*]/gu, '')
+        const kept = clustersOf(maskValue(bare, mask, 'key')!.replaceAll('*', '\n')).filter(
+          (one) => one !== '\n',
+        )
+        const shown = mask === 'phone' || mask === 'bank_card' ? kept.filter((one) => /\d/.test(one)) : kept
+        expect(shown.length, `${mask} of ${JSON.stringify(bare)}`).toBeLessThanOrEqual(most)
+        const own = new Set(clustersOf(bare))
+        expect(
+          kept.filter((one) => !own.has(one)),
+          `${mask} of ${JSON.stringify(bare)}`,
+        ).toEqual([])
+      }
+      for (const mask of ['name', 'last4', 'id_card', 'email'] as const) {
+        const shown = maskValue(value, mask, 'key')!
+        expect(shown.isWellFormed()).toBe(true)
+        const kept = clustersOf(shown.replaceAll('*', '\n')).filter((one) => one !== '\n')
+        if (!value.includes('*'))
+          expect(
+            kept.filter((one) => !whole.has(one)),
+            `${mask} of ${JSON.stringify(value)}`,
+          ).toEqual([])
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a masked address shows one character and the domain', () => {
+  const word = fc.array(fc.constantFrom(FAMILY, 'e\u0301', 'a', '9', '.', '+', '@', '\u0301', '🇩🇪'), {
+    minLength: 1,
+    maxLength: 9,
+  })
+  fc.assert(
+    fc.property(word, word, (name, domain) => {
+      const value = `${name.join('')}@${domain.join('')}`
+      const shown = maskValue(value, 'email', 'key')!
+      if (shown === '***') return
+      const at = value.lastIndexOf('@')
+      expect(shown).toBe(`${clustersOf(value)[0]}***${value.slice(at)}`)
+    }),
+  )
 })
 
 test('a hash is the same for the same value and project, and tells nothing without its key', () => {
