@@ -2,15 +2,18 @@ const APOSTROPHE = 0x27
 
 /** First characters by which a spreadsheet takes a text for a formula, with their full-width and small forms. */
 const SIGNS = '=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212'
-/** What some programs take away before they look at a text, or hide from the reader. */
-const CONTROLS = '\t\r\n\0'
-const UNSEEN = /^(?:[\s\0\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f]|\u034f)*/
+/** Blanks by which a program may end a cell or a line; OWASP counts them among the first characters of formulas, whatever follows. */
+const BREAKS = '\t\r\n'
+/** What some programs drop before they look at a text (LibreOffice: NUL), or hide from the reader. By itself it is harmless. */
+const UNSEEN = /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}]*/u
+const NULS = /^\0+/
 
 /** What a text's first byte says: 0 no formula, 1 a formula, 2 the next characters decide, 3 a sign: all of it decides. */
 export const FORMULA_START = new Uint8Array(256)
-// Blanks, and the first bytes of blanks and signs beyond ASCII.
-for (const byte of [0x0b, 0x0c, 0x20, 0xc2, 0xcd, 0xd8, 0xe1, 0xe2, 0xe3, 0xef]) FORMULA_START[byte] = 2
-for (const char of `=@${CONTROLS}`) FORMULA_START[char.charCodeAt(0)] = 1
+// Control characters, blanks, and the first bytes of unseen characters and signs beyond ASCII.
+FORMULA_START.fill(2, 0, 0x21)
+for (const byte of [0x7f, 0xc2, 0xcd, 0xd8, 0xe1, 0xe2, 0xe3, 0xef, 0xf0, 0xf3]) FORMULA_START[byte] = 2
+for (const char of `=@${BREAKS}`) FORMULA_START[char.charCodeAt(0)] = 1
 for (const sign of '+-') FORMULA_START[sign.charCodeAt(0)] = 3
 
 /**
@@ -38,8 +41,9 @@ for (const char of "-eE:*'$iI") UNDECIDED[char.charCodeAt(0)] = 1
 
 /** Whether a spreadsheet would take the text for a formula. */
 export function isFormula(text: string): boolean {
-  if (text === '') return false
-  if (CONTROLS.includes(text[0]!)) return true
+  const first = text[0] === '\0' ? text.replace(NULS, '')[0] : text[0]
+  if (first === undefined) return false
+  if (BREAKS.includes(first)) return true
   const [{ length }] = UNSEEN.exec(text)!
   const sign = text[length]
   return sign !== undefined && SIGNS.includes(sign) && !isHarmless(text.slice(length))
