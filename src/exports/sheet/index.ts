@@ -45,5 +45,6 @@ export type {
   TotalsPlan,
 } from './sheet-plan.ts'
 export { shownText } from './shown-text.ts'
+export { isSmall, type SmallNumbers, smallNumbers } from './small-numbers.ts'
 export { Timezone } from './timezone.ts'
 export { fitsLine, type Line, textLines, wrappedLines } from './wrapped-lines.ts'

@@ -94,6 +94,8 @@ export interface DataColumn {
   /** Evaluated on each cell's value; the first that holds wins and overrides `style`. */
   conditions: { when: Condition; style: CellStyle }[]
   total?: Total
+  /** The template asks for the format; otherwise it follows from type and digits. */
+  ownFormat?: true
   /** Of the total, where the column has no format. */
   totalFormat?: string
 }

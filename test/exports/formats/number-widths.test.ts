@@ -88,3 +88,55 @@ test('numbers that General would round or show with an exponent are shown whole'
   const sum = await show({ type: 'number', totals: 'sum' }, '99999999999', '99999999999')
   expect(sum.texts).toEqual(['99999999999', '99999999999', '199999999998'])
 })
+
+test('a format that Wharf chooses shows no number as zero that is none', async () => {
+  const show = await setup()
+  for (const node of [null, { type: 'number' }]) {
+    expect(await show(node, '1234567890.123456', '1e-30', '-0.000000001', '0', '0.5')).toMatchObject({
+      texts: ['1234567890.12346', '1E-30', '-0.000000001', '0.00', '0.50'],
+      formats: ['0.00######', undefined, undefined, '0.00######', '0.00######'],
+    })
+  }
+  // Texts with an exponent are numbers in a number column, too.
+  expect((await show({ type: 'number' }, '1234567890.55', '"1e-30"', '"0.0"')).texts).toEqual([
+    '1234567890.55',
+    '1E-30',
+    '0.00',
+  ])
+  expect((await show({ type: 'number' }, '123456789012', '" 4e-7 "')).texts).toEqual([
+    '123456789012',
+    '0.0000004',
+  ])
+  const totals = { type: 'number', totals: 'min' }
+  expect((await show(totals, '1234567890.123456', '1e-30')).texts.at(-1)).toBe('1E-30')
+})
+
+test('fractions of a cent are shown in a column of money, and of a percentage', async () => {
+  const show = await setup()
+  const money = await show({ type: 'money' }, '0.0004', '-0.0012', '0.005', '12.5', '0', '"0.0004"', '"4E-4"')
+  expect(money.texts).toEqual(['0.0004', '-0.0012', '0.01', '12.50', '0.00', '0.0004', '0.0004'])
+  const percent = await show({ type: 'percent' }, '0.00001', '-0.0000123', '0.00005', '0')
+  expect(percent.texts).toEqual(['1.0E-03%', '-1.2E-03%', '0.01%', '0.00%'])
+  expect(percent.width).toBeGreaterThanOrEqual(Math.max(...percent.texts.map(displayWidth)) + 1)
+  const sum = await show({ type: 'money', totals: 'sum' }, '0.0004', '0.0005')
+  expect(sum.texts).toEqual(['0.0004', '0.0005', '0.0009'])
+  const average = await show({ type: 'money', totals: 'avg' }, '0.008', '-0.0076')
+  expect(average.texts).toEqual(['0.01', '-0.01', '0.0002'])
+})
+
+test('what a computation left over of an amount is shown as zero, and so is what a format asks for', async () => {
+  const show = await setup()
+  const rest = await show({ type: 'money', totals: 'sum' }, '5.684341886080802e-14', '-1e-30')
+  expect(rest.texts).toEqual(['0.00', '0.00', '0.00'])
+  for (const type of ['auto', 'number', 'money', 'percent'])
+    expect((await show({ type, format: '0.00' }, '1e-30', '0.004')).texts, type).toEqual(['0.00', '0.00'])
+})
+
+test('a condition styles a small number as it does others', async () => {
+  const show = await setup()
+  const node = { type: 'money', condition_style: { condition: '> 0', color: 'green' } }
+  expect(await show(node, '0.0004', '4')).toMatchObject({
+    texts: ['0.0004', '4.00'],
+    formats: [undefined, '#,##0.00'],
+  })
+})

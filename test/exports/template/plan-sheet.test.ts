@@ -130,6 +130,7 @@ describe('column headers', () => {
         field: 1,
         type: 'date',
         style: { align: 'center', vAlign: 'middle', format: 'dd.mm.yyyy' },
+        ownFormat: true,
         conditions: [],
       },
       {

@@ -66,6 +66,7 @@ function dataColumn(leaf: ColumnNode, field: number | null, look: CellStyle): Da
     field,
     type: leaf.type,
     style: { ...look, ...leaf.style },
+    ...(leaf.ownFormat && { ownFormat: true }),
     ...(leaf.width === undefined ? {} : { width: leaf.width }),
     conditions: leaf.conditions,
     ...(leaf.total !== undefined && field !== null && { total: leaf.total }),

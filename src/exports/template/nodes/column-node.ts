@@ -36,6 +36,8 @@ export interface ColumnNode {
   type: CellType
   /** The data cells. */
   style: CellStyle
+  /** Its format is the node's, not its type's. */
+  ownFormat?: true
   width?: number
   /** Points that every data row gets. */
   height?: number
@@ -106,11 +108,13 @@ export function columnSettings(
   const height = sizeOf(node, 'height', MAX_HEIGHT, path)
   const wrap = flagOf(node, 'wrap', path)
   const total = totalOf(node, type, path)
-  const format = formatOf(node, path) ?? DEFAULT_FORMATS[type]
+  const ownFormat = formatOf(node, path)
+  const format = ownFormat ?? DEFAULT_FORMATS[type]
   return {
     type,
     headStyle: { ...headPaint, ...alignment },
     style: { ...paint, ...alignment, ...(format === undefined ? {} : { format }) },
+    ...(ownFormat === undefined ? {} : { ownFormat: true as const }),
     ...(width === undefined ? {} : { width }),
     ...(height === undefined ? {} : { height }),
     ...(wrap === undefined ? {} : { wrap }),

@@ -9,7 +9,7 @@ import { TextVariants } from './text-variants.ts'
 /** Kinds of cells; a slot of a column is `variant * KINDS + kind`. */
 export const TEXT = 0
 export const NUMBER = 1
-/** A number that is no date, or no whole one, without its column's format. */
+/** A number that is no date, no whole one, or a small one, without its column's format. */
 export const BARE = 2
 export const BOOLEAN = 3
 export const BLANK = 4
@@ -66,6 +66,9 @@ export class CompiledColumn {
   readonly links: boolean
   /** Bytes of a text that surely fits into one line. */
   readonly fastRoom: number
+  /** Numbers of at least `small` and less than `smallLimit` are bare. */
+  readonly small: number
+  readonly smallLimit: number
   readonly conditions: TextVariants | null
   readonly nullVariant: number
   /** Added to a variant, for a text that no row is tall enough for. */
@@ -107,6 +110,8 @@ export class CompiledColumn {
     this.room = recipe.line?.room ?? 0
     this.wide = recipe.line?.wide ?? 0
     this.totals = recipe.total ? index * TOTALS : -1
+    this.small = recipe.small?.least ?? 0
+    this.smallLimit = recipe.small?.limit ?? 0
     this.links = recipe.type === 'link'
     this.fastRoom = this.room / WIDEST_ASCII
     this.conditions =

@@ -45,7 +45,8 @@ export function numberCell(c: Cursor, column: CompiledColumn): void {
     c.facts[column.facts + MISFITS]! += 1
   }
   if (column.totals >= 0) addValue(c.totals, column.totals, decimal(c.input[start] === 0x2d))
-  copyCell(c, column, variant * KINDS + (column.mode === AS_DATE ? BARE : NUMBER), start, last)
+  const isBare = column.mode === AS_DATE || (point >= 0 && scannedSmall(column))
+  copyCell(c, column, variant * KINDS + (isBare ? BARE : NUMBER), start, last)
 }
 
 /** The number just scanned as a date, if that is what its digits are. */
@@ -69,7 +70,7 @@ export function numericText(c: Cursor, column: CompiledColumn, start: number, en
   ) {
     const variant = column.conditions === null ? 0 : column.conditions.pick(decimal(first !== start))
     if (column.totals >= 0) addValue(c.totals, column.totals, decimal(first !== start))
-    copyCell(c, column, variant * KINDS + NUMBER, start, end)
+    copyCell(c, column, variant * KINDS + (point >= 0 && scannedSmall(column) ? BARE : NUMBER), start, end)
     return true
   }
   if (end - start > 400) return false
@@ -119,6 +120,17 @@ function decimal(negative: boolean): number {
   return negative ? -value : value
 }
 
+/** Whether the number just scanned, which has a point, would be shown as zero. */
+function scannedSmall(column: CompiledColumn): boolean {
+  // Where no number of the column is small, the limit is 0.
+  return mantissa < column.smallLimit * POWERS[digits - point]! && isSmall(column, decimal(false))
+}
+
+function isSmall({ small, smallLimit }: CompiledColumn, value: number): boolean {
+  const size = Math.abs(value)
+  return size >= small && size < smallLimit
+}
+
 function slowNumber(c: Cursor, column: CompiledColumn, start: number, end: number): void {
   if (column.mode === AS_TEXT) {
     rawTextCell(c, column, start, end)
@@ -142,8 +154,9 @@ function writeParsed(c: Cursor, column: CompiledColumn, text: string): boolean {
   }
   if (losesCents(text, value)) c.facts[column.facts + ROUNDED]! += 1
   const { mode } = column
-  const isBare = mode === AS_DATE || (mode === AS_INTEGER && !Number.isInteger(value))
-  if (isBare || mode === AS_BOOLEAN) c.facts[column.facts + MISFITS]! += 1
+  const isMisfit = mode === AS_DATE || (mode === AS_INTEGER && !Number.isInteger(value))
+  const isBare = isMisfit || isSmall(column, value)
+  if (isMisfit || mode === AS_BOOLEAN) c.facts[column.facts + MISFITS]! += 1
   openCell(c, column, (column.conditions?.pick(value) ?? 0) * KINDS + (isBare ? BARE : NUMBER))
   if (column.totals >= 0) addValue(c.totals, column.totals, value)
   c.writeText(String(value))

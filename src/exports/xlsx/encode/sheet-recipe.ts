@@ -7,8 +7,10 @@ import {
   isUsableFormat,
   type Line,
   type SheetPlan,
+  type SmallNumbers,
   shownMillis,
   showsTime,
+  smallNumbers,
 } from '../../sheet/index.ts'
 import { columnLetters } from '../cell-reference.ts'
 import { isColor, lineHeight, lineOf, MAX_HEIGHT, ROW_HEIGHT, type StyleBook } from '../parts/index.ts'
@@ -39,13 +41,15 @@ export interface ColumnRecipe {
   conditions: Condition[]
   /** Its numbers are added up. */
   total: boolean
+  /** Numbers that are shown without the column's format, which would show them as zero. */
+  small: SmallNumbers | null
   /** Of a cell whose texts wrap. */
   line: Line | null
 }
 
 interface StyleVariant {
   style: number
-  /** For numbers that are no dates in a date column, or no whole ones in an integer column: without the number format. */
+  /** For numbers that are no dates in a date column, no whole ones in an integer column, or small: without the column's number format. */
   bareStyle: number
   /** For booleans: LibreOffice forgets that a cell is one where its neighbour has the same style, and needs a format. */
   booleanStyle: number
@@ -55,6 +59,8 @@ interface StyleVariant {
 
 /** Types whose format would show another number than the cell holds. */
 const BARE_TYPES: readonly CellType[] = ['date', 'datetime', 'integer']
+
+const SMALL_TYPES: readonly CellType[] = ['auto', 'number', 'money', 'percent']
 
 const MAY_BE_BOOLEAN: readonly CellType[] = ['auto', 'boolean']
 const BOOLEANS = '"TRUE";"TRUE";"FALSE"'
@@ -92,26 +98,34 @@ function makeColumn(column: DataColumn, letters: string, styles: StyleBook): Omi
   const looks = [column.style, ...column.conditions.map(({ style }) => ({ ...column.style, ...style }))]
   // What does not fit is left out at its end, and not on both sides of its middle.
   const tall = column.style.wrap === true && column.style.vAlign !== 'top' ? looks : []
+  const small = SMALL_TYPES.includes(column.type) ? smallNumbers(column) : null
   const top = tall.map((style): CellStyle => ({ ...style, vAlign: 'top' }))
   return {
     letters,
     field: column.field,
     type: column.type,
     unit: unitOf(column.type, effectiveFormat(column.style, column.type) ?? ''),
-    variants: [...looks, ...top].map((style) => makeVariant(style, column.type, styles)),
+    variants: [...looks, ...top].map((style) => makeVariant(style, { type: column.type, small }, styles)),
     tall: tall.length,
     conditions: column.conditions.map(({ when }) => when),
     total: column.total !== undefined,
+    small,
   }
 }
 
-function makeVariant(style: CellStyle, type: CellType, styles: StyleBook): StyleVariant {
+function makeVariant(
+  style: CellStyle,
+  { type, small }: { type: CellType; small: SmallNumbers | null },
+  styles: StyleBook,
+): StyleVariant {
   const { format: _, ...bare } = style
   const format = effectiveFormat(style, type)
   return {
     style: styles.add(format === undefined ? bare : { ...bare, format }),
     booleanStyle: styles.add(booleanLook(style, type)),
-    bareStyle: BARE_TYPES.includes(type) ? styles.add(bare) : styles.add(style),
+    bareStyle: small
+      ? styles.add(small.format === undefined ? bare : { ...bare, format: small.format })
+      : styles.add(BARE_TYPES.includes(type) ? bare : style),
     filled: isColor(style.bgColor) || isColor(style.border),
   }
 }

@@ -6,6 +6,7 @@ import {
   type FieldDigits,
   isUsableFormat,
   type SheetPlan,
+  smallNumbers,
 } from '../../sheet/index.ts'
 import { textScale } from '../parts/index.ts'
 import { dateWidth, type NumberSize, numberWidth } from './formatted-width.ts'
@@ -20,6 +21,8 @@ const NARROWEST_WRAPPED = 28
 /** Digits that a spreadsheet keeps, and characters of a large sum of money. */
 const LONGEST_NUMBER = 15
 const USUAL_NUMBER = 12
+/** `-1.0E-05%` */
+const SMALL_SHARE_WIDTH = 9
 /** A header that is longer than its column's data wraps, into words and no further. */
 const WIDEST_HEADER = 14
 
@@ -87,7 +90,8 @@ function shownWidth(column: DataColumn, measured: Measured): number {
   if (size === undefined) return rawWidth(column, measured)
   // Texts, and numbers that are too long to be kept as such, are shown as they are.
   const hasOthers = width > size.whole + size.rest || size.whole > LONGEST_NUMBER
-  return Math.max(numberWidth(code, size), hasOthers ? width : 0)
+  const small = size.rest > 0 && smallNumbers(column)?.format !== undefined ? SMALL_SHARE_WIDTH : 0
+  return Math.max(numberWidth(code, size), small, hasOthers ? width : 0)
 }
 
 function formatOf({ type, style: { format } }: DataColumn): string | undefined {

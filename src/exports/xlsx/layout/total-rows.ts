@@ -3,7 +3,10 @@ import {
   type CellType,
   type DataColumn,
   defaultFormat,
+  isSmall,
   type SheetPlan,
+  type SmallNumbers,
+  smallNumbers,
   type Total,
 } from '../../sheet/index.ts'
 import { cellReference } from '../cell-reference.ts'
@@ -44,6 +47,8 @@ interface Range {
 export class TotalRows<Group> {
   readonly #plan: SheetPlan
   readonly #looks: Record<'total' | 'part' | 'subtotal' | 'wrapped' | 'covered', number[]>
+  /** By column: totals that its format would show as zero, and what they look like. */
+  readonly #small: ({ numbers: SmallNumbers; total: number; subtotal: number } | null)[]
   readonly #open = new Map<Group, Range>()
   #all: Range | undefined
   /** By column, in all files: numbers and filled cells. */
@@ -61,6 +66,15 @@ export class TotalRows<Group> {
       wrapped: plan.columns.map((column) => styles.add({ ...lookOf(subtotalStyle, column), wrap: true })),
       covered: plan.columns.map((column) => styles.add(column.style)),
     }
+    this.#small = plan.columns.map((column) => {
+      const numbers = smallTotals(column)
+      if (!numbers) return null
+      const look = (base: CellStyle) => {
+        const { format: _, ...bare } = lookOf(base, column)
+        return styles.add(numbers.format === undefined ? bare : { ...bare, format: numbers.format })
+      }
+      return { numbers, total: look(style), subtotal: look(subtotalStyle) }
+    })
     this.#seen = noTotals(plan.columns.length)
   }
 
@@ -111,13 +125,15 @@ export class TotalRows<Group> {
       const isCovered = labels.includes(column) && column < title.column
       const titled = title.startsLeft ? 'part' : title.wraps ? 'wrapped' : kind
       const look = isCovered ? 'covered' : column === title.column ? titled : kind
-      const style = this.#looks[look][column]!
+      const value = total === undefined ? null : totalOf(total, range?.totals, column * TOTALS)
+      const small = this.#small[column]!
+      const style =
+        value !== null && small && isSmall(value, small.numbers) ? small[kind] : this.#looks[look][column]!
       const open = `<c r="${cellReference(row, column)}"${styleAttribute(style)}`
       if (column === title.column && total === undefined && title.text !== '') {
         const text = inlineText(cutToCell(readableText(title.text)))
         return `${open} t="inlineStr"><is>${text}</is></c>`
       }
-      const value = total === undefined ? null : totalOf(total, range?.totals, column * TOTALS)
       if (value === null) return style === 0 ? '' : `${open}/>`
       if (!range) return `${open}><v>${value}</v></c>`
       const cellsAbove = `${cellReference(range.first, column)}:${cellReference(range.last, column)}`
@@ -162,14 +178,9 @@ function totalOf(total: Total, totals: Float64Array | undefined, at: number): nu
 }
 
 /** The row's look, aligned and formatted like the column. */
-function lookOf(base: CellStyle, { style, type, total, totalFormat }: DataColumn): CellStyle {
-  const { align, vAlign, indent } = style
-  const format =
-    total === 'count' || total === undefined
-      ? undefined
-      : total === 'avg' && type === 'integer'
-        ? '0.00'
-        : (style.format ?? totalFormat ?? defaultFormat(type))
+function lookOf(base: CellStyle, column: DataColumn): CellStyle {
+  const { align, vAlign, indent } = column.style
+  const format = formatOfTotal(column)
   return {
     ...base,
     ...(align !== undefined && { align }),
@@ -177,4 +188,15 @@ function lookOf(base: CellStyle, { style, type, total, totalFormat }: DataColumn
     ...(indent !== undefined && { indent }),
     ...(format !== undefined && { format }),
   }
+}
+
+function formatOfTotal({ style, type, total, totalFormat }: DataColumn): string | undefined {
+  if (total === 'count' || total === undefined) return undefined
+  if (total === 'avg' && type === 'integer') return '0.00'
+  return style.format ?? totalFormat ?? defaultFormat(type)
+}
+
+function smallTotals(column: DataColumn): SmallNumbers | null {
+  const isComputed = column.total === 'sum' || column.total === 'avg'
+  return smallNumbers(column, { format: formatOfTotal(column), isComputed })
 }
