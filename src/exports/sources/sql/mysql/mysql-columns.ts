@@ -8,6 +8,9 @@ export interface MysqlField {
   name: string
   columnType?: number | undefined
   characterSet?: number | undefined
+  /** Characters that the server shows of it. */
+  columnLength?: number | undefined
+  flags?: number | string[] | undefined
   /** MariaDB's, where a column is text with a check. */
   extendedFormat?: string | undefined
 }
@@ -16,9 +19,6 @@ type Column = Omit<SqlColumn<MysqlValue>, 'name'>
 
 const quoted = (value: MysqlValue): string => JSON.stringify(value)
 const plain = (value: MysqlValue): string => String(value)
-
-/** Zeros in front (ZEROFILL) are no part of a JSON number. */
-const decimal = (value: MysqlValue): string => String(value).replace(/^(-?)0+(?=\d)/, '$1')
 
 /** The shortest number that is this FLOAT: it has 24 bits, and all digits of the double that it is read as would be noise. */
 function float(value: MysqlValue): string {
@@ -47,7 +47,7 @@ function text(value: MysqlValue): string {
 }
 
 const INTEGER: Column = { type: 'integer', json: plain }
-const NUMBER: Column = { type: 'number', json: decimal }
+const NUMBER: Column = { type: 'number', json: plain }
 const DATE: Column = { type: 'date', json: quoted }
 const TEXT: Column = { type: 'string', json: text }
 const NESTED: Column = { type: null, json: (value) => checkedJson(String(value)) }
@@ -76,7 +76,18 @@ const BY_TYPE: Record<number, Column> = {
   255: SHAPE,
 }
 
-export function mysqlColumn({ name, columnType = 253, extendedFormat }: MysqlField): SqlColumn<MysqlValue> {
+const ZEROFILL = 64
+/** The server marks each YEAR so. */
+const YEAR = 13
+
+export function mysqlColumn(field: MysqlField): SqlColumn<MysqlValue> {
+  const { name, columnType = 253, extendedFormat, flags = 0 } = field
   const column = extendedFormat === 'json' ? NESTED : (BY_TYPE[columnType] ?? TEXT)
-  return { name, ...column }
+  const isFilled = (Number(flags) & ZEROFILL) !== 0 && columnType !== YEAR
+  return { name, ...(isFilled ? filled(column, field) : column) }
+}
+
+/** Zeros in front are no part of a number in JSON, and were asked for: such a column holds codes. */
+function filled({ json }: Column, { columnLength = 0 }: MysqlField): Column {
+  return { type: 'string', json: (value) => quoted(json(value).padStart(columnLength, '0')) }
 }
