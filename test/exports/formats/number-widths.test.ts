@@ -8,7 +8,7 @@ async function shown(
   client: ExportClient,
   at: (path: string, answer: string) => string,
   { node, values }: { node: object | null; values: string[] },
-): Promise<{ texts: string[]; width: number; formats: (string | undefined)[] }> {
+): Promise<{ texts: string[]; width: number; formats: (string | undefined)[]; aligns: unknown[] }> {
   const data = values.map((value) => `{"v":${value}}`).join()
   const source_url = at(`/${Math.random()}`, `{"total":${values.length},"data":[${data}]}`)
   const template = node === null ? {} : { template: [{ name: 'v', title: 'v', ...node }] }
@@ -20,6 +20,7 @@ async function shown(
   const [{ data: rows, widths, styles }] = tables as [Preview['tables'][number]]
   const cells = rows.map(({ cells }) => cells[0]!)
   return {
+    aligns: cells.map(({ style }) => [styles[style]!.align, styles[style]!.indent]),
     texts: cells.map(({ text }) => text),
     width: widths[0]!,
     formats: cells.map(({ style }) => styles[style]!.format),
@@ -139,4 +140,16 @@ test('a condition styles a small number as it does others', async () => {
     texts: ['0.0004', '4.00'],
     formats: [undefined, '#,##0.00'],
   })
+})
+
+test('a column of ids, which are too long for numbers, is aligned like the texts that they are', async () => {
+  const show = await setup()
+  const [ids, texts] = [['12345678901234567890', '12345678901234567891'], ['"a"', '"b"']]
+  expect((await show(null, ...ids)).aligns).toEqual((await show(null, ...texts)).aligns)
+  expect((await show(null, ...ids)).aligns).toEqual([
+    ['left', 1],
+    ['left', 1],
+  ])
+  for (const numbers of [['7', ids[0]!], ['7', '8'], ['1.5e20', '2e20'], ['-123456789012345', 'null']])
+    expect((await show(null, ...numbers)).aligns[0], numbers.join()).toEqual(['right', 1])
 })
