@@ -1,8 +1,9 @@
 import { AppError, counted, ERRORS, messageOf } from '../../../kernel/index.ts'
-import { askSource, type HttpAccess, type HttpSource, openHttpRows, readHttpSource } from '../http/index.ts'
+import { askSource, type HttpAccess, openHttpRows, readHttpSource } from '../http/index.ts'
 import { discard } from '../pages/index.ts'
 import type { Diagnosis, Finding } from './doctor.ts'
 import { type Guess, guessSource, type SeenAnswer } from './guess-source.ts'
+import { type Row, RowIdentity } from './row-identity.ts'
 
 export interface GuessOptions {
   url: string
@@ -33,9 +34,10 @@ async function diagnosisOf(
   options: GuessOptions,
 ): Promise<Diagnosis> {
   const failures: unknown[] = []
-  for (const { reason, source } of guesses) {
+  for (const guess of guesses) {
+    const { reason, source } = guess
     try {
-      const findings = await tryOut(access, source, options)
+      const findings = await tryOut(access, guess, options)
       const { preset, ...rest } = source
       return {
         findings: [{ level: 'ok', check: 'answer', message: reason }, ...findings],
@@ -73,29 +75,31 @@ async function look(access: HttpAccess, { url, headers, signal }: GuessOptions):
 /** Reads the first pages; throws if they are not what the source says. */
 async function tryOut(
   access: HttpAccess,
-  source: HttpSource,
+  { source, rows: plain }: Guess,
   { headers, signal }: GuessOptions,
 ): Promise<Finding[]> {
   const plan = readHttpSource({ ...source, headers: { ...headers } })
   const rows = await openHttpRows(access, plan, { size: SIZE, retries: 0, signal })
   try {
+    const check = plain?.length ? new PlainCheck(plain) : undefined
     const seen = new Set<string>()
     let count = 0
     let pages = 0
     const isFromZero = source.paging?.style === 'page' && source.paging.first === 0
     for await (const page of rows.pages()) {
       // For page 0 some give nothing, and some everything at once.
-      if (isFromZero && pages === 0 && (page.rows === 0 || page.rows > SIZE))
-        throw new AppError(ERRORS.SOURCE_PAGE_REPEATED, 'page 0 is no page')
+      if (!check && isFromZero && pages === 0 && (page.rows === 0 || page.rows > SIZE))
+        throw wrong('page 0 is no page')
       const text =
-        typeof page.text === 'string' ? page.text : page.text.bytes.toString('latin1', 0, page.text.length)
-      if (page.rows > 1 && seen.has(text))
-        throw new AppError(ERRORS.SOURCE_PAGE_REPEATED, 'the second page is the first one again')
+        typeof page.text === 'string' ? page.text : page.text.bytes.toString('utf8', 0, page.text.length)
+      if (page.rows > 0 && seen.has(text)) throw wrong('the second page is the first one again')
+      check?.page(text)
       seen.add(text)
       count += page.rows
       pages++
       if (pages === PAGES) break
     }
+    if (check && count === 0) throw wrong('the first page has no rows')
     const { total = null } = rows
     const of = total === null ? 'the total is not known' : `of ${total}`
     return [
@@ -115,5 +119,36 @@ async function tryOut(
     ]
   } finally {
     await rows.close()
+  }
+}
+
+function wrong(message: string): AppError {
+  return new AppError(ERRORS.SOURCE_PAGE_REPEATED, message)
+}
+
+/**
+ * Compares pages with what the address gave by itself. Pages that differ from each other can still be the wrong ones: a source that counts from 0
+ * loses its first page if it is asked from 1, and one that counts from 1 may give anything for page 0.
+ */
+class PlainCheck {
+  readonly #plain: readonly Row[]
+  readonly #identity: RowIdentity
+  #before: readonly Row[] | undefined
+
+  constructor(plain: readonly Row[]) {
+    this.#plain = plain
+    this.#identity = new RowIdentity(plain)
+  }
+
+  /** The next page; throws if it cannot be that. */
+  page(text: string): void {
+    const { data } = JSON.parse(text) as { data: Row[] }
+    const [first] = data
+    if (!first) return
+    if (!this.#before && !this.#identity.isLike(first, this.#plain[0]!))
+      throw wrong('the first page does not begin with the first row of the address')
+    if (this.#before && this.#identity.isAmong(first, this.#before))
+      throw wrong('the second page begins with a row of the first one')
+    this.#before = data
   }
 }

@@ -13,6 +13,8 @@ export interface Guess {
   /** Why. */
   reason: string
   source: HttpSource
+  /** What the address gave by itself, where the source is a guess at how to ask for it page by page. */
+  rows?: readonly Members[]
 }
 
 type Members = Record<string, unknown>
@@ -24,8 +26,8 @@ const NONE: Guess[] = []
 export function guessSource(answer: SeenAnswer): Guess[] {
   const { text, url, isCut } = answer
   const value = parsed(text)
-  if (Array.isArray(value)) return value.every(isObject) ? ofList(answer, value.length) : NONE
-  if (isCut && /^\s*\[\s*\{/.test(text)) return ofList(answer, Number.POSITIVE_INFINITY)
+  if (Array.isArray(value)) return value.every(isObject) ? ofList(answer, value) : NONE
+  if (isCut && /^\s*\[\s*\{/.test(text)) return ofList(answer)
   if (isObject(value)) return firstOf(RULES.map((rule) => rule(value, answer)))
   if (isLines(answer)) return [{ reason: 'each line is a JSON object', source: { preset: 'ndjson', url } }]
   return isCsv(answer) ? [{ reason: 'the answer is CSV', source: { preset: 'csv', url } }] : NONE
@@ -35,27 +37,29 @@ function firstOf(guesses: Guess[][]): Guess[] {
   return guesses.find(({ length }) => length > 0) ?? NONE
 }
 
-function ofList({ headers, url }: SeenAnswer, length: number): Guess[] {
+/** Without `members`: more than was read. */
+function ofList({ headers, url }: SeenAnswer, members?: readonly Members[]): Guess[] {
   if (nextLink(headers.link) !== undefined)
     return [{ reason: 'a list, and the header Link has rel="next"', source: { preset: 'links', url } }]
   if (/^\d+-\d+\/(?:\d+|\*)$/.test(headers['content-range'] ?? ''))
     return [{ reason: 'a list with a Content-Range', source: { preset: 'postgrest', url } }]
-  return perhapsMore('a list', { url, rows: '', total: null }, length)
+  return perhapsMore('a list', { url, rows: '', total: null }, members)
 }
 
 /** Nothing says that there is more: only asking shows whether the first rows are all. One row is too few to know. */
-function perhapsMore(reason: string, shape: HttpSource, length: number): Guess[] {
+function perhapsMore(reason: string, shape: HttpSource, rows?: readonly Members[]): Guess[] {
   const all: Guess = {
     reason: `${reason}, and nothing says that there is more`,
     source: { ...shape, paging: { style: 'none' } },
   }
-  return length > 1 ? [...triedOut(reason, shape), all] : [all]
+  return rows === undefined || rows.length > 1 ? [...triedOut(reason, shape, rows), all] : [all]
 }
 
-function triedOut(reason: string, shape: HttpSource): Guess[] {
+function triedOut(reason: string, shape: HttpSource, rows?: readonly Members[]): Guess[] {
   return USUAL.map((paging) => ({
     reason: `${reason}; how to ask for more was tried out`,
     source: { ...shape, paging },
+    ...(rows && { rows }),
   }))
 }
 
@@ -131,7 +135,8 @@ function byNames(members: Members, { url }: SeenAnswer): Guess[] {
     found.find(({ value }) => isRows(value) && value.length > 0) ?? found.find(({ value }) => isRows(value))
   if (!list) return NONE
   const rows = list.place
-  const length = (list.value as unknown[]).length
+  const first = list.value as Members[]
+  const { length } = first
   const counted = found.find(
     ({ key, value }) => TOTAL.test(key) && Number.isInteger(value) && Number(value) >= length,
   )
@@ -143,12 +148,12 @@ function byNames(members: Members, { url }: SeenAnswer): Guess[] {
     const paging = isAddress
       ? ({ style: 'link', cursor: next.place } as const)
       : ({ style: 'cursor', cursor: next.place, cursor_param: parameterFor(next.key) } as const)
-    const stated = { reason: `${reason}, and more by '${next.place}'`, source: { ...shape, paging } }
+    const stated = { reason: `${reason}, and more by '${next.place}'`, source: { ...shape, paging }, rows: first }
     // It may be of no use: the same on every page, or without what the first address had.
-    return length > 1 ? [stated, ...triedOut(reason, shape)] : [stated]
+    return length > 1 ? [stated, ...triedOut(reason, shape, first)] : [stated]
   }
-  if (!counted) return perhapsMore(reason, shape, length)
-  if (counted.value !== length) return triedOut(reason, shape)
+  if (!counted) return perhapsMore(reason, shape, first)
+  if (counted.value !== length) return triedOut(reason, shape, first)
   return [{ reason: `${reason}, which are all`, source: { ...shape, paging: { style: 'none' } } }]
 }
 
