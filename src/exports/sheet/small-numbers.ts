@@ -9,10 +9,11 @@ export interface SmallNumbers {
   format?: string
 }
 
-/** Of amounts and shares, and of whatever is added up, less than this is what a computation left over. */
+/** Of amounts, and of whatever is added up, less than this is what a computation left over. */
 const REMAINDER = 1e-9
-/** `General` would show a share as a hundredth of what it is. */
-const SMALL_SHARE = '0.0E+00%'
+/** `General` would show a share as a hundredth of what it is, and LibreOffice knows no exponent with a percent sign. */
+const SMALL_SHARE = '0.00###%'
+const LEAST_SHARE = 5e-8
 
 /** Null where nothing is hidden, or where the template asks for its format. */
 export function smallNumbers(
@@ -24,11 +25,11 @@ export function smallNumbers(
   const code = total ? total.format : (style.format ?? defaultFormat(type))
   const [, decimals, percent] = /^[#,]*0(?:\.([0#]+))?(%?)$/.exec(code ?? '') ?? []
   if (percent === undefined) return null
-  const isAmount = type === 'money' || type === 'percent'
+  const places = decimals?.length ?? 0
+  if (percent === '%') return { least: LEAST_SHARE, limit: 0.005 / 10 ** places, format: SMALL_SHARE }
   return {
-    least: isAmount || total?.isComputed ? REMAINDER : Number.MIN_VALUE,
-    limit: 0.5 / 10 ** ((decimals?.length ?? 0) + (percent === '%' ? 2 : 0)),
-    ...(percent === '%' && { format: SMALL_SHARE }),
+    least: type === 'money' || total?.isComputed ? REMAINDER : Number.MIN_VALUE,
+    limit: 0.5 / 10 ** places,
   }
 }
 

@@ -117,7 +117,7 @@ test('fractions of a cent are shown in a column of money, and of a percentage', 
   const money = await show({ type: 'money' }, '0.0004', '-0.0012', '0.005', '12.5', '0', '"0.0004"', '"4E-4"')
   expect(money.texts).toEqual(['0.0004', '-0.0012', '0.01', '12.50', '0.00', '0.0004', '0.0004'])
   const percent = await show({ type: 'percent' }, '0.00001', '-0.0000123', '0.00005', '0')
-  expect(percent.texts).toEqual(['1.0E-03%', '-1.2E-03%', '0.01%', '0.00%'])
+  expect(percent.texts).toEqual(['0.001%', '-0.00123%', '0.01%', '0.00%'])
   expect(percent.width).toBeGreaterThanOrEqual(Math.max(...percent.texts.map(displayWidth)) + 1)
   const sum = await show({ type: 'money', totals: 'sum' }, '0.0004', '0.0005')
   expect(sum.texts).toEqual(['0.0004', '0.0005', '0.0009'])
@@ -144,12 +144,20 @@ test('a condition styles a small number as it does others', async () => {
 
 test('a column of ids, which are too long for numbers, is aligned like the texts that they are', async () => {
   const show = await setup()
-  const [ids, texts] = [['12345678901234567890', '12345678901234567891'], ['"a"', '"b"']]
+  const [ids, texts] = [
+    ['12345678901234567890', '12345678901234567891'],
+    ['"a"', '"b"'],
+  ]
   expect((await show(null, ...ids)).aligns).toEqual((await show(null, ...texts)).aligns)
   expect((await show(null, ...ids)).aligns).toEqual([
     ['left', 1],
     ['left', 1],
   ])
-  for (const numbers of [['7', ids[0]!], ['7', '8'], ['1.5e20', '2e20'], ['-123456789012345', 'null']])
+  for (const numbers of [
+    ['7', ids[0]!],
+    ['7', '8'],
+    ['1.5e20', '2e20'],
+    ['-123456789012345', 'null'],
+  ])
     expect((await show(null, ...numbers)).aligns[0], numbers.join()).toEqual(['right', 1])
 })

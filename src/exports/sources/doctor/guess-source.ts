@@ -148,7 +148,11 @@ function byNames(members: Members, { url }: SeenAnswer): Guess[] {
     const paging = isAddress
       ? ({ style: 'link', cursor: next.place } as const)
       : ({ style: 'cursor', cursor: next.place, cursor_param: parameterFor(next.key) } as const)
-    const stated = { reason: `${reason}, and more by '${next.place}'`, source: { ...shape, paging }, rows: first }
+    const stated = {
+      reason: `${reason}, and more by '${next.place}'`,
+      source: { ...shape, paging },
+      rows: first,
+    }
     // It may be of no use: the same on every page, or without what the first address had.
     return length > 1 ? [stated, ...triedOut(reason, shape, first)] : [stated]
   }

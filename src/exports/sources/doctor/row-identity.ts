@@ -17,7 +17,8 @@ export class RowIdentity {
 
   /** Whether the row is among these, with all that tells it apart. */
   isAmong(row: Row, rows: readonly Row[]): boolean {
-    const print = (of: Row) => (this.#keys.length === 0 ? textOf(of) : textOf(this.#keys.map((key) => of[key])))
+    const print = (of: Row) =>
+      this.#keys.length === 0 ? textOf(of) : textOf(this.#keys.map((key) => of[key]))
     return rows.some((other) => print(other) === print(row))
   }
 }

@@ -21,7 +21,7 @@ const NARROWEST_WRAPPED = 28
 /** Digits that a spreadsheet keeps, and characters of a large sum of money. */
 const LONGEST_NUMBER = 15
 const USUAL_NUMBER = 12
-/** `-1.0E-05%` */
+/** `-0.00123%` */
 const SMALL_SHARE_WIDTH = 9
 /** A header that is longer than its column's data wraps, into words and no further. */
 const WIDEST_HEADER = 14

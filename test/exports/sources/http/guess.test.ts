@@ -108,38 +108,78 @@ test('the doctor offers no source that it has found broken, and tries what else 
 type Answer = Parameters<typeof startApi>[0]
 
 const TOTAL = 950
-const listed = (from: number, size: number) => rowsFrom(Math.max(0, from), Math.min(Math.max(0, from + size), TOTAL))
+const listed = (from: number, size: number) =>
+  rowsFrom(Math.max(0, from), Math.min(Math.max(0, from + size), TOTAL))
 
 /** What a source answers, and how it pages. */
 const SOURCES: [name: string, answer: Answer, paging: object][] = [
   ['ignores page, and gives all', () => ({ body: listed(0, TOTAL) }), { style: 'none' }],
-  ['ignores page, and heeds the size', ({ number }) => ({ body: listed(0, number('limit', 30)) }), { style: 'none' }],
-  ['counts from 0', ({ number }) => ({ body: listed(number('page', 0) * 100, 100) }), { page_param: 'page', first: 0 }],
-  ['counts from 1', ({ number }) => ({ body: listed((number('page', 1) - 1) * 100, 100) }), { page_param: 'page', first: 1 }],
-  ['counts from 0, in pages larger than asked for', ({ number }) => ({ body: listed(number('page', 0) * 250, 250) }), { page_param: 'page', first: 0 }],
-  ['counts from 1, in pages larger than asked for', ({ number }) => ({ body: listed((number('page', 1) - 1) * 250, 250) }), { page_param: 'page', first: 1 }],
+  [
+    'ignores page, and heeds the size',
+    ({ number }) => ({ body: listed(0, number('limit', 30)) }),
+    { style: 'none' },
+  ],
+  [
+    'counts from 0',
+    ({ number }) => ({ body: listed(number('page', 0) * 100, 100) }),
+    { page_param: 'page', first: 0 },
+  ],
+  [
+    'counts from 1',
+    ({ number }) => ({ body: listed((number('page', 1) - 1) * 100, 100) }),
+    { page_param: 'page', first: 1 },
+  ],
+  [
+    'counts from 0, in pages larger than asked for',
+    ({ number }) => ({ body: listed(number('page', 0) * 250, 250) }),
+    { page_param: 'page', first: 0 },
+  ],
+  [
+    'counts from 1, in pages larger than asked for',
+    ({ number }) => ({ body: listed((number('page', 1) - 1) * 250, 250) }),
+    { page_param: 'page', first: 1 },
+  ],
   [
     'counts from 1, and gives all for page 0',
-    ({ number }) => ({ body: number('page', 1) === 0 ? listed(0, TOTAL) : listed((number('page', 1) - 1) * 100, 100) }),
+    ({ number }) => ({
+      body: number('page', 1) === 0 ? listed(0, TOTAL) : listed((number('page', 1) - 1) * 100, 100),
+    }),
     { page_param: 'page', first: 1 },
   ],
   [
     'counts from 1, and gives the last page for page 0',
-    ({ number }) => ({ body: number('page', 1) === 0 ? listed(900, 100) : listed((number('page', 1) - 1) * 100, 100) }),
+    ({ number }) => ({
+      body: number('page', 1) === 0 ? listed(900, 100) : listed((number('page', 1) - 1) * 100, 100),
+    }),
     { page_param: 'page', first: 1 },
   ],
   [
     'counts from 0, and marks each answer with the time',
-    ({ number }) => ({ body: listed(number('page', 0) * 250, 250).map((one) => ({ ...one, at: process.hrtime.bigint().toString() })) }),
+    ({ number }) => ({
+      body: listed(number('page', 0) * 250, 250).map((one) => ({
+        ...one,
+        at: process.hrtime.bigint().toString(),
+      })),
+    }),
     { page_param: 'page', first: 0 },
   ],
-  ['takes an offset', ({ number }) => ({ body: listed(number('offset', 0), number('limit', 20)) }), { style: 'offset', page_param: 'offset' }],
-  ['skips', ({ number }) => ({ body: listed(number('skip', 0), 20) }), { style: 'offset', page_param: 'skip' }],
+  [
+    'takes an offset',
+    ({ number }) => ({ body: listed(number('offset', 0), number('limit', 20)) }),
+    { style: 'offset', page_param: 'offset' },
+  ],
+  [
+    'skips',
+    ({ number }) => ({ body: listed(number('skip', 0), 20) }),
+    { style: 'offset', page_param: 'skip' },
+  ],
   [
     'leads on by a cursor',
     ({ number }) => {
       const from = number('cursor', 0)
-      return { body: { items: listed(from, 100), next_cursor: from + 100 < TOTAL ? String(from + 100) : null } }
+      return {
+        body: { items: listed(from, 100), next_cursor: from + 100 < TOTAL ? String(from + 100) : null },
+      }
     },
     { style: 'cursor', cursor: 'next_cursor', cursor_param: 'cursor' },
   ],
@@ -152,10 +192,16 @@ test.each(SOURCES)('a source that %s is read so, from its first row', async (_, 
   expect(source?.paging, JSON.stringify(findings)).toMatchObject(paging)
 })
 
-test.each([1, 3])('a source that gives the same %i of its many rows for every page is not offered', async (few) => {
-  const { origin } = await startApi(() => ({ body: { items: listed(0, few), total: 500 } }))
-  const { signal } = new AbortController()
-  const { source, findings } = await diagnoseSource({ url: `${origin}/`, headers: {} }, signal)
-  expect(source).toBeUndefined()
-  expect(findings.at(-1)).toMatchObject({ level: 'fail', message: expect.stringContaining('first one again') })
-})
+test.each([1, 3])(
+  'a source that gives the same %i of its many rows for every page is not offered',
+  async (few) => {
+    const { origin } = await startApi(() => ({ body: { items: listed(0, few), total: 500 } }))
+    const { signal } = new AbortController()
+    const { source, findings } = await diagnoseSource({ url: `${origin}/`, headers: {} }, signal)
+    expect(source).toBeUndefined()
+    expect(findings.at(-1)).toMatchObject({
+      level: 'fail',
+      message: expect.stringContaining('first one again'),
+    })
+  },
+)

@@ -177,19 +177,43 @@ describe.skipIf(!server)('MariaDB', () => {
 
   test('a column with ZEROFILL keeps its zeros, as the server shows them', async () => {
     const { url, run } = await open()
-    const types = ['tinyint(3)', 'smallint(5)', 'mediumint(6)', 'int(8)', 'bigint(20)', 'decimal(8,2)', 'float', 'double']
+    const types = [
+      'tinyint(3)',
+      'smallint(5)',
+      'mediumint(6)',
+      'int(8)',
+      'bigint(20)',
+      'decimal(8,2)',
+      'float',
+      'double',
+    ]
     const names = types.map((_, n) => `c${n}`)
-    await run(`create table codes (${types.map((type, n) => `${names[n]} ${type} zerofill`).join()}, wide int(3) zerofill, y year)`)
-    await run(`insert into codes values (${names.map(() => '7').join()}, 123456, 2024), (${names.map(() => 'null').join()}, 0, 0)`)
+    await run(
+      `create table codes (${types.map((type, n) => `${names[n]} ${type} zerofill`).join()}, wide int(3) zerofill, y year)`,
+    )
+    await run(
+      `insert into codes values (${names.map(() => '7').join()}, 123456, 2024), (${names.map(() => 'null').join()}, 0, 0)`,
+    )
     const shown = names.map((name) => `cast(${name} as char) as ${name}`)
     const database = url.slice(url.lastIndexOf('/') + 1)
-    const [[expected]] = (await runAll(root(database), `select ${shown.join()} from codes limit 1`)) as [string[][]]
+    const [[expected]] = (await runAll(root(database), `select ${shown.join()} from codes limit 1`)) as [
+      string[][],
+    ]
     const rows = await askSql({ driver: 'mysql', url }, 'select * from codes')
     const [page] = await textsOf(rows)
-    expect(rows.columns.map(({ type }) => type)).toEqual([...types, 'wide'].map(() => 'string').concat('integer'))
+    expect(rows.columns.map(({ type }) => type)).toEqual(
+      [...types, 'wide'].map(() => 'string').concat('integer'),
+    )
     const [first, second] = (JSON.parse(page!) as { data: object[] }).data.map(Object.values)
     expect(first).toEqual([...expected!, '123456', 2024])
-    expect(first!.slice(0, 6)).toEqual(['007', '00007', '000007', '00000007', '00000000000000000007', '000007.00'])
+    expect(first!.slice(0, 6)).toEqual([
+      '007',
+      '00007',
+      '000007',
+      '00000007',
+      '00000000000000000007',
+      '000007.00',
+    ])
     expect(second).toEqual([...names.map(() => null), '000', 0])
     const computed = await askSql({ driver: 'mysql', url }, 'select c3 + 0 as n from codes limit 1')
     expect(await textsOf(computed)).toEqual(['{"data":[{"n":7}]}'])
