@@ -1,8 +1,10 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { Suspense } from 'react'
+import { Router } from 'wouter'
 import { session } from './api/session.ts'
 import { lazyPart } from './live/lazy-part.ts'
 import { LiveProvider } from './live/live.tsx'
+import { AS_WRITTEN } from './live/page-address.ts'
 import { queryClient } from './live/query-client.ts'
 import { PATCHES } from './pages/patches.ts'
 import { SignInPage } from './pages/sign-in/page.tsx'
@@ -16,7 +18,9 @@ export function App() {
   return (
     <QueryClientProvider client={queryClient}>
       <ThemeProvider>
-        <Content />
+        <Router {...AS_WRITTEN}>
+          <Content />
+        </Router>
       </ThemeProvider>
     </QueryClientProvider>
   )

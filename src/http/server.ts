@@ -251,7 +251,11 @@ export class HttpServer implements Part {
       },
       schemaController: { compilersFactory: schemaCompilers() },
       clientErrorHandler: refuseBytes,
-      frameworkErrors: (error, request, reply) => this.#answerError(error, request, reply),
+      // An address that cannot be decoded reaches no route; the console says so in words.
+      frameworkErrors: (error, request, reply) =>
+        error.code === 'FST_ERR_BAD_URL' && wantsPage(request)
+          ? sendConsolePage(reply)
+          : this.#answerError(error, request, reply),
     }).withTypeProvider<TypeBoxTypeProvider>()
     this.#app = app as unknown as FastifyInstance
     // Fastify reads it by itself; here it is no form of a body, and 415 says so.

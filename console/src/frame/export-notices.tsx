@@ -6,6 +6,7 @@ import { getExport } from '../api/exports.ts'
 import { asked, ownExports, takeOwnExport } from '../api/own-exports.ts'
 import type { LiveConnection } from '../live/connection.ts'
 import { useLive, useLiveEvents } from '../live/live.tsx'
+import { addressOf } from '../live/page-address.ts'
 import { useToasts } from '../parts/dialog/toasts.tsx'
 import { useStore } from '../store.ts'
 import { notices, notify } from './notices.ts'
@@ -48,7 +49,7 @@ function useTell(): (id: string, end: End) => void {
   return (id, end) => {
     const own = takeOwnExport(id)
     if (!own) return
-    const path = `/exports/${encodeURIComponent(id)}`
+    const path = addressOf('/exports', id)
     const words = t(`common.notices.${end}`, { name: own.name })
     const isSeen = document.visibilityState === 'visible' && document.hasFocus()
     if (!isSeen && notices.get()) return notify(words, { tag: id, onOpen: () => go(path) })

@@ -4,6 +4,7 @@ import { getState } from '../../api/runs.ts'
 import type { Session } from '../../api/session.ts'
 import { listTasks } from '../../api/tasks.ts'
 import { listFiles } from '../../api/transfers.ts'
+import { addressOf } from '../../live/page-address.ts'
 
 export interface Found {
   kind: 'exports' | 'accounts' | 'files' | 'tasks'
@@ -43,7 +44,7 @@ async function findExports(search: string, signal: AbortSignal): Promise<Found[]
       id: task.task_id,
       title: name,
       about: [about, task.operator_id, dayOf(task.created_at)].filter(Boolean).join(' · '),
-      path: `/exports/${encodeURIComponent(task.task_id)}`,
+      path: addressOf('/exports', task.task_id),
     }
   })
 }
@@ -81,7 +82,7 @@ async function findTasks(has: (name: string) => boolean, signal: AbortSignal): P
       id: task_id,
       title: file_name,
       about: dayOf(created_at),
-      path: `/processing/${encodeURIComponent(task_id)}`,
+      path: addressOf('/processing', task_id),
     }))
 }
 

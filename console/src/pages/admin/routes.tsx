@@ -1,4 +1,5 @@
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
+import { namedPage } from '../../parts/page/named-page.tsx'
 import { NotFound } from '../../parts/page/not-found.tsx'
 import { PageHead } from '../../parts/page/page-head.tsx'
 import './admin.css'
@@ -44,7 +45,11 @@ export function AdminRoutes() {
         <Route path="/admin">
           <Redirect to="/admin/projects" replace />
         </Route>
-        <Route path="/admin/projects/:id">{({ id }) => <ProjectPage key={id} id={id} />}</Route>
+        <Route path="/admin/projects/:id">
+          {namedPage((id) => (
+            <ProjectPage key={id} id={id} />
+          ))}
+        </Route>
         {PARTS.map(({ name, page }) => (
           <Route key={name} path={`/admin/${name}`} component={page} />
         ))}

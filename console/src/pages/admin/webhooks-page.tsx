@@ -6,6 +6,7 @@ import { Link } from 'wouter'
 import { getCallback, type LoggedDelivery, listDeliveries, resendCallback } from '../../api/admin.ts'
 import { oneOf, useAddressValue } from '../../live/address-value.ts'
 import { MayChange } from '../../live/may-change.tsx'
+import { addressOf } from '../../live/page-address.ts'
 import { useProjects } from '../../live/project.ts'
 import { Dialog } from '../../parts/dialog/dialog.tsx'
 import { EmptyState } from '../../parts/page/empty-state.tsx'
@@ -48,7 +49,7 @@ export function WebhooksPage() {
       title: t('webhook.task'),
       draw: ({ task_id, type, project_id }) => (
         <>
-          <Link href={`/exports/${task_id}`} title={type}>
+          <Link href={addressOf('/exports', task_id)} title={type}>
             {typeText(type)}
           </Link>
           <small className="quiet admin-sub">

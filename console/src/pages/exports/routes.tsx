@@ -1,6 +1,7 @@
 import { Route, Switch } from 'wouter'
 import { loadWords } from '../../i18n/start.ts'
 import { lazyPart } from '../../live/lazy-part.ts'
+import { namedPage } from '../../parts/page/named-page.tsx'
 import { NotFound } from '../../parts/page/not-found.tsx'
 import { ExportListPage } from './list/list-page.tsx'
 
@@ -18,7 +19,11 @@ export function ExportRoutes() {
     <Switch>
       <Route path="/exports" component={ExportListPage} />
       <Route path="/exports/new" component={NewPage} />
-      <Route path="/exports/:taskId">{({ taskId }) => <DetailPage key={taskId} taskId={taskId} />}</Route>
+      <Route path="/exports/:taskId">
+        {namedPage((taskId) => (
+          <DetailPage key={taskId} taskId={taskId} />
+        ))}
+      </Route>
       <Route component={NotFound} />
     </Switch>
   )

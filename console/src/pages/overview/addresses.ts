@@ -1,4 +1,5 @@
 import type { Domain, HistoryRange } from '../../api/overview.ts'
+import { addressOf } from '../../live/page-address.ts'
 
 /** The figures of a domain that have rows elsewhere. */
 export type Counted = 'queued' | 'running' | 'finished' | 'failed'
@@ -42,5 +43,5 @@ export function listAddress(domain: Domain, counted: Counted, range: HistoryRang
 /** The page of one piece of work. */
 export function pageAddress(domain: Domain, id: string): string {
   if (domain === 'transfers') return `/transfers/job?${new URLSearchParams({ id })}`
-  return `/${domain}/${encodeURIComponent(id)}`
+  return addressOf(`/${domain}`, id)
 }

@@ -1,5 +1,6 @@
 import { Route, Switch } from 'wouter'
 import { lazyPart } from '../../live/lazy-part.ts'
+import { namedPage } from '../../parts/page/named-page.tsx'
 import { NotFound } from '../../parts/page/not-found.tsx'
 import { ProcessingPage } from './page.tsx'
 
@@ -9,7 +10,11 @@ export function ProcessingRoutes() {
   return (
     <Switch>
       <Route path="/processing" component={ProcessingPage} />
-      <Route path="/processing/:taskId">{({ taskId }) => <TaskPage key={taskId} taskId={taskId} />}</Route>
+      <Route path="/processing/:taskId">
+        {namedPage((taskId) => (
+          <TaskPage key={taskId} taskId={taskId} />
+        ))}
+      </Route>
       <Route component={NotFound} />
     </Switch>
   )

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { getTask, type Task } from '../../api/tasks.ts'
+import { addressOf } from '../../live/page-address.ts'
 import { BackLink } from '../../parts/page/back-link.tsx'
 import { DetailColumns, FactList } from '../../parts/page/detail-columns.tsx'
 import { PageHead } from '../../parts/page/page-head.tsx'
@@ -51,7 +52,7 @@ function Detail({ task }: { task: Task }) {
         <TaskActions
           task={task}
           whole
-          onRetried={({ task_id }) => go(`/processing/${encodeURIComponent(task_id)}`)}
+          onRetried={({ task_id }) => go(addressOf('/processing', task_id))}
           onDeleted={() => go('/processing')}
         />
       </PageHead>

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import type { Task, TaskStatus } from '../../api/tasks.ts'
+import { addressOf } from '../../live/page-address.ts'
 import { type Column, DataTable } from '../../parts/table/data-table.tsx'
 import { Pill, type Tone } from '../../parts/table/pill.tsx'
 import { ProgressBar } from '../../parts/table/progress-bar.tsx'
@@ -25,7 +26,7 @@ export function TaskTable({ tasks, busy }: { tasks: readonly Task[]; busy: boole
       phone: 'bare',
       draw: ({ task_id, file_name, size }) => (
         <div className="processing-file">
-          <Link href={`/processing/${encodeURIComponent(task_id)}`}>
+          <Link href={addressOf('/processing', task_id)}>
             <Cut text={file_name} />
           </Link>
           <span className="processing-sub">{format.bytes(size)}</span>

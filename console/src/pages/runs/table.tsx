@@ -1,11 +1,11 @@
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import type { Account } from '../../api/runs.ts'
+import { addressOf } from '../../live/page-address.ts'
 import { type Column, DataTable } from '../../parts/table/data-table.tsx'
 import { type Ticked, useSelection } from '../../parts/table/selection.tsx'
 import { Cut } from '../../parts/text/cut.tsx'
 import { useFilterTexts } from './account/filters-text.ts'
-import { accountAddress } from './address.ts'
 import { Counters } from './counters.tsx'
 import { RowActions } from './row-actions.tsx'
 import { StateCell } from './state-cell.tsx'
@@ -35,7 +35,7 @@ export function AccountTable({ accounts, queue, busy, ticked, onEdit, onDelete }
       phone: 'bare',
       draw: ({ handle, url, params }) => (
         <div className="runs-account">
-          <Link href={accountAddress(handle)}>
+          <Link href={addressOf('/runs', handle)}>
             <Cut text={handle} />
           </Link>
           <span className="runs-url" title={url}>

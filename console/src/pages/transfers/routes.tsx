@@ -1,7 +1,7 @@
 import { Route, Switch, useSearch } from 'wouter'
 import { lazyPart } from '../../live/lazy-part.ts'
 import { NotFound } from '../../parts/page/not-found.tsx'
-import { jobIdInAddress } from './address.ts'
+import { jobIdIn } from './address.ts'
 import { TransferListPage } from './list/list-page.tsx'
 
 const NewPage = lazyPart(async () => (await import('./make/new-page.tsx')).NewDeliveryPage)
@@ -19,9 +19,7 @@ export function TransferRoutes() {
 }
 
 function OneJob() {
-  // Read from the address itself, below; this only tells when it changes.
-  useSearch()
-  const jobId = jobIdInAddress()
+  const jobId = jobIdIn(useSearch())
   if (jobId === '') return <NotFound />
   return <JobPage key={jobId} jobId={jobId} />
 }

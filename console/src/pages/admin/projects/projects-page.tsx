@@ -5,6 +5,7 @@ import { Link } from 'wouter'
 import { createProject } from '../../../api/admin.ts'
 import type { Project } from '../../../api/projects.ts'
 import { MayChange } from '../../../live/may-change.tsx'
+import { addressOf } from '../../../live/page-address.ts'
 import { useProjects } from '../../../live/project.ts'
 import { EmptyState } from '../../../parts/page/empty-state.tsx'
 import { Panel } from '../../../parts/page/panel.tsx'
@@ -33,7 +34,7 @@ export function ProjectsPage() {
       title: t('project.name'),
       phone: 'bare',
       draw: ({ project_id, name }) => (
-        <Link href={`/admin/projects/${encodeURIComponent(project_id)}`} className="admin-name">
+        <Link href={addressOf('/admin/projects', project_id)} className="admin-name">
           <Cut text={name} />
         </Link>
       ),

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import type { ExportTask } from '../../../api/exports.ts'
+import { addressOf } from '../../../live/page-address.ts'
 import { useProjectName } from '../../../live/project.ts'
 import { FactList } from '../../../parts/page/detail-columns.tsx'
 import { Copyable } from '../../../parts/text/copy-button.tsx'
@@ -19,7 +20,7 @@ export function ExportFacts({ task }: { task: ExportTask }) {
     project: projectName(task.project_id),
     title: task.title,
     saved_export: task.saved_export && (
-      <Link href={`/saved/exports/${encodeURIComponent(task.saved_export)}`}>{task.saved_export}</Link>
+      <Link href={addressOf('/saved/exports', task.saved_export)}>{task.saved_export}</Link>
     ),
     type: t(`exports.type.${task.type}`),
     operator: task.operator_id,

@@ -6,6 +6,7 @@ import { useLocation } from 'wouter'
 import { type AgainDates, type ExportTask, getRequest, runAgain } from '../../../api/exports.ts'
 import { Problem } from '../../../api/problem.ts'
 import { MayChange } from '../../../live/may-change.tsx'
+import { addressOf } from '../../../live/page-address.ts'
 import { useOnce } from '../../../live/use-once.ts'
 import { useToasts } from '../../../parts/dialog/toasts.tsx'
 import { Panel } from '../../../parts/page/panel.tsx'
@@ -28,7 +29,7 @@ export function RequestPanel({ task }: { task: ExportTask }) {
   })
   const again = useOnce({
     mutationFn: (dates: AgainDates) => runAgain(task.task_id, dates, attempt.current),
-    onSuccess: ({ task_id }) => go(`/exports/${task_id}`),
+    onSuccess: ({ task_id }) => go(addressOf('/exports', task_id)),
     onError: toasts.problem,
   })
   const isGone = error instanceof Problem && error.code === 'REQUEST_NOT_KEPT'

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import { namesOf } from '../../../api/export-texts.ts'
 import type { ExportTask } from '../../../api/exports.ts'
+import { addressOf } from '../../../live/page-address.ts'
 import { useProjectName } from '../../../live/project.ts'
 import type { WindowColumn } from '../../../parts/table/window-table.tsx'
 import { type Format, useFormat } from '../../../parts/text/format.ts'
@@ -112,7 +113,7 @@ function Name({ task }: { task: ExportTask }) {
   return (
     <>
       <Link
-        href={`/exports/${task.task_id}`}
+        href={addressOf('/exports', task.task_id)}
         className="exports-row-name"
         title={[name, about].filter(Boolean).join('\n')}
       >

@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import { useMayChange } from '../../../live/may-change.tsx'
+import { addressOf } from '../../../live/page-address.ts'
 import { BackLink } from '../../../parts/page/back-link.tsx'
 import { MayNot } from '../../../parts/page/may-not.tsx'
 import { PageHead } from '../../../parts/page/page-head.tsx'
@@ -18,7 +19,7 @@ export function NewExportPage() {
   return (
     <>
       {saved ? (
-        <BackLink href={`/saved/exports/${encodeURIComponent(saved.name)}`}>{saved.name}</BackLink>
+        <BackLink href={addressOf('/saved/exports', saved.name)}>{saved.name}</BackLink>
       ) : (
         <BackLink href="/exports">{t('exports.title')}</BackLink>
       )}

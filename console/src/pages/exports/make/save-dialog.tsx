@@ -2,6 +2,7 @@ import { Alert, Button, Input } from 'antd'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
+import { addressOf } from '../../../live/page-address.ts'
 import { Dialog } from '../../../parts/dialog/dialog.tsx'
 import { ProblemNote } from '../../../parts/page/problem-note.tsx'
 import { ChangedNote } from '../saved/changed-note.tsx'
@@ -26,7 +27,7 @@ export function SaveDialog({ maker, onClose }: { maker: Maker; onClose(): void }
   const [dates, setDates] = useState(() => maker.dates())
   const { put, changed } = usePutSaved(maker.projectId, (name) => {
     forgetDraft(maker.start.of)
-    go(`/saved/exports/${encodeURIComponent(name)}`)
+    go(addressOf('/saved/exports', name))
   })
   const save = (anyway: boolean) => {
     const times = toSchedule(schedule)

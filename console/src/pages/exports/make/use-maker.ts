@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { createExport, type Preview, previewExport } from '../../../api/export-drafts.ts'
 import { Problem } from '../../../api/problem.ts'
+import { addressOf } from '../../../live/page-address.ts'
 import { useProject } from '../../../live/project.ts'
 import { useOnce } from '../../../live/use-once.ts'
 import { showFirstWrong } from '../../../parts/dialog/show-first-wrong.ts'
@@ -62,7 +63,7 @@ export function useMaker(start: Start) {
     },
     onSuccess: ({ task_id }) => {
       forgetDraft(start.of)
-      go(`/exports/${task_id}`)
+      go(addressOf('/exports', task_id))
     },
     onError: (error) => pointOut(error),
   })

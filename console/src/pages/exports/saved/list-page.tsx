@@ -6,6 +6,7 @@ import { Link, useLocation } from 'wouter'
 import { listSaved, type SavedExport } from '../../../api/saved.ts'
 import { session } from '../../../api/session.ts'
 import { MayChange } from '../../../live/may-change.tsx'
+import { addressOf } from '../../../live/page-address.ts'
 import { useProject } from '../../../live/project.ts'
 import { EmptyState } from '../../../parts/page/empty-state.tsx'
 import { PageHead } from '../../../parts/page/page-head.tsx'
@@ -43,7 +44,7 @@ export function SavedListPage() {
       title: t('make.saved.name'),
       phone: 'bare',
       draw: ({ name }) => (
-        <Link href={`/saved/exports/${encodeURIComponent(name)}`} className="exports-name">
+        <Link href={addressOf('/saved/exports', name)} className="exports-name">
           <Cut text={name} />
         </Link>
       ),

@@ -1,4 +1,5 @@
 import { Redirect, Route, Switch } from 'wouter'
+import { namedPage } from '../../../parts/page/named-page.tsx'
 import { NotFound } from '../../../parts/page/not-found.tsx'
 import { SavedListPage } from './list-page.tsx'
 import { SavedPage } from './saved-page.tsx'
@@ -14,11 +15,15 @@ export function SavedRoutes() {
       </Route>
       <Route path="/saved/exports" component={SavedListPage} />
       <Route path="/saved/exports/:name">
-        {({ name }) => <SavedPage key={name} name={decodeURIComponent(name)} />}
+        {namedPage((name) => (
+          <SavedPage key={name} name={name} />
+        ))}
       </Route>
       <Route path="/saved/templates" component={TemplateListPage} />
       <Route path="/saved/templates/:name">
-        {({ name }) => <TemplatePage key={name} name={decodeURIComponent(name)} />}
+        {namedPage((name) => (
+          <TemplatePage key={name} name={name} />
+        ))}
       </Route>
       <Route component={NotFound} />
     </Switch>

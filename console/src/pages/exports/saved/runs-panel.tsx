@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import { listSavedRuns, type SavedRun } from '../../../api/saved.ts'
+import { addressOf } from '../../../live/page-address.ts'
 import { Panel } from '../../../parts/page/panel.tsx'
 import { type Column, DataTable } from '../../../parts/table/data-table.tsx'
 import { FailureText } from '../../../parts/text/failure.tsx'
@@ -27,7 +28,7 @@ export function RunsPanel({ projectId, name }: { projectId: string; name: string
         task_id === null ? (
           format.exact(created_at)
         ) : (
-          <Link href={`/exports/${task_id}`}>{format.exact(created_at)}</Link>
+          <Link href={addressOf('/exports', task_id)}>{format.exact(created_at)}</Link>
         ),
     },
     { key: 'by', title: t('make.saved.by'), draw: ({ by }) => t(`make.saved.by_${by}`) },

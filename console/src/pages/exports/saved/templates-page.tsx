@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import { listTemplates, type TemplateSummary } from '../../../api/saved.ts'
 import { session } from '../../../api/session.ts'
+import { addressOf } from '../../../live/page-address.ts'
 import { useProject } from '../../../live/project.ts'
 import { EmptyState } from '../../../parts/page/empty-state.tsx'
 import { PageHead } from '../../../parts/page/page-head.tsx'
@@ -33,7 +34,7 @@ export function TemplateListPage() {
       title: t('make.saved.name'),
       phone: 'bare',
       draw: ({ name }) => (
-        <Link href={`/saved/templates/${encodeURIComponent(name)}`} className="exports-name">
+        <Link href={addressOf('/saved/templates', name)} className="exports-name">
           <Cut text={name} />
         </Link>
       ),

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { useLocation } from 'wouter'
 import { deleteSaved, runSaved, type SavedParameters } from '../../../api/saved.ts'
+import { addressOf } from '../../../live/page-address.ts'
 import { useOnce } from '../../../live/use-once.ts'
 import { useToasts } from '../../../parts/dialog/toasts.tsx'
 import { randomKey } from '../../../parts/text/random-key.ts'
@@ -14,7 +15,7 @@ export function useSavedActions(projectId: string, name: string) {
   const run = useOnce({
     mutationFn: (parameters: SavedParameters) =>
       runSaved(projectId, name, { parameters, attempt: attempt.current }),
-    onSuccess: ({ task_id }) => go(`/exports/${task_id}`),
+    onSuccess: ({ task_id }) => go(addressOf('/exports', task_id)),
     onError: (error) => {
       // Another try may be another wish.
       attempt.current = randomKey()
