@@ -173,6 +173,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
   const { quotas } = deps
   const kept = new KeptRowsStore(deps)
   const last = { fetched: 0, total: 0 as number | null, bytes: 0 }
+  let trouble: Trouble | undefined
   try {
     // What it waited for may have been changed on another instance a moment ago.
     if (job.outages > 0) quotas.forget(projectId)
@@ -202,11 +203,15 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
           onProgress({ bytes, ...step }) {
             const before = { rows: Math.max(last.fetched, fetchedIn(job.progress)), bytes: last.bytes }
             countRead({ rows: step.fetched - before.rows, bytes: bytes - before.bytes })
+            if (step.fetched > before.rows) trouble = undefined
             Object.assign(last, step, { bytes })
             progress(step)
           },
           stall: { patienceMs: patience(job.outages), othersWait: () => context.othersWait() },
-          onTrouble: (trouble) => progress({ ...shown(last), stage: 'fetching', trouble }),
+          onTrouble(met) {
+            trouble = met
+            progress({ ...shown(last), stage: 'fetching', trouble })
+          },
         },
       )
       progress({ ...shown(last), stage: 'uploading' })
@@ -215,7 +220,11 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
     await deps.folders.remove(job.id)
     return completed
   } catch (caught) {
-    const error = await orShortage(quotas, projectId, { own: options.limits, read: last, caught })
+    const error = await orShortage(quotas, projectId, {
+      own: options.limits,
+      read: last,
+      caught: withTrouble(caught, trouble),
+    })
     // The next attempt goes on with the spool, after an outage, a crash or a failure.
     const isFull = isAppError(outageOf(error), ERRORS.STORAGE_FULL)
     const inTheWay = isFull && (deps.ledger.dialect === 'sqlite' || job.outages >= KEEPS_SPOOL_FOR)
@@ -235,11 +244,25 @@ function fetchedIn(progress: unknown): number {
   return (progress as ExportProgress | null)?.fetched ?? 0
 }
 
+/** A source that failed until its place was given away did not just send nothing: why is said, and is what it gives up with. */
+function withTrouble(caught: unknown, trouble: Trouble | undefined): unknown {
+  const stalled = outageOf(caught)
+  if (!trouble || !isAppError(stalled, ERRORS.SOURCE_STALLED)) return caught
+  const kind = ERRORS[trouble.code as keyof typeof ERRORS] ?? ERRORS.SOURCE_TOO_SLOW
+  return new AppError(
+    ERRORS.SOURCE_STALLED,
+    `the source failed while other exports waited: ${trouble.message}`,
+    { cause: new AppError(kind, trouble.message), details: stalled.details },
+  )
+}
+
 /** A source that sent nothing each time that the export had a place has used up an attempt. */
 function stalledTooOften(outage: AppError, job: Job, progress: unknown): AppError | undefined {
   if (!isAppError(outage, ERRORS.SOURCE_STALLED) || job.outages < MOST_STALLS) return undefined
   if (fetchedIn(progress) > fetchedIn(job.progress)) return undefined
-  return new AppError(ERRORS.SOURCE_TOO_SLOW, outage.message, { details: outage.details })
+  const { cause, details } = outage
+  if (isAppError(cause)) return new AppError(cause.kind, cause.message, { details })
+  return new AppError(ERRORS.SOURCE_TOO_SLOW, outage.message, { details })
 }
 
 /** What was read counts, also when no file came of it. A ledger that is away now is no reason to read it all again. */

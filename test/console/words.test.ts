@@ -66,6 +66,15 @@ describe('the words of the console', () => {
       expect(Object.keys(read(language, 'errors.json')).sort()).toEqual(Object.keys(ERRORS).sort())
   })
 
+  // The same code is shown while it is tried again and after the end: what happens next is said beside it, by who knows.
+  test('the sentence of a code promises nothing about what happens next', () => {
+    for (const language of ['en', 'zh'] as const)
+      for (const [code, text] of Object.entries(read(language, 'errors.json')))
+        expect(text, code).not.toMatch(
+          /by itself|is (?:tried|sent|asked)\b|continues|after several|自动|会继续|多次尝试/,
+        )
+  })
+
   test('every deed of the audit log, and every field that it shows, has its words', () => {
     for (const language of ['en', 'zh'] as const) {
       const { deed, field } = read(language, 'admin.json').audit as { deed: Words; field: Words }

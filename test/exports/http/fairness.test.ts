@@ -3,6 +3,7 @@ import { availableBackends } from '../../support/backends.ts'
 import { ExportClient, startExports } from '../../support/export-client.ts'
 import { FastClock } from '../../support/fast-clock.ts'
 import { newProject } from '../../support/http.ts'
+import { startSource } from '../../support/source-server.ts'
 import { until } from '../../support/until.ts'
 
 test.each(availableBackends())(
@@ -125,5 +126,26 @@ test('a source that never sends anything fails in the end, however often its exp
     const view = await one.ended(tasks[index]?.task_id ?? '')
     expect(view).toMatchObject({ status: 'failed', attempts: 3 })
     expect(['SOURCE_TOO_SLOW', 'SOURCE_UNREACHABLE']).toContain(view.error?.code)
+  }
+})
+
+test('a source that answers with an error each time is never said to have sent nothing', async () => {
+  const { wharf, client } = await startExports('embedded', {
+    clock: new FastClock(400),
+    env: { WHARF_EXPORT_CONCURRENCY: '1', WHARF_LEASE_SECONDS: '3600' },
+  })
+  const source_url = await startSource(({ response }) => void response.writeHead(500).end())
+  const projects = [await newProject(wharf), await newProject(wharf)]
+  const clients = [client, ...projects.map((project) => new ExportClient(wharf.ask, project))]
+  const tasks = await Promise.all(clients.map((one) => one.start({ source_url })))
+  for (const [index, one] of clients.entries()) {
+    const { task_id = '' } = tasks[index] ?? {}
+    expect(await one.ended(task_id)).toMatchObject({ status: 'failed', error: { code: 'SOURCE_STATUS' } })
+    const events = await one.items<{ waiting_for?: { code: string; message: string } }>(task_id, 'events')
+    const waits = events.flatMap(({ waiting_for }) => waiting_for ?? [])
+    for (const { code, message } of waits) {
+      expect(['SOURCE_STATUS', 'SOURCE_STALLED']).toContain(code)
+      expect(message).toContain('500')
+    }
   }
 })

@@ -4,6 +4,7 @@ import { ProgressBar } from '../../parts/table/progress-bar.tsx'
 import { FailureText } from '../../parts/text/failure.tsx'
 import { useFormat } from '../../parts/text/format.ts'
 import { exportRates } from './patch.ts'
+import { waitText } from './wait-text.ts'
 
 /** Rows of total, how fast, and how long it will take; at the end what has become of it. */
 export function ExportProgress({ task, waits = true }: { task: ExportTask; waits?: boolean }) {
@@ -27,7 +28,7 @@ export function ExportProgress({ task, waits = true }: { task: ExportTask; waits
   if (status === 'pending')
     return (
       <span className="exports-sub">
-        {task.waiting_for ? t(`exports.waits_for.${task.waiting_for.what}`) : t('exports.waits')}
+        {task.waiting_for ? waitText(t, task.waiting_for) : t('exports.waits')}
       </span>
     )
   const { fetched } = progress
@@ -51,9 +52,7 @@ export function ExportProgress({ task, waits = true }: { task: ExportTask; waits
           {left !== null && ` · ${t('exports.left', { time: format.duration(left) })}`}
         </span>
       </small>
-      {waits && task.waiting_for && (
-        <small className="exports-waits">{t(`exports.waits_for.${task.waiting_for.what}`)}</small>
-      )}
+      {waits && task.waiting_for && <small className="exports-waits">{waitText(t, task.waiting_for)}</small>}
     </div>
   )
 }

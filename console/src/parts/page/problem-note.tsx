@@ -3,8 +3,16 @@ import { useTranslation } from 'react-i18next'
 import { LongText } from '../text/long-text.tsx'
 import { useProblemText } from '../text/problem-text.ts'
 
-/** An error in words, below it what the server says of this case, and the code to search for. */
-export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+/** An error in words, below it what the server says of this case, what happens next, and the code to search for. */
+export function ProblemNote({
+  error,
+  next,
+  onRetry,
+}: {
+  error: unknown
+  next?: string | undefined
+  onRetry?: () => void
+}) {
   const { t } = useTranslation()
   const { title, detail, code } = useProblemText()(error)
   return (
@@ -20,6 +28,7 @@ export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () =
               <LongText text={detail} />
             </div>
           )}
+          {next && <div>{next}</div>}
           <code>{code}</code>
         </>
       }

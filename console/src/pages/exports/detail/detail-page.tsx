@@ -3,6 +3,7 @@ import { Alert } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { namesOf, warningsOf } from '../../../api/export-texts.ts'
 import { type ExportTask, getExport } from '../../../api/exports.ts'
+import { useMayChange } from '../../../live/may-change.tsx'
 import { usePinnedProject } from '../../../live/project.ts'
 import { BackLink } from '../../../parts/page/back-link.tsx'
 import { DetailColumns } from '../../../parts/page/detail-columns.tsx'
@@ -14,6 +15,7 @@ import { ExportActions } from '../actions.tsx'
 import { DeliveriesPanel } from './deliveries-panel.tsx'
 import './detail.css'
 import { ExportProgress } from '../progress.tsx'
+import { sourceHint } from '../source-hint.ts'
 import { StatusPill } from '../status-pill.tsx'
 import { useExportCommands } from '../use-export-commands.ts'
 import { useWarningText } from '../warning-text.ts'
@@ -51,6 +53,15 @@ function Detail({ task }: { task: ExportTask }) {
   usePinnedProject(task.project_id)
   const { name, about } = namesOf(task)
   const warningText = useWarningText()
+  const mayChange = useMayChange('exports')
+  const gaveUp = task.status === 'failed' && task.attempts > 1
+  const next = [
+    sourceHint(t, task.error),
+    gaveUp && t('exports.gave_up', { count: task.attempts }),
+    gaveUp && mayChange && t('exports.gave_up_retry'),
+  ]
+    .filter(Boolean)
+    .join(' ')
   return (
     <>
       <PageHead title={name} text={about}>
@@ -73,7 +84,7 @@ function Detail({ task }: { task: ExportTask }) {
           {task.status !== 'pending' && task.status !== 'failed' && (
             <ExportProgress task={task} waits={false} />
           )}
-          {task.error && <ProblemNote error={task.error} />}
+          {task.error && <ProblemNote error={task.error} next={next} />}
           {warningsOf(task).map((warning) => (
             <Alert
               key={warning.message}

@@ -5,6 +5,7 @@ import { listHistory } from '../../../api/exports.ts'
 import type { Tone } from '../../../parts/table/pill.tsx'
 import { FailureText } from '../../../parts/text/failure.tsx'
 import { type Format, useFormat } from '../../../parts/text/format.ts'
+import { waitText } from '../wait-text.ts'
 import { type HistoryEntry, historyEntries } from './history-entries.ts'
 
 const TONES: Partial<Record<HistoryEntry['what'], Tone>> = {
@@ -48,7 +49,7 @@ function Entry({ entry }: { entry: HistoryEntry }) {
         <span className="detail-history-length">{lengthOf(what, format.duration(ms), t)}</span>
       )}
       {progress && progress.fetched > 0 && <p>{rowsOf(progress, t, format)}</p>}
-      {waitsFor && <p>{t(`exports.waits_for.${waitsFor}`)}</p>}
+      {waitsFor && <p>{waitText(t, { what: waitsFor, ...failure })}</p>}
       {failure && <Why failure={failure} />}
       {troubles.map((trouble) => (
         <div key={trouble.at} className="detail-history-trouble">

@@ -5,6 +5,7 @@ import { type ExportTask, getPosition } from '../../../api/exports.ts'
 import { FailureText } from '../../../parts/text/failure.tsx'
 import { useFormat } from '../../../parts/text/format.ts'
 import { useTicking } from '../../../parts/text/ticking.ts'
+import { waitText } from '../wait-text.ts'
 
 /** The queue moves with other exports' ends, which this page is not told of. */
 const AGAIN_MS = 2_000
@@ -19,7 +20,7 @@ export function WhyItWaits({ task }: { task: ExportTask }) {
       type="warning"
       showIcon
       className="detail-waits-for"
-      title={t(`exports.waits_for.${away.what}`)}
+      title={waitText(t, away)}
       description={
         <>
           <div>

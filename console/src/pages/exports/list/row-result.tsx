@@ -4,6 +4,7 @@ import type { ExportTask } from '../../../api/exports.ts'
 import { ProgressBar } from '../../../parts/table/progress-bar.tsx'
 import { FailureText } from '../../../parts/text/failure.tsx'
 import { useFormat } from '../../../parts/text/format.ts'
+import { waitText } from '../wait-text.ts'
 import { useWarningText } from '../warning-text.ts'
 
 /** What came of an export, or how far it is, in one line. */
@@ -36,7 +37,7 @@ export function RowResult({ task }: { task: ExportTask }) {
   if (status === 'pending')
     return (
       <span className="exports-row-quiet">
-        {task.waiting_for ? t(`exports.waits_for.${task.waiting_for.what}`) : t('exports.waits')}
+        {task.waiting_for ? waitText(t, task.waiting_for) : t('exports.waits')}
       </span>
     )
   const { fetched, total } = progress

@@ -8,6 +8,7 @@ import { useToasts } from '../../../parts/dialog/toasts.tsx'
 import { Panel } from '../../../parts/page/panel.tsx'
 import { ProblemNote } from '../../../parts/page/problem-note.tsx'
 import { copyText } from '../../../parts/text/copy-text.ts'
+import { sourceHint } from '../source-hint.ts'
 import { ColumnsPanel } from './columns-panel.tsx'
 import { FileSection } from './file-section.tsx'
 import type { DraftFields } from './request/draft-fields.ts'
@@ -64,7 +65,7 @@ export function MakerForm({ start, onStartOver }: { start: Start; onStartOver():
         <ColumnsPanel maker={maker} />
         {maker.error && (
           <div ref={reveal} className="make-problem">
-            <ProblemNote error={maker.error} />
+            <ProblemNote error={maker.error} next={sourceHint(t, maker.error)} />
           </div>
         )}
         <div className="make-actions">
