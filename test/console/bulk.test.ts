@@ -126,6 +126,39 @@ describeConsole('many exports at once', (bench) => {
     await page.getByText('Files of 2 deleted').waitFor()
   })
 
+  test('a new selection takes the place of the result of the one before', async () => {
+    const tasks = await Promise.all(
+      [1, 2].map((n) => bench.wharf.startExport(body({ file_name: `next-${n}` }))),
+    )
+    await ended(tasks)
+    const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports?search=next-' })
+    const [first = '', second = ''] = tasks
+    await row(page, first).getByRole('checkbox').check()
+    await toolbar(page).getByRole('button', { name: 'Delete files' }).click()
+    await page.locator('.bulk-bar').getByText('Files of 1 deleted').waitFor()
+    await row(page, second).getByRole('checkbox').check()
+    await toolbar(page).getByRole('button', { name: 'Delete files' }).waitFor()
+    await expect.poll(() => page.locator('.bulk-bar[data-phase]').count()).toBe(0)
+    // Not again when the selection is given up.
+    await row(page, second).getByRole('checkbox').uncheck()
+    await expect.poll(() => page.locator('.bulk-bar').count()).toBe(0)
+  })
+
+  test('the result of what was begun is said also when the next rows were ticked meanwhile', async () => {
+    const tasks = await Promise.all(
+      [1, 2].map((n) => bench.wharf.startExport(body({ file_name: `while-${n}` }))),
+    )
+    await ended(tasks)
+    const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports?search=while-' })
+    const [first = '', second = ''] = tasks
+    await row(page, first).getByRole('checkbox').check()
+    await toolbar(page).getByRole('button', { name: 'Delete files' }).click()
+    await page.getByRole('button', { name: 'Undo' }).waitFor()
+    await row(page, second).getByRole('checkbox').check()
+    await page.locator('.toast').getByText('Files of 1 deleted').waitFor()
+    await toolbar(page).getByText('1 selected').waitFor()
+  })
+
   test('what was begun for many is carried out when its page is left before it cannot be undone', async () => {
     const tasks = await Promise.all(
       [1, 2].map((n) => bench.wharf.startExport(body({ file_name: `left-${n}` }))),

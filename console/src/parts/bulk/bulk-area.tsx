@@ -1,7 +1,7 @@
 import { CloseOutlined } from '@ant-design/icons'
 import type { QueryKey } from '@tanstack/react-query'
 import { Button } from 'antd'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useToasts } from '../dialog/toasts.tsx'
 import { ProgressBar } from '../table/progress-bar.tsx'
@@ -54,14 +54,28 @@ export function BulkArea<A extends string>({ choices, words, changes, ...picked 
   const { t } = useTranslation()
   const format = useFormat()
   const problemText = useProblemText()
-  // Its page was left: its end is said wherever one is by then.
-  const { bulk, start, stop, close } = useBulk<A>(changes, ({ action, phase, done, total, problem }) => {
+  const sayEnd = ({ action, phase, done, total, problem }: Bulk<A>) => {
     const values = { done: format.number(done), total: format.number(total), seconds: 0, count: done }
     if (phase === 'done') toasts.success(words.done(action, values))
-    else toasts.warning(`${t('lists.bulk.stopped', values)}: ${problemText(problem).title}`)
+    if (phase === 'failed')
+      toasts.warning(`${t('lists.bulk.stopped', values)}: ${problemText(problem).title}`)
+  }
+  // Its page was left: its end is said wherever one is by then.
+  const { bulk, start, stop, close } = useBulk<A>(changes, sayEnd)
+  const isPicked = picked.everything ? picked.total?.count !== 0 : picked.selected.size > 0
+  const isOver = bulk !== null && bulk.phase !== 'wait' && bulk.phase !== 'run'
+  const wasOver = useRef(false)
+  // The next selection takes the place of the result. One that was made before the end hides it, so that it is said elsewhere.
+  useEffect(() => {
+    if (isOver && isPicked) {
+      if (!wasOver.current) sayEnd(bulk)
+      close()
+    }
+    wasOver.current = isOver
   })
-  if (bulk) return <BulkProgress bulk={bulk} words={words} onStop={stop} onClose={close} />
-  if (picked.everything ? picked.total?.count === 0 : picked.selected.size === 0) return null
+  if (bulk && !(isOver && isPicked))
+    return <BulkProgress bulk={bulk} words={words} onStop={stop} onClose={close} />
+  if (!isPicked) return null
   const begin = ({ action, waits, answers }: BulkChoice<A>) => {
     const total = picked.everything ? (picked.total?.count ?? 0) : picked.selected.size
     start({ action, waits, answers, total })
