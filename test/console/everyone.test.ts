@@ -164,6 +164,43 @@ describeConsole('for everyone', (bench) => {
     }
   })
 
+  test('a long name without a blank is wrapped or cut on every page', async () => {
+    const long = 'N'.repeat(190)
+    const api = (path: string, body: object, key: string) =>
+      fetch(`${bench.wharf.address}${path}`, {
+        method: path.startsWith('/api/projects') ? 'POST' : 'PUT',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    const source_url = `${bench.wharf.address}/samples/orders?rows=3`
+    const request = { source_url, title: 'T'.repeat(300), operator_id: 'O'.repeat(100) }
+    await api(`/api/saved-exports/${long}`, request, bench.wharf.demoKey)
+    await api(`/api/templates/${long}`, { template: [{ name: 'a', title: long }] }, bench.wharf.demoKey)
+    await api(`/api/accounts/${'H'.repeat(100)}`, { url: `${source_url}&${long}` }, bench.wharf.adminToken)
+    const made = await api('/api/projects', { name: long }, bench.wharf.adminToken)
+    const { project_id } = (await made.json()) as { project_id: string }
+    const task = await bench.wharf.startExport({ ...request, file_name: 'F'.repeat(150), fresh: true })
+    const lost = `${bench.wharf.address}/${'x'.repeat(300)}`
+    const failed = await bench.wharf.startExport({ ...request, source_url: lost })
+    const paths = [
+      ...['/exports', `/exports/${task}`, `/exports/${failed}`, '/saved/exports', `/saved/exports/${long}`],
+      ...['/saved/templates', `/saved/templates/${long}`, '/runs', `/runs/${'H'.repeat(100)}`],
+      ...['/admin/projects', `/admin/projects/${project_id}`, '/admin/audit', '/overview'],
+      `/exports/new?from=${task}`,
+    ]
+    for (const width of [PHONE.width, 1440]) {
+      const page = await bench.visit({ viewport: { width, height: 844 }, key: bench.wharf.adminToken })
+      for (const path of paths) {
+        await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`)
+        await page.locator('main h1').first().waitFor()
+        await page.locator('main .panel, main .list-panel, main table, main form').first().waitFor()
+        await expect
+          .poll(() => sidewaysScroll(page), { message: `${path} at ${width}` })
+          .toBeLessThanOrEqual(0)
+      }
+    }
+  })
+
   test('language and colours can be switched, and stay so', async () => {
     const page = await bench.visit({ key: bench.wharf.demoKey })
     await page.getByRole('button', { name: '中文' }).click()

@@ -72,7 +72,7 @@ export function useColumns(
       {
         key: 'status',
         title: t('exports.column.status'),
-        width: 104,
+        width: 120,
         phone: 'status',
         draw: (task) => <StatusPill task={task} />,
       },
