@@ -19,7 +19,7 @@ export { checkOf, fitsType, plainFits, textFits, UNCHECKED } from './fits-type.t
 export { ASCII_WIDTHS, glyphWidth, WIDEST_ASCII } from './glyph-width.ts'
 export { dateOfDigits, excelSerialMillis, readIsoDate } from './iso-date.ts'
 export { LengthMeter } from './length-meter.ts'
-export { linkTarget } from './link-target.ts'
+export { LINK_LOOK, linkTarget, withoutLinkLook } from './link-target.ts'
 export { MASKS, type Mask, type Masking, maskValue } from './mask.ts'
 export { misfitWarnings } from './misfit-warnings.ts'
 export { NESTED } from './nested-mark.ts'

@@ -1,3 +1,13 @@
+import type { CellStyle } from './sheet-plan.ts'
+
+/** As spreadsheet programs draw what leads elsewhere. */
+export const LINK_LOOK: CellStyle = { color: '0563C1', underline: true }
+
+/** The look of a cell in a column of links that is none: what a template asks for itself stays. */
+export function withoutLinkLook({ underline: _, color, ...style }: CellStyle): CellStyle {
+  return color === undefined || color === LINK_LOOK.color ? style : { ...style, color }
+}
+
 /** Excel's own limit. */
 const MAX_URL = 2_079
 

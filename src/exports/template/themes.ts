@@ -1,4 +1,4 @@
-import type { CellStyle } from '../sheet/index.ts'
+import { type CellStyle, LINK_LOOK } from '../sheet/index.ts'
 
 const THEMES = ['business', 'plain'] as const
 export type ThemeName = (typeof THEMES)[number]
@@ -34,7 +34,6 @@ const VALUE: CellStyle = { align: 'left', vAlign: 'middle', wrap: true }
 const TITLE: CellStyle = { bold: true, size: 16, align: 'center', vAlign: 'middle', wrap: true }
 const MARK: CellStyle = { align: 'left', vAlign: 'middle', wrap: true, size: 8, color: '8C8C8C' }
 const TOTAL: CellStyle = { bold: true, align: 'center', vAlign: 'middle' }
-const LINK: CellStyle = { color: '0563C1', underline: true }
 
 const plain: Theme = {
   title: TITLE,
@@ -48,7 +47,7 @@ const plain: Theme = {
   rowHead: { bold: true, wrap: true },
   groupRowHead: () => ({ bold: true, wrap: true }),
   data: {},
-  link: LINK,
+  link: LINK_LOOK,
   total: TOTAL,
   subtotal: TOTAL,
 }
@@ -76,7 +75,7 @@ const business: Theme = {
   rowHead: { ...HEAD, bgColor: 'F2F6FB' },
   groupRowHead: (level) => ({ ...HEAD, bgColor: shade(ROW_GROUP_FILLS, level) }),
   data: GRID,
-  link: LINK,
+  link: LINK_LOOK,
   total: { ...TOTAL, ...GRID, color: INK, bgColor: 'E3EBF5' },
   subtotal: { ...TOTAL, ...GRID, color: INK, bgColor: 'F2F6FB' },
 }

@@ -292,6 +292,35 @@ test('a link column has links, where its texts are addresses', async () => {
   expect(sheet!.cells.A1!.value).toBe(rows[0]![0])
 })
 
+test.each(['business', 'plain'] as const)('what is no link does not look like one (%s)', async (theme) => {
+  const template = parseTemplate([
+    { name: 'a', type: 'link' },
+    { name: 'b', type: 'link', color: 'FF0000' },
+  ])!
+  const rows: Row[] = [
+    ['https://example.com/', 'https://example.com/'],
+    ['no address', 'no address'],
+    [12, true],
+  ]
+  const [sheet] = await open([
+    { plan: planSheet({ name: 's', template, theme }), segments: [bench.spool(rows)] },
+  ])
+  const look = (cell: string) => {
+    const { underline, color } = sheet!.cells[cell]!.look
+    return { underline, color }
+  }
+  const { color } = look('A2')
+  expect(look('A2')).toEqual({ underline: true, color: expect.stringMatching(/0563C1$/) })
+  for (const cell of ['A3', 'A4']) {
+    expect(look(cell).underline).toBe(false)
+    expect(look(cell).color).not.toBe(color)
+  }
+  // A colour of the template's own stays.
+  expect(look('B2')).toEqual({ underline: true, color: expect.stringMatching(/FF0000$/) })
+  for (const cell of ['B3', 'B4'])
+    expect(look(cell)).toEqual({ underline: false, color: expect.stringMatching(/FF0000$/) })
+})
+
 test('a planned sheet has frozen headers, a filter and a print set-up', async () => {
   const template = {
     ceil: [{ name: 'a' }, { title: 'g', children: [{ name: 'b' }, { name: 'c' }] }],

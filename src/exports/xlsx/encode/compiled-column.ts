@@ -62,8 +62,8 @@ export class CompiledColumn {
   /** Of a line where texts wrap, as `Line` has it; 0 where they do not. */
   readonly room: number
   readonly wide: number
-  /** Texts that are addresses become links. */
-  readonly links: boolean
+  /** Texts that are addresses become links; the rest is written as this column. Null where there are no links. */
+  readonly plain: CompiledColumn | null
   /** Bytes of a text that surely fits into one line. */
   readonly fastRoom: number
   /** Numbers of at least `small` and less than `smallLimit` are bare. */
@@ -112,7 +112,13 @@ export class CompiledColumn {
     this.totals = recipe.total ? index * TOTALS : -1
     this.small = recipe.small?.least ?? 0
     this.smallLimit = recipe.small?.limit ?? 0
-    this.links = recipe.type === 'link'
+    this.plain =
+      recipe.plain === null
+        ? null
+        : new CompiledColumn({ ...recipe, variants: recipe.plain, plain: null }, index, openingNumbers, {
+            compile,
+            zone,
+          })
     this.fastRoom = this.room / WIDEST_ASCII
     this.conditions =
       recipe.conditions.length > 0

@@ -136,6 +136,11 @@ function encodeByIndex(
 }
 
 function encodeCell(c: Cursor, column: CompiledColumn, mostLines: number): void {
+  if (column.plain === null) encodeValue(c, column, mostLines)
+  else linkCell(c, column, column.plain, mostLines)
+}
+
+function encodeValue(c: Cursor, column: CompiledColumn, mostLines: number): void {
   const start = c.i
   const byte = c.input[start]!
   if (byte === QUOTE) {
@@ -155,13 +160,8 @@ function encodeCell(c: Cursor, column: CompiledColumn, mostLines: number): void 
       c.valueEnd = valueEnd
       writeAgain(c, column)
     }
-    if (column.links) noteLink(c, column, start + 1)
   } else if (byte === COMMA || byte === NEWLINE) {
     blankCell(c, column, column.nullVariant)
-  } else if (column.links && byte !== NULL) {
-    c.facts[column.facts + MISFITS]! += 1
-    if (byte >= 0x61) literalCell(c, column)
-    else numberCell(c, column)
   } else if (byte >= 0x61) {
     literalCell(c, column)
   } else {
@@ -176,11 +176,21 @@ function fitRowTag(c: Cursor, sheet: SheetColumns, labels: HeadCell[], rows: num
   if (c.lines > 1) c.insertIntoRowTag(sheet.heights[c.lines]!)
 }
 
-function noteLink(c: Cursor, column: CompiledColumn, start: number): void {
-  if (start === c.i - 1) return
-  const url = linkTarget(readText(c.input, start, c.i - 1).trim())
+/** A cell of a column of links. What is none has not their look either. */
+function linkCell(c: Cursor, column: CompiledColumn, plain: CompiledColumn, mostLines: number): void {
+  const url = urlAt(c)
+  encodeValue(c, url === null ? plain : column, mostLines)
   if (url === null) c.facts[column.facts + MISFITS]! += 1
-  else c.links.push({ cell: `${column.letters}${c.row}`, url })
+  else if (url !== '') c.links.push({ cell: `${column.letters}${c.row}`, url })
+}
+
+/** Where the value at the cursor leads; empty if there is none, null for what is no address. */
+function urlAt({ input, i, end }: Cursor): string | null {
+  const byte = input[i]!
+  if (byte === COMMA || byte === NEWLINE || byte === NULL) return ''
+  if (byte !== QUOTE) return null
+  const last = findTextEnd(input, i + 1, end)
+  return last === i + 1 ? '' : linkTarget(readText(input, i + 1, last).trim())
 }
 
 /** Writes the text at the cursor from the top of its cell. It has been counted. */

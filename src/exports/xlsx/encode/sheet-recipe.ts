@@ -11,6 +11,7 @@ import {
   shownMillis,
   showsTime,
   smallNumbers,
+  withoutLinkLook,
 } from '../../sheet/index.ts'
 import { columnLetters } from '../cell-reference.ts'
 import { isColor, lineHeight, lineOf, MAX_HEIGHT, ROW_HEIGHT, type StyleBook } from '../parts/index.ts'
@@ -38,6 +39,8 @@ export interface ColumnRecipe {
   /** The column's own style first, then one for each condition. Where `tall` is not 0, that many again for texts that no row is tall enough for. */
   variants: StyleVariant[]
   tall: number
+  /** Of a column of links: the same variants for what is no link. */
+  plain: StyleVariant[] | null
   conditions: Condition[]
   /** Its numbers are added up. */
   total: boolean
@@ -106,6 +109,12 @@ function makeColumn(column: DataColumn, letters: string, styles: StyleBook): Omi
     type: column.type,
     unit: unitOf(column.type, effectiveFormat(column.style, column.type) ?? ''),
     variants: [...looks, ...top].map((style) => makeVariant(style, { type: column.type, small }, styles)),
+    plain:
+      column.type === 'link'
+        ? [...looks, ...top].map((style) =>
+            makeVariant(withoutLinkLook(style), { type: column.type, small }, styles),
+          )
+        : null,
     tall: tall.length,
     conditions: column.conditions.map(({ when }) => when),
     total: column.total !== undefined,
