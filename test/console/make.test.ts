@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { describeConsole, seriousFaults } from '../support/console.ts'
+import { consoleWords } from '../support/console-words.ts'
 import { until } from '../support/until.ts'
 
 /** Whether the top of an element is where one looks. */
@@ -304,4 +305,35 @@ describeConsole('making exports', (bench) => {
     await page.getByRole('button', { name: 'Start export' }).click()
     await page.getByText('Done', { exact: true }).first().waitFor()
   })
+
+  test.each([
+    { language: 'en', locale: 'en-US' },
+    { language: 'zh', locale: 'zh-CN' },
+  ] as const)(
+    'the request of an export and of a saved one names the type of the file ($language)',
+    async (given) => {
+      const say = consoleWords(given.language)
+      const source_url = `${bench.wharf.address}/samples/orders?rows=3`
+      const task = await bench.wharf.startExport({ source_url, type: 'excel', fresh: true })
+      const put = (name: string, body: object) =>
+        fetch(`${bench.wharf.address}/api/saved-exports/${name}`, {
+          method: 'PUT',
+          headers: { authorization: `Bearer ${bench.wharf.demoKey}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        })
+      await put('typed', { source_url, type: 'parquet' })
+      await put('untyped', { source_url })
+      const page = await bench.visit({ key: bench.wharf.demoKey, locale: given.locale })
+      for (const [path, type] of [
+        [`/exports/${task}`, 'excel'],
+        ['/saved/exports/typed', 'parquet'],
+        ['/saved/exports/untyped', 'csv'],
+      ]) {
+        await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`)
+        const panel = page.locator('.panel', { hasText: say('make.request.columns') })
+        const fact = panel.locator('.fact-list > div', { hasText: say('exports.fact.type') }).first()
+        await expect.poll(() => fact.locator('dd').textContent()).toBe(say(`exports.type.${type}`))
+      }
+    },
+  )
 })

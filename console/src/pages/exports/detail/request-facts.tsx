@@ -52,7 +52,7 @@ function requestIn(text: string): string {
 /** In words where there are some; headers and credentials by their names alone. */
 function Facts({ request, sealed, text }: Asked) {
   const { t } = useTranslation()
-  const { source_url, source, sheets, template, header, footer, csv, notify, ...rest } = request
+  const { source_url, source, sheets, template, header, footer, csv, notify, type = 'csv', ...rest } = request
   const { kind, auth, ...shape } = (source ?? {}) as Json
   const isHeader = (name: string) => HEADER.test(name)
   const headers = sealed.filter(isHeader).map((name) => name.replace(HEADER, ''))
@@ -79,17 +79,18 @@ function Facts({ request, sealed, text }: Asked) {
     ],
     [t('make.access.headers'), headers.length > 0 ? <code>{headers.join(', ')}</code> : undefined],
     [t('make.request.secrets'), secrets.length > 0 ? <code>{secrets.join(', ')}</code> : undefined],
+    [t('exports.fact.type'), t(`exports.type.${type as 'csv'}`, { defaultValue: String(type) })],
     [t('make.request.sheets'), Array.isArray(sheets) ? <SheetNames sheets={sheets as Json[]} /> : undefined],
     [
       t('make.request.columns'),
       template_text === null ? t('make.request.by_source') : <Columns text={template_text} />,
     ],
-    ...[...Object.entries(rest), ...Object.entries({ header, footer, csv, notify })]
-      .filter(([name]) => name !== 'type')
-      .map(([name, value]): [string, unknown] => [
+    ...[...Object.entries(rest), ...Object.entries({ header, footer, csv, notify })].map(
+      ([name, value]): [string, unknown] => [
         t(`make.request.field.${name as 'title'}`, { defaultValue: name }),
         inWords(name, value, t),
-      ]),
+      ],
+    ),
   ]
   return <FactList facts={facts.map(([name, value]) => [name, value as ReactNode])} />
 }
