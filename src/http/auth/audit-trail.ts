@@ -52,7 +52,7 @@ const ACTIONS: Record<string, string> = {
 }
 
 export const AUDIT_ACTIONS: readonly string[] = [
-  ...new Set([...Object.values(ACTIONS), 'admin.refused', 'session.refused']),
+  ...new Set([...Object.values(ACTIONS), 'admin.refused', 'admin_token.changed', 'session.refused']),
 ]
 
 /** Fields of bodies that say what was changed and hold no secret. */
