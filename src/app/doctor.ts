@@ -34,7 +34,7 @@ async function examineParts(config: Config): Promise<Finding[]> {
   return [
     ...findings,
     ...(facts ? checkLedger(config, facts) : []),
-    ...(await checkRedis(config)),
+    ...(await checkRedis(config, facts?.instances.length ?? 0)),
     ...(await checkStore(config)),
     ...(facts ? await checkShared(config, facts.instances) : []),
     ...(facts ? checkClock('the ledger', facts.aheadMs) : []),

@@ -41,7 +41,7 @@ export interface EngineDeps {
 
 export interface EngineOptions {
   version: string
-  /** True if a lock proves that no other instance is alive. */
+  /** It runs alone: a lock on the embedded ledger proves it, or on PostgreSQL, `files.sole` has `join` refuse it beside others. */
   sole: boolean
   leaseMs?: number
   drainMs?: number
@@ -196,8 +196,12 @@ export class Engine implements Part {
    */
   async join(): Promise<void> {
     if (this.#joined) return
-    if (this.#options.sole) await this.heartbeat.forgetOthers()
+    const { sole } = this.#options
+    // Who holds the data dir of an embedded ledger has proof that nobody else lives. On PostgreSQL only the others' rows tell.
+    const isProved = sole && this.ledger.dialect === 'sqlite'
+    if (isProved) await this.heartbeat.forgetOthers()
     await this.#membership?.join()
+    if (sole && !isProved) await this.heartbeat.forgetOthers()
     this.#joined = true
   }
 

@@ -4,9 +4,19 @@ import { inspectRedis, OLDEST_REDIS } from '../../redis/index.ts'
 import { checkClock } from './check-ledger.ts'
 import { type Finding, fail, isAtLeast, ok, warn } from './finding.ts'
 
-export async function checkRedis({ redisUrl, DATABASE_URL }: Config): Promise<Finding[]> {
+/** `living`: instances of the ledger that are alive, as far as it could be read. */
+export async function checkRedis({ redisUrl, DATABASE_URL }: Config, living: number): Promise<Finding[]> {
   if (redisUrl === null) {
     if (DATABASE_URL === null) return []
+    if (living > 1)
+      return [
+        fail(
+          'redis',
+          `none, and ${living} instances run on this ledger: set the same REDIS_URL on each of them`,
+          'redis_missing',
+          { count: living },
+        ),
+      ]
     return [ok('redis', 'none: one instance alone may run; set REDIS_URL for several', 'redis_none')]
   }
   const where = `Redis at ${new URL(redisUrl).host}`

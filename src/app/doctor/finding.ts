@@ -40,6 +40,7 @@ export const FINDING_KINDS = [
   'redis',
   'redis_drops',
   'redis_forgets',
+  'redis_missing',
   'redis_none',
   'redis_old',
   'redis_unknown',

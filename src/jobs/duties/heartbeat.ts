@@ -90,8 +90,9 @@ export class HeartbeatDuty implements Duty {
       .returning('seen_at')
   }
 
+  /** For one that runs alone: all others are dead, or its own predecessor. */
   async forgetOthers(): Promise<void> {
-    await this.#deps.ledger.db.deleteFrom('instances').execute()
+    await this.#deps.ledger.db.deleteFrom('instances').where('id', '!=', this.#deps.instance).execute()
   }
 
   async leave(): Promise<void> {
