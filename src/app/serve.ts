@@ -21,6 +21,7 @@ import { Examination } from './doctor.ts'
 import { type Apis, DOMAINS, type DomainTable, type OpenedDomain } from './domains/domain-table.ts'
 import { warnOfFewFiles } from './ground/file-limit.ts'
 import { openFolders, warnOfLooseFiles } from './ground/folders.ts'
+import { allowHiddenInterfaces } from './ground/hidden-interfaces.ts'
 import { httpOptions } from './ground/http.ts'
 import { noteAdminToken } from './ground/note-admin-token.ts'
 import { type Backend, openBackend } from './ground/open-backend.ts'
@@ -57,6 +58,7 @@ export async function startWharf<Table extends DomainTable = typeof DOMAINS>(
   const log = createLog({ level: config.WHARF_LOG_LEVEL })
   for (const sentence of config.misspelt) log.warn(sentence)
   warnOfFewFiles(log)
+  allowHiddenInterfaces(log)
   openFolders(config)
   const backend = await openBackend(
     {

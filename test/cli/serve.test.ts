@@ -47,6 +47,13 @@ describe('wharf serve', () => {
     expect(output.err).toMatch(new RegExp(`^wharf: .*127\\.0\\.0\\.1:${port}.*WHARF_PORT.*\\n$`))
   })
 
+  test('a server on all addresses starts where a sandbox hides the network interfaces', async () => {
+    const hidden = new URL('../support/hidden-interfaces.mjs', import.meta.url).href
+    const wharf = await serveWharf({ NODE_OPTIONS: `--import=${hidden}`, WHARF_HOST: '0.0.0.0' })
+    expect((await fetch(`http://127.0.0.1:${new URL(wharf.address).port}/readyz`)).status).toBe(200)
+    expect(wharf.output.out).toContain('allow AF_NETLINK')
+  })
+
   test('SIGTERM drains and ends with 0, and the data dir can be used again', async () => {
     const first = await serveWharf({}, ['--demo'])
     const key = /wharf_[0-9a-f]{32}_[\w-]+/.exec(first.output.out)?.[0]

@@ -63,6 +63,12 @@ test.runIf(NGINX && services)(
   },
 )
 
+test('the unit allows what Node lists the addresses of the machine through', () => {
+  const unit = readFileSync(join(ROOT, 'deploy/wharf.service'), 'utf8')
+  const families = /^RestrictAddressFamilies=(.+)$/m.exec(unit)?.[1]?.split(' ')
+  expect(families?.toSorted()).toEqual(['AF_INET', 'AF_INET6', 'AF_NETLINK', 'AF_UNIX'])
+})
+
 const ANALYZE = requireBinary('systemd-analyze')
 
 test.runIf(ANALYZE)('systemd takes the unit, finds little exposed, and waits for the drain', () => {
