@@ -75,3 +75,14 @@ test('addresses of Wharf in docs and deploy have the ports that it listens on', 
     )
   expect([...new Set(wrong)].sort()).toEqual(OTHERS.sort())
 })
+
+test('a line of a crontab has no bare percent sign, which would end its command', () => {
+  const lines = PAGES.flatMap((page) => read(page).split('\n')).flatMap(
+    (line) =>
+      /(?:^|`)(?:[\d*/,-]+ +){5}[^`]+|(?:^|`)@(?:reboot|yearly|monthly|weekly|daily|hourly) [^`]+/.exec(
+        line,
+      ) ?? [],
+  )
+  expect(lines).not.toEqual([])
+  expect(lines.filter((line) => /(?<!\\)%/.test(line))).toEqual([])
+})
