@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { NewKey, ProjectAdmin, Rotation } from '../app/admin.ts'
 import { loadConfig } from '../config.ts'
-import { AppError, counted, ERRORS, SCOPES, type Scope, SHOWN_NAME } from '../kernel/index.ts'
+import { AppError, counted, ERRORS, readIsoTime, SCOPES, type Scope, SHOWN_NAME } from '../kernel/index.ts'
 import { given } from './options/given.ts'
 import { serverAddress } from './options/server-address.ts'
 import { wholeNumber } from './options/source-options.ts'
@@ -216,15 +216,9 @@ function warningOf(scopes: readonly Scope[]): string | undefined {
 
 function endOf(text: string): string {
   const days = /^(\d{1,5})d$/.exec(text)?.[1]
-  const time = days === undefined ? Date.parse(text) : Date.now() + Number(days) * DAY
-  if (Number.isFinite(time) && isInCalendar(text)) return new Date(time).toISOString()
+  const time = days === undefined ? readIsoTime(text) : Date.now() + Number(days) * DAY
+  if (time !== undefined) return new Date(time).toISOString()
   throw new InvalidArgumentError('It takes a time like 2030-01-01T00:00:00Z, or days like 90d.')
-}
-
-/** Of 30 February, Date makes a day in March. */
-function isInCalendar(text: string): boolean {
-  const day = /^\d{4}-\d{2}-\d{2}/.exec(text)?.[0]
-  return day === undefined || new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
 }
 
 function lines(values: Record<string, string | undefined>, note: string): string {

@@ -24,3 +24,18 @@ export const systemClock: Clock = {
     })
   },
 }
+
+const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/
+
+/**
+ * The time that an ISO 8601 date, or date with time, means; undefined for anything else. `Date.parse` alone reads '40' as the
+ * year 2040, and of 30 February it makes a day in March.
+ */
+export function readIsoTime(text: string): number | undefined {
+  const day = ISO_TIME.exec(text)?.[1]
+  if (day === undefined) return undefined
+  const midnight = Date.parse(`${day}T00:00:00Z`)
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return undefined
+  const time = Date.parse(text)
+  return Number.isNaN(time) ? undefined : time
+}

@@ -10,7 +10,7 @@ export {
 } from './abort.ts'
 export { isAddressable, SHOWN_NAME } from './addressable.ts'
 export { awaitedLater, background, bestEffort } from './background.ts'
-export { type Clock, systemClock } from './clock.ts'
+export { type Clock, readIsoTime, systemClock } from './clock.ts'
 export { CommandLine } from './command/command-line.ts'
 export { FileScanner } from './command/file-scanner.ts'
 export { runProcess } from './command/run-process.ts'

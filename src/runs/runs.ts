@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { Engine, Enqueued } from '../jobs/index.ts'
-import { AppError, bestEffort, ERRORS, isAppError, type Log, newId } from '../kernel/index.ts'
+import { AppError, bestEffort, ERRORS, isAppError, type Log, newId, readIsoTime } from '../kernel/index.ts'
 import { type Ledger, readIdCursor, type Tx, writeIdCursor } from '../ledger/index.ts'
 import type { HttpClient } from '../net/index.ts'
 import type { ByteRange } from '../storage/index.ts'
@@ -241,7 +241,7 @@ function runNotFound(runId: string): AppError {
 /** Throws for wishes that no item could ever meet, or that nobody can read. */
 function checkParams({ min_size, max_size, since, until }: AccountParams): void {
   for (const [name, value] of Object.entries({ since, until }))
-    if (value !== undefined && Number.isNaN(Date.parse(value)))
+    if (value !== undefined && readIsoTime(value) === undefined)
       throw invalid(`${name} takes a date like 2026-01-31 or 2026-01-31T12:00:00Z`)
   if (min_size !== undefined && max_size !== undefined && min_size > max_size)
     throw invalid('min_size is larger than max_size')

@@ -82,7 +82,12 @@ describe.each(availableBackends())('the gate on %s', (name) => {
     await one.put('商户-01', 'http://127.0.0.1/')
     await expect(one.put('a', 'http://10.0.0.1/')).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
     await expect(one.put('a', 'file:///etc/passwd')).rejects.toMatchObject({ code: 'URL_UNSUPPORTED' })
-    const params = [{ since: 'yesterday' }, { min_size: 9, max_size: 3 }]
+    const params = [
+      { since: 'yesterday' },
+      { since: '40' },
+      { until: '2026-02-30' },
+      { min_size: 9, max_size: 3 },
+    ]
     for (const bad of params)
       await expect(one.put('a', 'http://127.0.0.1/', bad)).rejects.toMatchObject({ code: 'REQUEST_INVALID' })
   })
