@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
@@ -21,6 +20,7 @@ import { type FilePlace, FilePlaces, filesOf } from './backup/file-places.ts'
 import { requireApart } from './backup/keep-apart.ts'
 import { type FilesMode, type Manifest, writeManifest } from './backup/manifest.ts'
 import { writePiece, writeRows } from './backup/pieces.ts'
+import { noWharfIn } from './ground/no-wharf.ts'
 import { openPostgres } from './ground/open-backend.ts'
 import { openPlainStore } from './ground/store.ts'
 
@@ -79,22 +79,23 @@ interface Source {
   close(): Promise<void>
 }
 
-async function openSource({ DATABASE_URL: url, WHARF_DATA_DIR: dataDir }: Config): Promise<Source> {
-  if (url !== null) {
-    const ledger = await openPostgres(url, createLog({ level: 'silent' }), false)
+async function openSource(config: Config): Promise<Source> {
+  const { DATABASE_URL: url, WHARF_DATA_DIR: dataDir } = config
+  // Says in words what keeps it from PostgreSQL, so it is asked first.
+  const ledger = url === null ? null : await openPostgres(url, createLog({ level: 'silent' }), false)
+  const missing = await noWharfIn(config)
+  if (missing !== undefined) {
+    await ledger?.close()
+    throw new AppError(ERRORS.CONFIG_INVALID, missing)
+  }
+  if (ledger !== null)
     return {
       ledger: 'postgres',
       dump: (use) => dumpPostgres(ledger, use),
       note: (at) => new SettingsStore(ledger).set(LAST_BACKUP, at),
       close: () => ledger.close(),
     }
-  }
   const file = join(dataDir, 'ledger.db')
-  if (!existsSync(file))
-    throw new AppError(
-      ERRORS.CONFIG_INVALID,
-      `there is no Wharf in ${dataDir}; set WHARF_DATA_DIR or DATABASE_URL as for 'wharf serve'`,
-    )
   return {
     ledger: 'sqlite',
     dump: (use) => dumpSqlite(file, use),

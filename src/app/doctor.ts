@@ -7,7 +7,8 @@ import { checkRedis } from './doctor/check-redis.ts'
 import { checkStored } from './doctor/check-stored.ts'
 import { type Finding, fail, ok, warn } from './doctor/finding.ts'
 
-const ANSWER_MS = 5_000
+/** Longer than the 5 s after which a server answers that its ledger does not: what it says is reported. */
+const ANSWER_MS = 8_000
 
 interface Thoroughness {
   /** Given: every stored file is read, until this ends it. */

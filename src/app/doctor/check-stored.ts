@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts'
 import { counted, ERRORS, isAppError, messageOf, systemClock } from '../../kernel/index.ts'
 import { type Ask, askPostgres, askSqlite } from '../../ledger/index.ts'
 import type { ArtifactStore } from '../../storage/index.ts'
+import { noWharfIn } from '../ground/no-wharf.ts'
 import { openStore } from '../ground/store.ts'
 import { type Finding, fail, ok } from './finding.ts'
 
@@ -53,6 +54,16 @@ const KINDS: ((ask: Ask, after: string) => Promise<{ last: string; files: Record
 
 /** `wharf doctor --files`: reads every stored file whose hash is recorded, and compares the two. */
 export async function checkStored(config: Config, signal: AbortSignal): Promise<Finding[]> {
+  try {
+    const missing = await noWharfIn(config)
+    return missing === undefined ? await compare(config, signal) : [fail('store', missing)]
+  } catch (error) {
+    if (signal.aborted) throw error
+    return [fail('store', `the stored files cannot be compared (${messageOf(error)})`)]
+  }
+}
+
+async function compare(config: Config, signal: AbortSignal): Promise<Finding[]> {
   const store = await openStore(config, systemClock)
   try {
     const work = (ask: Ask) => readAll(ask, store, signal)

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import { isOnReadOnlyFileSystem, openReadOnly } from '../sqlite/open-read-only.ts'
 import { isCopied, type LedgerCopy, type Row } from './ledger-copy.ts'
 
 const PATIENCE_MS = 10_000
@@ -8,7 +9,7 @@ const PATIENCE_MS = 10_000
  * holds up no writer.
  */
 export async function dumpSqlite<T>(file: string, use: (copy: LedgerCopy) => Promise<T>): Promise<T> {
-  const db = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE_MS })
+  const db = openReadOnly(file, { timeout: PATIENCE_MS })
   try {
     db.exec('begin')
     const [row] = db.prepare('select max(version) as schema from schema_versions').all()
@@ -23,8 +24,9 @@ export async function dumpSqlite<T>(file: string, use: (copy: LedgerCopy) => Pro
   }
 }
 
-/** Writes a setting beside a running server; both wait for one another. */
+/** Writes a setting beside a running server; both wait for one another. On a read-only file system nothing is written. */
 export function setSqliteSetting(file: string, key: string, value: string): void {
+  if (isOnReadOnlyFileSystem(file)) return
   const db = new DatabaseSync(file, { timeout: PATIENCE_MS })
   try {
     db.prepare(

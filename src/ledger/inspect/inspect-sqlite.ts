@@ -1,9 +1,9 @@
-import { DatabaseSync } from 'node:sqlite'
+import { openReadOnly } from '../sqlite/open-read-only.ts'
 import { type Ask, type LedgerFacts, readCommonFacts } from './ledger-facts.ts'
 
 /** Reads the embedded ledger, also while a server has it. */
 export async function askSqlite<T>(file: string, work: (ask: Ask) => Promise<T>): Promise<T> {
-  const db = new DatabaseSync(file, { readOnly: true })
+  const db = openReadOnly(file)
   try {
     return await work(
       async (statement, ...parameters) =>
