@@ -243,6 +243,8 @@ export interface Config extends Readonly<Values> {
   readonly given: ReadonlySet<string>
   /** A sentence for each name that looks like one of ours but is unknown: most likely a typing error. */
   readonly misspelt: readonly string[]
+  /** A sentence for each setting that is taken, and most likely does not do what was meant. */
+  readonly doubtful: readonly string[]
   /** What commands that Wharf starts see of the environment: nothing that could be a secret of the server. */
   readonly commandEnvironment: Readonly<Record<string, string>>
 }
@@ -378,6 +380,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
     given: new Set(Object.keys(SETTINGS).filter((name) => env[name] !== undefined)),
     commandEnvironment: commandEnvironment(env, values.PROCESSOR_ENV),
     misspelt: misspeltIn(Object.keys(env)),
+    doubtful: doubtfulIn(values),
   })
 }
 
@@ -441,6 +444,29 @@ function misspeltIn(names: readonly string[]): string[] {
     const hint = meant === undefined ? 'see .env.example' : `did you mean ${meant}?`
     return [`${name} is not a setting of Wharf; ${hint}`]
   })
+}
+
+function doubtfulIn(values: Values): string[] {
+  const { WHARF_PUBLIC_URL: address, WHARF_UNREADY_SECONDS: unready, WHARF_DRAIN_SECONDS: drain } = values
+  const path = address === null ? '/' : new URL(address).pathname
+  const everyone = values.WHARF_TRUST_PROXY.find((range) => /\/0+$/.test(range))
+  return [
+    ...(path === '/'
+      ? []
+      : [
+          `WHARF_PUBLIC_URL has a path (${path}): links lead there, but the console and signing in work only at the root of a host; give Wharf a host name of its own`,
+        ]),
+    ...(unready <= drain
+      ? []
+      : [
+          `WHARF_UNREADY_SECONDS (${unready}) is more than WHARF_DRAIN_SECONDS (${drain}), which ends it: set WHARF_DRAIN_SECONDS to more`,
+        ]),
+    ...(everyone === undefined
+      ? []
+      : [
+          `WHARF_TRUST_PROXY has ${everyone}, which is every address: any client can say that it comes from another one; name the proxies alone`,
+        ]),
+  ]
 }
 
 function shown(value: string): string {

@@ -258,3 +258,22 @@ test('what is shown of a default can be given back', () => {
     expect(given[name], name).toEqual(usual[name])
   }
 })
+
+test('settings that are taken and most likely not meant are told in a sentence each', () => {
+  const { doubtful } = loadConfig({
+    WHARF_PUBLIC_URL: 'https://example.com/wharf/',
+    WHARF_UNREADY_SECONDS: '15',
+    WHARF_TRUST_PROXY: '10.0.0.1,::/0',
+  })
+  expect(doubtful).toEqual([
+    expect.stringMatching(/^WHARF_PUBLIC_URL has a path \(\/wharf\/\).* a host name of its own$/),
+    expect.stringMatching(/^WHARF_UNREADY_SECONDS \(15\) is more than WHARF_DRAIN_SECONDS \(10\)/),
+    expect.stringMatching(/^WHARF_TRUST_PROXY has ::\/0, which is every address/),
+  ])
+  const plain = {
+    WHARF_PUBLIC_URL: 'https://w.example.com',
+    WHARF_TRUST_PROXY: '10.0.0.0/8',
+    WHARF_UNREADY_SECONDS: '10',
+  }
+  expect(loadConfig(plain).doubtful).toEqual([])
+})

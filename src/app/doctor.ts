@@ -22,7 +22,7 @@ interface Thoroughness {
 export async function examineInstallation(config: Config, { files }: Thoroughness = {}): Promise<Finding[]> {
   return [
     ok('settings', `wharf ${VERSION} on Node ${process.version}`),
-    ...config.misspelt.map((sentence) => warn('settings', sentence)),
+    ...[...config.misspelt, ...config.doubtful].map((sentence) => warn('settings', sentence)),
     await checkServer(config),
     ...(await examineParts(config)),
     ...(files ? await checkStored(config, files) : []),

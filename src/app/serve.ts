@@ -28,6 +28,7 @@ import { type Backend, openBackend } from './ground/open-backend.ts'
 import { openGround } from './ground/open-ground.ts'
 import { OwnAddress, warnOfUnknownAddress } from './ground/public-address.ts'
 import { openRateCounts } from './ground/rate-counts.ts'
+import { startError } from './ground/start-error.ts'
 import { openTraces } from './ground/traces.ts'
 
 export interface Wharf<Table extends DomainTable = typeof DOMAINS> {
@@ -56,10 +57,23 @@ export async function startWharf<Table extends DomainTable = typeof DOMAINS>(
   table: Table = DOMAINS as DomainTable as Table,
 ): Promise<Wharf<Table>> {
   const log = createLog({ level: config.WHARF_LOG_LEVEL })
-  for (const sentence of config.misspelt) log.warn(sentence)
+  for (const sentence of [...config.misspelt, ...config.doubtful]) log.warn(sentence)
   warnOfFewFiles(log)
   allowHiddenInterfaces(log)
   openFolders(config)
+  try {
+    return await startIn(config, clock, log, table)
+  } catch (error) {
+    throw startError(error, config)
+  }
+}
+
+async function startIn<Table extends DomainTable>(
+  config: Config,
+  clock: Clock,
+  log: Log,
+  table: Table,
+): Promise<Wharf<Table>> {
   const backend = await openBackend(
     {
       dataDir: config.WHARF_DATA_DIR,

@@ -3,7 +3,8 @@ import { columnsOf, padTo } from './terminal/table.ts'
 
 export function printConfig(files: SettingFiles, { json = false }: { json?: boolean }): void {
   const settings = describeSettings(process.env, files)
-  for (const sentence of loadConfig(process.env).misspelt) console.error(`wharf: ${sentence}`)
+  const { misspelt, doubtful } = loadConfig(process.env)
+  for (const sentence of [...misspelt, ...doubtful]) console.error(`wharf: ${sentence}`)
   if (json) {
     console.log(JSON.stringify(settings, null, 2))
     return

@@ -9,19 +9,12 @@ async function setup() {
   onTestFinished(() => backend.remove())
   const ledger = await backend.openLedger()
   onTestFinished(() => ledger.close())
-  const {
-    WHARF_DATA_DIR: _,
-    REDIS_URL,
-    ...alone
-  } = {
-    ...backend.env,
-    WHARF_ADMIN_TOKEN: ADMIN_TOKEN,
-    // No instance is dead because this machine is busy.
-    WHARF_LEASE_SECONDS: '600',
-  }
+  const { WHARF_DATA_DIR: _, REDIS_URL = '', ...ground } = backend.env
+  // No instance is dead because this machine is busy.
+  const alone = { ...ground, WHARF_ADMIN_TOKEN: ADMIN_TOKEN, WHARF_LEASE_SECONDS: '600' }
   return {
     alone: { ...alone, WHARF_PORT: '0' },
-    together: { ...alone, REDIS_URL: REDIS_URL ?? '' },
+    together: { ...alone, REDIS_URL },
     instances: () =>
       ledger.db.selectFrom('instances').select(['id', 'pid', 'started_at']).orderBy('id').execute(),
     leader: async () => (await ledger.db.selectFrom('leaders').select('holder').execute())[0]?.holder,

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { availableBackends, openBackend } from '../support/backends.ts'
 import { spawnBound } from '../support/bound-process.ts'
+import { fillDisk, smallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 import { runWharf, serveWharf, temporaryFolder } from '../support/wharf-process.ts'
 
@@ -52,6 +53,35 @@ describe('wharf serve', () => {
     const wharf = await serveWharf({ NODE_OPTIONS: `--import=${hidden}`, WHARF_HOST: '0.0.0.0' })
     expect((await fetch(`http://127.0.0.1:${new URL(wharf.address).port}/readyz`)).status).toBe(200)
     expect(wharf.output.out).toContain('allow AF_NETLINK')
+  })
+
+  test('a host that is none of this machine is named with its setting', async () => {
+    for (const WHARF_HOST of ['nohost.invalid', '203.0.113.9']) {
+      const env = {
+        WHARF_HOST,
+        WHARF_PORT: '0',
+        WHARF_LOG_LEVEL: 'silent',
+        WHARF_DATA_DIR: temporaryFolder(),
+      }
+      const { exited, output } = runWharf(['serve'], env)
+      expect(await exited).toMatchObject({ code: 1 })
+      expect(output.err).toMatch(
+        /^wharf: cannot listen on WHARF_HOST=\S+ \([A-Z_]+\): set it to an address .*\n$/,
+      )
+    }
+  })
+
+  test('a start on a full disk names the folder and what to do', async ({ skip }) => {
+    for (const kilobytes of [100, 500]) {
+      const WHARF_DATA_DIR = smallDisk(1)
+      if (WHARF_DATA_DIR === undefined) return skip('mounting is not permitted here')
+      fillDisk(WHARF_DATA_DIR, kilobytes * 1024)
+      const env = { WHARF_DATA_DIR, WHARF_PORT: '0', WHARF_LOG_LEVEL: 'silent' }
+      const { exited, output } = runWharf(['serve'], env)
+      expect(await exited).toMatchObject({ code: 1 })
+      expect(output.err).toContain(WHARF_DATA_DIR)
+      expect(output.err).toMatch(/^wharf: .*make room.*WHARF_DATA_DIR.*\(STORAGE_FULL\)\n$/)
+    }
   })
 
   test('SIGTERM drains and ends with 0, and the data dir can be used again', async () => {
