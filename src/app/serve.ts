@@ -145,7 +145,7 @@ async function startOn<Table extends DomainTable>(
       provider: identityProvider(config),
       audit: new AuditLog(ledger),
       examination: new Examination(config, clock),
-      diskRoom: new DiskRoom(clock, [config.WHARF_DATA_DIR, config.filesDir]),
+      diskRoom: new DiskRoom(clock, [config.WHARF_DATA_DIR, config.filesDir], ledger),
     },
     httpOptions(config, installation.adminTokenHash, rates?.counts),
   )

@@ -66,18 +66,23 @@ export class Ledger {
   readonly readers: Kysely<Schema>
   readonly dialect: 'sqlite' | 'postgres'
   readonly #onClose: () => Promise<void>
+  readonly #misplaced: () => string | undefined
   readonly #held = new Set<string>()
 
   constructor(
     db: Kysely<Schema>,
     dialect: 'sqlite' | 'postgres',
     onClose: () => Promise<void>,
-    readers: Kysely<Schema> = db,
+    {
+      readers = db,
+      misplaced = () => undefined,
+    }: { readers?: Kysely<Schema>; misplaced?: () => string | undefined } = {},
   ) {
     this.db = db
     this.readers = readers
     this.dialect = dialect
     this.#onClose = onClose
+    this.#misplaced = misplaced
   }
 
   async now(): Promise<number> {
@@ -136,8 +141,19 @@ export class Ledger {
     })
   }
 
+  /** The reason, where the embedded ledger is no longer the file that was opened. */
+  misplaced(): string | undefined {
+    try {
+      return this.#misplaced()
+    } catch (error) {
+      return `the ledger cannot be looked at: ${messageOf(error)}`
+    }
+  }
+
   /** True if a statement goes through soon; the reason otherwise. */
   async ping(): Promise<true | string> {
+    const misplaced = this.misplaced()
+    if (misplaced !== undefined) return misplaced
     const late = AbortSignal.timeout(PING_MS)
     try {
       await orAborted(this.now(), late)

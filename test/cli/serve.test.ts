@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { availableBackends, openBackend } from '../support/backends.ts'
 import { spawnBound } from '../support/bound-process.ts'
+import { ADMIN_TOKEN } from '../support/http.ts'
 import { fillDisk, smallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 import { runWharf, serveWharf, temporaryFolder } from '../support/wharf-process.ts'
@@ -82,6 +83,32 @@ describe('wharf serve', () => {
       expect(output.err).toContain(WHARF_DATA_DIR)
       expect(output.err).toMatch(/^wharf: .*make room.*WHARF_DATA_DIR.*\(STORAGE_FULL\)\n$/)
     }
+  })
+
+  test('a data dir that is moved away makes the server not ready until it is back', async () => {
+    const WHARF_DATA_DIR = join(temporaryFolder(), 'data')
+    const { address } = await serveWharf({ WHARF_DATA_DIR, WHARF_ADMIN_TOKEN: ADMIN_TOKEN })
+    const create = () =>
+      fetch(`${address}/api/projects`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'shop' }),
+      })
+    const ready = async () => {
+      const answer = await fetch(`${address}/readyz`)
+      return [answer.status, ((await answer.json()) as { ledger: string }).ledger]
+    }
+    expect(await ready()).toEqual([200, 'ok'])
+    renameSync(WHARF_DATA_DIR, `${WHARF_DATA_DIR}-moved`)
+    expect(await ready()).toEqual([503, expect.stringContaining(`put the folder ${WHARF_DATA_DIR} back`)])
+    const refused = await create()
+    expect([refused.status, await refused.text()]).toEqual([
+      503,
+      expect.stringContaining('LEDGER_UNAVAILABLE'),
+    ])
+    renameSync(`${WHARF_DATA_DIR}-moved`, WHARF_DATA_DIR)
+    expect(await ready()).toEqual([200, 'ok'])
+    expect((await create()).status).toBe(201)
   })
 
   test('SIGTERM drains and ends with 0, and the data dir can be used again', async () => {

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { AppError, type Clock, ERRORS } from '../../kernel/index.ts'
+import type { Ledger } from '../../ledger/index.ts'
 
 /** A disk with less than this is full. */
 const LITTLE_ROOM = 1024 * 1024
@@ -12,9 +13,11 @@ const WRITES = new Set(['POST', 'PUT', 'PATCH'])
 export class DiskRoom {
   readonly #clock: Clock
   readonly #folders: readonly string[]
+  readonly #ledger: Pick<Ledger, 'misplaced'>
   #known: { at: number; full: Promise<boolean> } | undefined
 
-  constructor(clock: Clock, folders: readonly string[]) {
+  constructor(clock: Clock, folders: readonly string[], ledger: Pick<Ledger, 'misplaced'>) {
+    this.#ledger = ledger
     this.#clock = clock
     this.#folders = folders
   }
@@ -26,9 +29,12 @@ export class DiskRoom {
     return this.#known.full
   }
 
-  /** Throws for a request that would write to a full disk. */
+  /** Throws for a request that would write to a full disk, or to a data dir that was moved away. */
   async require(method: string, route: string): Promise<void> {
-    if (!WRITES.has(method) || HARMLESS.test(route) || !(await this.isFull())) return
+    if (!WRITES.has(method) || HARMLESS.test(route)) return
+    const misplaced = this.#ledger.misplaced()
+    if (misplaced !== undefined) throw new AppError(ERRORS.LEDGER_UNAVAILABLE, misplaced, { retryAfter: 30 })
+    if (!(await this.isFull())) return
     throw new AppError(ERRORS.STORAGE_FULL, 'the disk is full, so nothing new is accepted', {
       retryAfter: 30,
     })

@@ -54,7 +54,7 @@ export async function openPostgresLedger(
       for (const end of watched) end()
       await lock?.release()
     },
-    open(EVENT_CONNECTIONS, 'events'),
+    { readers: open(EVENT_CONNECTIONS, 'events') },
   )
 }
 

@@ -5,6 +5,7 @@ import { AppError, type Clock, ERRORS, messageOf, takeFolder, touchFileSync } fr
 import { Ledger } from '../ledger.ts'
 import type { Schema } from '../schema.ts'
 import { nodeSqliteDialect } from './sqlite-driver.ts'
+import { watchPlace } from './watch-place.ts'
 
 const SQLITE_BUSY = 5
 const SQLITE_FULL = 13
@@ -43,7 +44,7 @@ export function openLedgerFile(
   reader.exec('pragma query_only = on')
   for (const db of [writer, reader]) db.function('wharf_now', () => BigInt(clock.now()))
   const db = new Kysely<Schema>({ dialect: nodeSqliteDialect({ writer, reader }) })
-  return { ledger: new Ledger(db, 'sqlite', async () => onClose()), writer }
+  return { ledger: new Ledger(db, 'sqlite', async () => onClose(), { misplaced: watchPlace(file) }), writer }
 }
 
 /**
