@@ -147,6 +147,14 @@ test('the manifests set what exists, with S3, and wait for the drain', () => {
     readOnlyRootFilesystem: true,
     allowPrivilegeEscalation: false,
   })
+  const own = pod.containers[0].env.map(({ name }: { name: string }) => name)
+  expect(own.filter((name: string) => !(name in SETTINGS) || name in env)).toEqual([])
+  const gigabytes = (size: string) => Number(/^(\d+)Gi$/.exec(size)?.[1])
+  const volumes = pod.volumes.map(({ emptyDir }: { emptyDir: { sizeLimit: string } }) =>
+    gigabytes(emptyDir.sizeLimit),
+  )
+  const limit = gigabytes(pod.containers[0].resources.limits['ephemeral-storage'])
+  expect(limit).toBeGreaterThan(volumes.reduce((sum: number, size: number) => sum + size, 0))
   const secrets = Object.entries<{ secret?: true }>(SETTINGS).filter(([, { secret }]) => secret)
   for (const [name] of secrets) expect(data).not.toHaveProperty(name)
 })
