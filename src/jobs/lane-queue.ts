@@ -16,7 +16,7 @@ type Db = Tx['db']
  * One pass over a lane: notes in `lane_queue` whose jobs have `changed`, then admits while there is a place. A full lane's queue
  * is not looked at, and each place costs the same however many wait.
  *
- * This is for SQLite. PostgreSQL does the same in `wharf_admit` (migrations/0046-lane-queue.sql).
+ * This is for SQLite. PostgreSQL does the same in `wharf_admit` (migrations/0049-retried-later.sql).
  */
 export async function admitInTurn(db: Db, lane: string, changed: Iterable<string>): Promise<Admitted[]> {
   const row = await db.selectFrom('lanes').selectAll().where('name', '=', lane).executeTakeFirst()
@@ -57,6 +57,9 @@ export function placesOf(lane: string | RawBuilder<unknown>, owner: string | Raw
 /** Of a table named `jobs`: it waits and does not pause; the words are those of an index. */
 export const isReady = sql`jobs.state = 'waiting' and jobs.paused_until is null`
 
+/** Of a table named `jobs`: the order of an owner's jobs; the words are those of an index. */
+export const IN_TURN = sql`coalesce(jobs.queued_at, jobs.created_at), jobs.id`
+
 /**
  * Owners whose row in `lane_queue` is missing or wrong: an instance of an older version, which knows no such rows, may run on
  * the same ledger. Reads one row per owner.
@@ -89,9 +92,10 @@ async function queueOwner(db: Db, lane: string, owner: string): Promise<void> {
     and not (exists (${ready(sql`lane_queue.priority`)}) and not ${mayHoldNone(lane, owner)})`.execute(db)
   await sql`insert into lane_queue (lane, priority, owner, turn, since, head)
     select ${lane}, p.priority, ${owner},
-      coalesce((select turn from lane_turns where lane = ${lane} and owner = ${owner}), 0), first.created_at, first.id
+      coalesce((select turn from lane_turns where lane = ${lane} and owner = ${owner}), 0),
+      coalesce(first.queued_at, first.created_at), first.id
     from (select 0 as priority union all select 1) as p join jobs as first
-      on first.id = (${ready(sql`p.priority`)} order by jobs.created_at, jobs.id limit 1)
+      on first.id = (${ready(sql`p.priority`)} order by ${IN_TURN} limit 1)
     where not ${mayHoldNone(lane, owner)}
     on conflict (lane, priority, owner) do update
     set turn = excluded.turn, since = excluded.since, head = excluded.head`.execute(db)
@@ -121,7 +125,7 @@ async function nextOwner(db: Db, lane: string, mayHaveMore: boolean): Promise<Ne
 
 function readyOf(lane: string, { owner, priority }: Next) {
   return sql`select jobs.id from jobs where jobs.lane = ${lane} and coalesce(jobs.owner, '') = ${owner}
-    and jobs.priority = ${priority} and ${isReady} order by jobs.created_at, jobs.id limit 1`
+    and jobs.priority = ${priority} and ${isReady} order by ${IN_TURN} limit 1`
 }
 
 function inOrderOfArrival(lane: string) {

@@ -8,6 +8,7 @@ import {
   type Admitted,
   admission,
   admitInTurn,
+  IN_TURN,
   isReady,
   misplacedOwners,
   placesIn,
@@ -27,6 +28,8 @@ interface Admission {
 
 /** How long a deferred job lets others go first: after that it is one of them, so it never starves. */
 export const DEFERRED_MS = 10 * 60_000
+/** A job that is tried again comes after the jobs of its owner that are there within this time, so it never starves either. */
+export const LETS_OTHERS_MS = 10 * 60_000
 const RIPENED_AT_ONCE = 500
 
 /**
@@ -35,7 +38,9 @@ const RIPENED_AT_ONCE = 500
  * A job of a full lane waits in the ledger and wakes no worker. Admission happens under the lock of the lane's row
  * whenever a place may be free: at enqueue, when a job leaves the lane, and when the limit is changed. Admitted
  * jobs hold their place until they end, so a limit is never exceeded by a late comer. In a fair lane a job that pauses
- * before it is tried again gives its place away: what waits for a slow source must not hold up others.
+ * before it is tried again gives its place away: what waits for a slow source must not hold up others. Nor may it when it comes
+ * back: a job that has failed by itself or by its source lets the owner's others go first that were not tried yet, see
+ * `LETS_OTHERS_MS`. One that waits for a part of the installation keeps its turn: what it has built is to leave the disk first.
  *
  * Every job of a lane waits for that one row, so it is locked with the commit alone (`Tx.atCommit`), and the transaction that has it
  * waits for nobody: a waiting job whose own row another transaction holds (a cancel, a request that joins it) is left
@@ -190,13 +195,13 @@ export class Lanes {
     const { rows } = await sql<{ position: number | null; over_share: number | null }>`
       with places as (select coalesce(held.owner, '') as owner, count(*) as held from jobs as held
           where held.lane = ${name} and held.state in ('pending', 'running') group by coalesce(held.owner, '')),
-        ready as (select jobs.id, jobs.priority, jobs.created_at, places.held, lane_turns.turn, lane_shares.max_running as share,
-            row_number() over (partition by coalesce(jobs.owner, '') order by jobs.priority, jobs.created_at, jobs.id) as nth
+        ready as (select jobs.id, jobs.priority, coalesce(jobs.queued_at, jobs.created_at) as since, places.held, lane_turns.turn, lane_shares.max_running as share,
+            row_number() over (partition by coalesce(jobs.owner, '') order by jobs.priority, ${IN_TURN}) as nth
           from jobs left join places on places.owner = coalesce(jobs.owner, '')
           left join lane_turns on lane_turns.lane = ${name} and lane_turns.owner = coalesce(jobs.owner, '')
           left join lane_shares on lane_shares.lane = ${name} and lane_shares.owner = coalesce(jobs.owner, '')
           where jobs.lane = ${name} and ${isReady}),
-        ranked as (select id, row_number() over (order by priority, ${fairly} created_at, id) as position
+        ranked as (select id, row_number() over (order by priority, ${fairly} since, id) as position
           from ready where share is null or share > coalesce(held, 0))
       select (select position from ranked where id = ${jobId}) as position,
         (select 1 from ready where id = ${jobId} and share < coalesce(held, 0) + nth) as over_share`.execute(

@@ -7,6 +7,7 @@ import {
   ERRORS,
   isAppError,
   systemClock,
+  type WaitsOn,
 } from '../kernel/index.ts'
 import { isOneOf, jsonRows, type Ledger, now, type Schema, type Tx } from '../ledger/index.ts'
 import type { Wake } from './dispatch/dispatcher.ts'
@@ -15,6 +16,7 @@ import { isNow, JOB_ROW, type Job, type JobRow, toJob } from './job.ts'
 import type { JobStoreDeps } from './job-store.ts'
 import type { Change, DefinedKind } from './kind.ts'
 import { WAKE_GRACE_MS } from './lane-queue.ts'
+import { LETS_OTHERS_MS } from './lanes.ts'
 import { endsJob, type Outcome } from './outcome.ts'
 import { jobMeter, type PutBack } from './overview/index.ts'
 
@@ -45,6 +47,8 @@ interface Move {
   set: UpdateObject<Schema, 'jobs'>
   /** Set when the job runs again. */
   delayMs: number | undefined
+  /** Set when it runs again: jobs of its owner that were not tried yet go first. */
+  letsOthers?: boolean
 }
 
 const FREED_COLUMNS = { id: 'text', fence: 'bigint', event_type: 'text', event_data: 'text' } as const
@@ -310,6 +314,7 @@ export class Leases {
         ...(pauses(this.#deps.kinds.get(job.kind), move) && {
           state: 'waiting' as const,
           paused_until: sql<number>`wharf_now() + ${move.delayMs}`,
+          ...(move.letsOthers && { queued_at: sql<number>`wharf_now() + ${LETS_OTHERS_MS}` }),
         }),
         ...this.#deps.emitter.columns(tx, this.#deps.kinds.get(job.kind), job, change),
         ...(progress !== undefined && { progress: JSON.stringify(progress) }),
@@ -362,8 +367,9 @@ export class Leases {
       outage: what,
       outage_since: what === null ? null : now,
     })
-    if (what === null) return move
-    return { ...move, change: { what: 'pending', waitingFor: { what, code, message } } }
+    const letsOthers = isItsOwn(what)
+    if (what === null) return { ...move, letsOthers }
+    return { ...move, letsOthers, change: { what: 'pending', waitingFor: { what, code, message } } }
   }
 
   #waiting(kind: DefinedKind, job: Claim, { error, anew }: Extract<Outcome, { what: 'waiting' }>): Move {
@@ -380,7 +386,8 @@ export class Leases {
       error_code: code,
       error_message: message,
     })
-    return { ...move, change: { what: 'pending', waitingFor: { what, code, message } } }
+    const change = { what: 'pending', waitingFor: { what, code, message } } as const
+    return { ...move, letsOthers: isItsOwn(what), change }
   }
 
   #failed(kind: DefinedKind, error: AppError, more: { crashes?: number } = {}): Move {
@@ -427,6 +434,11 @@ export class Leases {
 /** In a fair lane nobody waits for a job that itself waits. */
 function pauses({ lane }: DefinedKind, { delayMs }: Move): boolean {
   return lane?.policy === 'fair' && delayMs !== undefined && delayMs > 0
+}
+
+/** Others of its lane would fare better: what failed is the job or its source, and no part that all of them need. */
+function isItsOwn(what: WaitsOn | null): boolean {
+  return what === null || what === 'source'
 }
 
 /** A success that changes nothing but its own row may be written together with others. */

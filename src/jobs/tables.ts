@@ -53,6 +53,8 @@ export interface JobsTable {
   wakes: Generated<number>
   /** Of a job that waits in its lane: not to be admitted before. */
   paused_until: Generated<number | null>
+  /** Of a job that was put back: its time in the order of its owner's jobs, in place of `created_at`. */
+  queued_at: Generated<number | null>
   live_tasks: Generated<number>
   /** 0: as usual. 1: others of its lane go first, for a while. */
   priority: Generated<number>

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { JobContext } from '../../src/jobs/index.ts'
+import { AppError, ERRORS } from '../../src/kernel/index.ts'
 import type { Ledger } from '../../src/ledger/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { eventually } from '../support/engines.ts'
@@ -221,6 +222,55 @@ describe.each(availableBackends())('lanes on %s', (name) => {
     again.finish()
     await until('both have ended', async () => (await count(a.ledger)).succeeded === 2)
     expect(runs).toHaveLength(3)
+  })
+
+  test('jobs of a fair lane that failed come after those of their owner that were not tried yet, and do not starve', async () => {
+    const { instance, advance } = await fleet(name)
+    const { kind, nth, runs } = ledByHand('laned')
+    const backoff = { base: 1_000, factor: 1, max: 1_000, jitter: 0 }
+    const a = await instance([{ ...kind, backoff, lane: lane(2, 'fair') }])
+    const post = async (owner = 'a') => (await submit(a, 'laned', { owner })).jobId
+    const dead = [await post(), await post(), await post()]
+    const healthy = [await post(), await post()]
+    const place = async (id = '') => (await a.engine.lanes.position('lane', id)).position
+    for (const which of [1, 2, 3]) (await nth(which)).fail(new Error('dead'))
+    await nth(5)
+    await advance(1_001)
+    await a.engine.overdue.runOnce(new AbortController().signal)
+    expect(runs.slice(3).map(({ context }) => context.job.id)).toEqual(healthy)
+    const late = await post()
+    const other = await post('b')
+    // The other owner has none under way; of the first one's, the one that came last was not tried yet.
+    expect(await Promise.all([other, late, ...dead].map(place))).toEqual([1, 2, 3, 4, 5])
+    await advance(10 * 60_000)
+    const after = await post()
+    expect(await Promise.all([...dead, after].map(place))).toEqual([3, 4, 5, 6])
+    for (let ended = 4; ended <= 11; ended++) {
+      const run = await nth(ended)
+      run.finish()
+    }
+    await until('all have ended', async () => (await count(a.ledger)).succeeded === 8)
+    const order = runs.slice(5).map(({ context }) => context.job.id)
+    expect(new Set(order.slice(0, 2))).toEqual(new Set([other, late]))
+    expect(order.at(-1)).toBe(after)
+  })
+
+  test('a job that waits for a part of the installation keeps its turn', async () => {
+    const { instance, advance } = await fleet(name)
+    const { kind, nth, runs } = ledByHand('laned')
+    const a = await instance([{ ...kind, lane: lane(1, 'fair') }])
+    const first = await submit(a, 'laned', { owner: 'a' })
+    const others = [await submit(a, 'laned', { owner: 'a' }), await submit(a, 'laned', { owner: 'a' })]
+    ;(await nth(1)).fail(new AppError(ERRORS.STORAGE_UNAVAILABLE, 'the store is away'))
+    const second = await nth(2)
+    await advance(3_000)
+    await a.engine.overdue.runOnce(new AbortController().signal)
+    second.finish()
+    ;(await nth(3)).finish()
+    ;(await nth(4)).finish()
+    await until('all have ended', async () => (await count(a.ledger)).succeeded === 3)
+    const [one, two] = others.map(({ jobId }) => jobId)
+    expect(runs.map(({ context }) => context.job.id)).toEqual([first.jobId, one, first.jobId, two])
   })
 
   test('a job that is tried again keeps its place', async () => {

@@ -106,6 +106,20 @@ test('a source that hangs does not hold up the other exports of its own project'
   hanging.release()
 })
 
+test('exports whose sources refuse every connection do not hold up the others of their project', async () => {
+  const { business, client } = await startExports('embedded', {
+    clock: new FastClock(100),
+    env: { WHARF_EXPORT_CONCURRENCY: '2', WHARF_LEASE_SECONDS: '3600' },
+  })
+  const body = { source_url: 'http://127.0.0.1:1/dead', fresh: true }
+  const dead = await Promise.all(Array.from({ length: 6 }, () => client.start(body)))
+  const healthy = await client.start({ source_url: business.source().url })
+  expect((await client.ended(healthy.task_id)).status).toBe('succeeded')
+  // None of them has used up its attempts: the place came from one that was tried, not from one that was given up.
+  const views = await Promise.all(dead.map(({ task_id }) => client.task(task_id)))
+  expect(views.filter(({ status }) => status === 'failed')).toEqual([])
+})
+
 test('a source that never sends anything fails in the end, however often its export gave its place away', async () => {
   const { wharf, business, client } = await startExports('embedded', {
     clock: new FastClock(400),
