@@ -46,6 +46,20 @@ test('a source that is plainly wrong is asked once, by exports, mode=sync and pr
       'SOURCE_NOT_JSON',
       /klingon/,
     ],
+    [
+      'no charset of texts',
+      '{}',
+      { 'content-type': 'text/json;charset=x-user-defined' },
+      'SOURCE_NOT_JSON',
+      /x-user/,
+    ],
+    [
+      'ASCII that is neither that nor UTF-8',
+      Buffer.from('{"total": 1, "data": [{"name": "Gr\u00fc\u00df"}]}', 'latin1'),
+      { 'content-type': 'application/json; charset=us-ascii' },
+      'SOURCE_NOT_JSON',
+      /not valid UTF-8/,
+    ],
     ['bytes that are not of its charset', Buffer.from([0x7b, 0xff, 0xff]), gbk, 'SOURCE_NOT_JSON', /gbk/],
   ]
   for (const [what, body, headers, code, message] of wrong) {
@@ -93,6 +107,9 @@ test('answers in the charset that they name are decoded', async () => {
     ['big5', [0xab, 0xc8, 0xa4, 0xe1]],
     ['Shift_JIS', [0x8b, 0x71, 0x8c, 0xcb]],
     ['utf-8', [...Buffer.from('客户')]],
+    // What these say is a part of UTF-8, and some servers say it whatever they send.
+    ['us-ascii', [...Buffer.from('客户')]],
+    ['ASCII', [...Buffer.from('客户')]],
   ]
   for (const [charset, bytes] of texts) {
     const source = business.source({

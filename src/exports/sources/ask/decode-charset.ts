@@ -2,7 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import { AppError, ERRORS, excerpt } from '../../../kernel/index.ts'
 import type { PageAnswer } from '../pages/index.ts'
 
-const UTF_8 = new Set(['utf-8', 'utf8', 'unicode-1-1-utf-8'])
+/**
+ * Labels of UTF-8, and of ASCII, which is a part of it. A TextDecoder takes ASCII for windows-1252, in which any byte is some
+ * character: UTF-8 under such a label, the default of some servers, would be garbled without an error.
+ */
+const UTF_8 = new Set(['utf-8', 'utf8', 'unicode-1-1-utf-8', 'ascii', 'us-ascii', 'ansi_x3.4-1968'])
+/** Gives each byte beyond ASCII a character for private use, which means nothing to a reader. */
+const NO_TEXT = 'x-user-defined'
 /** By the bytes of the mark. */
 const UTF_16 = new Map([
   ['fffe', 'utf-16le'],
@@ -117,7 +123,9 @@ function charsetOf(contentType = ''): string | undefined {
 
 function decoderFor(charset: string, failure: Undecodable): InstanceType<typeof TextDecoder> {
   try {
-    return new TextDecoder(charset, { fatal: true })
+    const decoder = new TextDecoder(charset, { fatal: true })
+    if (decoder.encoding !== NO_TEXT) return decoder
+    throw new RangeError(`${NO_TEXT} is no charset of texts`)
   } catch {
     const shown = excerpt(charset, 40)
     throw failure(`its charset is "${shown}", which Wharf does not know; answer in UTF-8`, false)

@@ -74,6 +74,24 @@ describe('CSV', () => {
     expect(bytes.toString()).toBe('{"n":"1.50","day":"2026-02-28"}\n')
   })
 
+  test.each(['csv', 'ndjson'] as const)(
+    'a %s source that says ASCII is read as UTF-8, of which that is a part, and never as another charset',
+    async (preset) => {
+      const text = preset === 'csv' ? 'name\nGruß 王\n' : '{"name":"Gruß 王"}\n'
+      for (const charset of ['ascii', 'US-ASCII', 'ansi_x3.4-1968']) {
+        const headers = { 'content-type': `text/plain; charset=${charset}` }
+        expect((await exported(preset, text, headers)).lines).toEqual(['"name"', '"Gruß 王"'])
+        const latin = Buffer.from(text.replace('王', ''), 'latin1')
+        await expect(exported(preset, latin, headers)).rejects.toMatchObject({ code: 'SOURCE_CHARSET' })
+      }
+      const latin = Buffer.from(text.replace('王', '!'), 'latin1')
+      const named = await exported(preset, latin, { 'content-type': 'text/plain; charset=iso-8859-1' })
+      expect(named.lines).toEqual(['"name"', '"Gruß !"'])
+      const unknown = exported(preset, text, { 'content-type': 'text/plain; charset=x-user-defined' })
+      await expect(unknown).rejects.toMatchObject({ code: 'SOURCE_CHARSET' })
+    },
+  )
+
   test('UTF-16 with a byte order mark needs no charset', async () => {
     const body = Buffer.from('\ufeffname\nGruß 王\n', 'utf16le')
     const plain = await exported('csv', Buffer.from('name\nGruß 王\n'))
