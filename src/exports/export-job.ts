@@ -172,7 +172,8 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
   const { projectId } = job.payload
   const { quotas } = deps
   const kept = new KeptRowsStore(deps)
-  const last = { fetched: 0, total: 0 as number | null, bytes: 0 }
+  // The total is that of an earlier attempt until the source has answered this one.
+  const last = { fetched: 0, total: (job.progress as ExportProgress | null)?.total ?? null, bytes: 0 }
   let trouble: Trouble | undefined
   try {
     // What it waited for may have been changed on another instance a moment ago.

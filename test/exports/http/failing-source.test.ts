@@ -275,3 +275,15 @@ test('a reason that does not come keeps nobody waiting', async () => {
   expect(error).toMatchObject({ code: 'SOURCE_STATUS', message: expect.stringMatching(/status 403 by /) })
   await until('the answer is given up', () => [...open].every(({ destroyed }) => destroyed))
 })
+
+test('the total of an export whose source has never answered is not known', async () => {
+  const { client } = await startExports('embedded')
+  const { task_id } = await client.start({ source_url: 'http://127.0.0.1:1/dead' })
+  const view = await until('it waits for its source', async () => {
+    const seen = await client.task(task_id)
+    return seen.status === 'processing' && seen.waiting_for && seen
+  })
+  expect(view.progress).toEqual({ fetched: 0, total: null })
+  const events = await client.items<{ progress?: { total: number | null } }>(task_id, 'events')
+  expect(events.flatMap(({ progress }) => progress?.total ?? [])).toEqual([])
+})
