@@ -116,6 +116,12 @@ export const WARNINGS = {
     ({ total, rows }) => `the source stated a total of ${counted(total, 'row')}, and its pages had ${rows}`,
     ({ total, rows }) => `数据源声明共 ${shown(total)} 行，各页实际共 ${shown(rows)} 行`,
   ),
+  MORE_NOT_READ: kind<{ member: string; rows: number }>(
+    ({ member, rows }) =>
+      `the source says by '${member}' that it has more than the ${counted(rows, 'row')} that were read; see paging of the source`,
+    ({ member, rows }) =>
+      `数据源以“${member}”表示还有更多数据，只读取了 ${shown(rows)} 行；请检查数据源的分页设置`,
+  ),
   PAGES_REPEATED: kind<{ count: number }>(
     ({ count }) => `${counted(count, 'page has', 'pages have')} the same rows as an earlier page`,
     ({ count }) => `${shown(count)} 页的数据行与之前某页相同`,

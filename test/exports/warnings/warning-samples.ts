@@ -51,6 +51,10 @@ export const SAMPLES: { [C in WarningCode]: [values: WarningValues<C>, message: 
     { before: 1_000, total: 1_001, page: 4 },
     "the source's total changed from 1000 to 1001 while it was read (page 4), the first one counts",
   ],
+  MORE_NOT_READ: [
+    { member: 'has_more', rows: 20 },
+    "the source says by 'has_more' that it has more than the 20 rows that were read; see paging of the source",
+  ],
   TOTAL_NOT_MET: [{ total: 100, rows: 95 }, 'the source stated a total of 100 rows, and its pages had 95'],
   PAGES_REPEATED: [{ count }, '2000 pages have the same rows as an earlier page'],
   ROWS_REPEATED: [

@@ -49,7 +49,11 @@ async function diagnosisOf(
       failures.push(error)
     }
   }
-  const message = `${guesses[0].reason}, but: ${messageOf(failures[0])}`
+  const [{ reason, more }] = guesses
+  const message =
+    more === undefined
+      ? `${reason}, but: ${messageOf(failures[0])}`
+      : `'${more}' says that there is more, and no usual way of asking gives it (${messageOf(failures[0])}); describe the pages in source.paging`
   return { findings: [{ level: 'fail', check: 'answer', message }], recommendation: null }
 }
 
@@ -75,7 +79,7 @@ async function look(access: HttpAccess, { url, headers, signal }: GuessOptions):
 /** Reads the first pages; throws if they are not what the source says. */
 async function tryOut(
   access: HttpAccess,
-  { source, rows: plain }: Guess,
+  { source, rows: plain, more }: Guess,
   { headers, signal }: GuessOptions,
 ): Promise<Finding[]> {
   const plan = readHttpSource({ ...source, headers: { ...headers } })
@@ -100,6 +104,8 @@ async function tryOut(
       if (pages === PAGES) break
     }
     if (check && count === 0) throw wrong('the first page has no rows')
+    if (more !== undefined && pages < PAGES && count <= (plain?.length ?? 0))
+      throw wrong('nothing came after the first rows')
     const { total = null } = rows
     const of = total === null ? 'the total is not known' : `of ${total}`
     return [

@@ -1,4 +1,4 @@
-import { type HttpSource, nextLink } from '../http/index.ts'
+import { type HttpSource, hrefOf, leadsOn, nextLink, saysMore } from '../http/index.ts'
 
 /** What was answered when nothing but the address was asked for. */
 export interface SeenAnswer {
@@ -13,11 +13,18 @@ export interface Guess {
   /** Why. */
   reason: string
   source: HttpSource
+  /** The member of the answer that says that there is more: then the first rows are never all. */
+  more?: string
   /** What the address gave by itself, where the source is a guess at how to ask for it page by page. */
   rows?: readonly Members[]
 }
 
 type Members = Record<string, unknown>
+interface Place {
+  place: string
+  key: string
+  value: unknown
+}
 type Rule = (members: Members, answer: SeenAnswer) => Guess[]
 
 const NONE: Guess[] = []
@@ -90,7 +97,7 @@ const RULES: Rule[] = [
         ]
       : NONE,
   (members, { url }) =>
-    isRows(members.results) && 'next' in members
+    isRows(members.results) && (members.next === null || isAddress(members.next))
       ? [{ reason: 'results and next of Django REST framework', source: { preset: 'drf', url } }]
       : NONE,
   ({ content, totalElements, page }, { url }) =>
@@ -125,8 +132,6 @@ function counting(url: string): string {
 
 const TOTAL =
   /^(?:total|count|items|total_?(?:count|results?|items|elements|records|rows|hits)|(?:record|item|row)_?count)$/i
-const NEXT =
-  /^(?:next|next_?(?:cursor|url|link|href|page_?token|token|page_?url)|continuation_?token|cursor|end_?cursor)$/i
 
 /** By the names that members usually have. */
 function byNames(members: Members, { url }: SeenAnswer): Guess[] {
@@ -141,20 +146,19 @@ function byNames(members: Members, { url }: SeenAnswer): Guess[] {
     ({ key, value }) => TOTAL.test(key) && Number.isInteger(value) && Number(value) >= length,
   )
   const shape = { url, rows, total: counted?.place ?? null }
-  const next = found.find(({ key, value }) => NEXT.test(key) && typeof value === 'string' && value !== '')
+  const next = found.find(({ key, value }) => leadsOn(key, value))
+  const more = found.find(({ key, value }) => saysMore(key, value)) ?? next
   const reason = `rows at '${rows}'${counted ? `, total at '${counted.place}'` : ''}`
-  if (next) {
-    const isAddress = /^(?:https?:\/\/|\/|\?)/.test(String(next.value))
-    const paging = isAddress
-      ? ({ style: 'link', cursor: next.place } as const)
-      : ({ style: 'cursor', cursor: next.place, cursor_param: parameterFor(next.key) } as const)
-    const stated = {
-      reason: `${reason}, and more by '${next.place}'`,
+  if (more) {
+    const stated = next ? statedBy(next) : []
+    const ways = stated.map((paging) => ({
+      reason: `${reason}, and more by '${next?.place}'`,
       source: { ...shape, paging },
       rows: first,
-    }
-    // It may be of no use: the same on every page, or without what the first address had.
-    return length > 1 ? [stated, ...triedOut(reason, shape, first)] : [stated]
+    }))
+    // What is stated may be of no use: the same on every page, or without what the first address had.
+    const others = length > 1 || ways.length === 0 ? triedOut(reason, shape, first) : []
+    return [...ways, ...others].map((guess) => ({ ...guess, more: more.place }))
   }
   if (!counted) return perhapsMore(reason, shape, first)
   if (counted.value !== length) return triedOut(reason, shape, first)
@@ -180,6 +184,21 @@ function fromEither(page_param: string, size_param: string): NonNullable<HttpSou
   return [0, 1].map((first) => ({ style: 'page', page_param, size_param, first }))
 }
 
+/** Parameters that take a cursor, where the one of the same name does not. */
+const CURSOR_PARAMETERS = ['cursor', 'after', 'page_token', 'next', 'page', 'offset']
+
+/** How to follow what leads on. A cursor is tried with several parameters: one that is ignored gives the first page again. */
+function statedBy({ place, key, value }: Place): NonNullable<HttpSource['paging']>[] {
+  if (hrefOf(value) !== undefined) return [{ style: 'link', cursor: `${place}.href` }]
+  if (isAddress(value)) return [{ style: 'link', cursor: place }]
+  const parameters = new Set([parameterFor(key), ...CURSOR_PARAMETERS])
+  return [...parameters].map((cursor_param) => ({ style: 'cursor', cursor: place, cursor_param }))
+}
+
+function isAddress(value: unknown): boolean {
+  return typeof value === 'string' && /^(?:https?:\/\/|\/|\?)/.test(value)
+}
+
 function parameterFor(key: string): string {
   if (/^(?:end_?)?cursor$/i.test(key)) return 'cursor'
   return /^next_?.+/i.test(key)
@@ -188,8 +207,8 @@ function parameterFor(key: string): string {
 }
 
 /** Members of the answer and of objects in it, three levels deep, the outer ones first. */
-function placesOf(members: Members): { place: string; key: string; value: unknown }[] {
-  const found: { place: string; key: string; value: unknown }[] = []
+function placesOf(members: Members): Place[] {
+  const found: Place[] = []
   let level: { place: string; value: Members }[] = [{ place: '', value: members }]
   for (let depth = 0; depth < 3; depth++) {
     const inner: typeof level = []

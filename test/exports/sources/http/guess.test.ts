@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { diagnoseSource } from '../../../../src/app/export.ts'
 import { guessSource } from '../../../../src/exports/sources/doctor/guess-source.ts'
 import { rowsFrom, startApi } from './api-server.ts'
+import { exportSource } from './export-source.ts'
 
 const url = 'http://x/'
 const row = { id: 1 }
@@ -104,6 +105,58 @@ test('the doctor offers no source that it has found broken, and tries what else 
   expect(pages.findings.filter(({ level }) => level === 'fail')).toEqual([])
   expect(pages.source).toMatchObject({ rows: 'items', paging: { style: 'page', page_param: 'page' } })
 })
+
+/** Pages of 20 out of 70, each led to by `leads`. */
+const ledTo = (parameter: string, leads: (next: number) => object) =>
+  startApi(({ number }) => {
+    const from = number(parameter, 0)
+    const next = from + 20
+    return { body: { items: rowsFrom(from, Math.min(next, 70)), ...leads(next < 70 ? next : 0) } }
+  })
+
+test.each([
+  ['cursor', 'next_cursor', (next: number) => ({ next_cursor: next || null })],
+  ['offset', 'next_offset', (next: number) => ({ next_offset: next || null })],
+  ['after', 'after', (next: number) => ({ after: next ? String(next) : null, has_more: next > 0 })],
+  ['pageToken', 'nextPageToken', (next: number) => (next ? { nextPageToken: String(next) } : {})],
+  ['cursor', 'next', (next: number) => ({ next: next || null })],
+] as const)(
+  'a cursor for %s at %s is followed to the end, also one that is a number',
+  async (parameter, cursor, leads) => {
+    const { origin } = await ledTo(parameter, leads)
+    const { source } = await diagnoseSource({ url: `${origin}/`, headers: {} }, new AbortController().signal)
+    expect(source).toMatchObject({ paging: { style: 'cursor', cursor, cursor_param: parameter } })
+    const { rows, warnings } = await exportSource(source!)
+    expect([rows, warnings]).toEqual([70, []])
+  },
+)
+
+test.each([
+  ['has_more', { has_more: true }],
+  ['meta.hasNextPage', { meta: { hasNextPage: true } }],
+  ['next_cursor', { next_cursor: 20 }],
+])(
+  'where %s says that there is more, the doctor offers no source that leaves it out, and an export warns',
+  async (member, says) => {
+    // As Stripe: the id of the last row asks for more.
+    const { origin } = await startApi(({ number }) => {
+      const from = number('starting_after', 0)
+      return { body: { data: rowsFrom(from, from + 20), ...says } }
+    })
+    const { findings, source } = await diagnoseSource(
+      { url: `${origin}/`, headers: {} },
+      new AbortController().signal,
+    )
+    expect(source).toBeUndefined()
+    expect(findings.at(-1)).toMatchObject({ level: 'fail', message: expect.stringContaining(`'${member}'`) })
+    const plain = { url: `${origin}/`, rows: 'data', total: null, paging: { style: 'none' as const } }
+    const { rows, warnings } = await exportSource(plain)
+    expect(rows).toBe(20)
+    expect(warnings).toEqual([
+      expect.stringContaining(`says by '${member}' that it has more than the 20 rows`),
+    ])
+  },
+)
 
 type Answer = Parameters<typeof startApi>[0]
 

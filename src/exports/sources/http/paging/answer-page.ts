@@ -23,6 +23,8 @@ export interface AnswerPage {
   total: number | undefined
   /** JSON of the next cursor, or the next address as a JSON string; undefined at the end. */
   cursor: string | undefined
+  /** The member that says that there is more, of an answer that is followed by none. */
+  more?: string | undefined
 }
 
 export function readAnswer(
@@ -48,7 +50,11 @@ export function readAnswer(
     return skipValue(bytes, from)
   })
   const rows = { list: { from: list, to }, count }
-  return { ...rows, total: totalOf(places, plan), cursor: cursorOf(places, headers, plan) }
+  const cursor = cursorOf(places, headers, plan)
+  // Pages that are counted end by their total, or by one without rows.
+  const mayBeLast =
+    plan.style === 'none' || (cursor === undefined && plan.style !== 'page' && plan.style !== 'offset')
+  return { ...rows, total: totalOf(places, plan), cursor, ...(mayBeLast && { more: places.more() }) }
 }
 
 function noRows(rows: readonly string[], keys: readonly string[]): string {

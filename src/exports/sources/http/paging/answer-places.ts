@@ -1,7 +1,10 @@
 import { eachElement, eachMember, OPEN_BRACE, OPEN_BRACKET, ShapeFault, skipValue } from '../../json/index.ts'
+import { saysMore } from '../says-more.ts'
 
 /** Of a total, a cursor or an address. */
 const MAX_VALUE_BYTES = 16 * 1024
+/** `data.orders.pageInfo.hasNextPage` of GraphQL. */
+const DEEPEST_MORE = 4
 
 /** Finds values of an answer by their place: keys joined by dots, and numbers for the items of a list (`-1` is the last). */
 export class AnswerPlaces {
@@ -43,6 +46,30 @@ export class AnswerPlaces {
   /** Keys of the answer, for messages. */
   get keys(): string[] {
     return this.#input[this.#start] === OPEN_BRACE ? [...this.#membersAt(this.#start).keys()] : []
+  }
+
+  /** The place of a member that says that there is more: of the answer, or of an object in it. */
+  more(): string | undefined {
+    const look = (at: number, before = '', depth = 1): string | undefined => {
+      if (this.#input[at] !== OPEN_BRACE) return undefined
+      for (const [key, value] of this.#membersAt(at)) {
+        const place = `${before}${key}`
+        if (this.#input[value] !== OPEN_BRACE && this.#input[value] !== OPEN_BRACKET) {
+          if (saysMore(key, this.#scalarAt(value))) return place
+        } else if (depth < DEEPEST_MORE) {
+          const inner = look(value, `${place}.`, depth + 1)
+          if (inner !== undefined) return inner
+        }
+      }
+      return undefined
+    }
+    return look(this.#start)
+  }
+
+  /** Undefined if it is too long to be a cursor. */
+  #scalarAt(at: number): unknown {
+    const end = skipValue(this.#input, at)
+    return end - at > MAX_VALUE_BYTES ? undefined : JSON.parse(this.#input.toString('utf8', at, end))
   }
 
   /** A key that is the whole rest of the path wins, then shorter ones. */

@@ -36,6 +36,8 @@ interface WalkState extends Position {
   stated: number | null
   /** Pages without rows, one after another; a walk that an earlier version has noted lacks it. */
   empty?: number
+  /** The member of the last answer that says that there is more. */
+  more?: string
   /** Rows that a page has, as the first one showed: sources may give fewer than they are asked for. */
   pageRows: number
   done: boolean
@@ -116,9 +118,12 @@ export class PageWalk implements OpenRows, PageSource {
   }
 
   warnings(rows: number): Warning[] {
-    const { stated } = this.#state
-    if (isNumbered(this.#plan) || stated === null || stated === rows) return []
-    return [warn('TOTAL_NOT_MET', { total: stated, rows })]
+    const { stated, more } = this.#state
+    if (isNumbered(this.#plan)) return []
+    return [
+      ...(stated === null || stated === rows ? [] : [warn('TOTAL_NOT_MET', { total: stated, rows })]),
+      ...(more === undefined ? [] : [warn('MORE_NOT_READ', { member: more, rows })]),
+    ]
   }
 
   async close(): Promise<void> {}
@@ -159,6 +164,7 @@ export class PageWalk implements OpenRows, PageSource {
       empty: answer.count > 0 ? 0 : (before.empty ?? 0) + 1,
       pageRows: before.pages === 0 ? answer.count : before.pageRows,
       done: this.#isDone(answer, { fetched, total }),
+      ...(answer.more !== undefined && { more: answer.more }),
     }
     this.#state = next.done ? next : this.#followOn(next, answer)
     const stated = isNumbered(this.#plan) ? answer.total : undefined
