@@ -24,20 +24,24 @@ const HARMLESS = [
   /^[+-]\d+:\d\d:\d\d(?:[.,]\d+)?$/,
   /^[+-] ?\p{Sc} ?\d[\d .,']*$/u,
   /^[+-] ?\d[\d .,']*\p{Sc}$/u,
+  new RegExp(`^[+-] ?\\d[\\d .,']*(?:${Intl.supportedValuesOf('currency').join('|')})$`),
   /^[+-](?=.*\*\*)[\d .,()*-]+$/,
   /^[+-]infinity$/i,
 ]
 /**
  * A signed text with nothing but digits and what numbers and phone numbers are written with (`-12.50`, `+86 138-0013`, a lone
- * `-`) has nothing in it that a formula could call or refer to. `+1-1` is a sum; with two groups of digits side by side it is
- * none. With an exponent it must be a number: `-E5` is a cell.
+ * `-`) has nothing in it that a formula could call or refer to. `+1-1` is a sum; with two groups of digits side by side, in brackets
+ * or not, it is none, because no operator is between them. `+49 30/12` is a number to a spreadsheet, 49 and a fraction, and stays
+ * escaped; `+49 (30) 12/34` is none. With an exponent it must be a number: `-E5` is a cell.
  */
-const PLAIN_SIGNED = /^[+-](?:[\d .,()%]*|[ .,()%-]*|(?=.*\d \d)[\d .,()%-]*|\d+(?:\.\d*)?e[+-]?\d+)$/i
+const PLAIN_SIGNED =
+  /^[+-](?:[\d .,()%]*|[ .,()%-]*|(?=.*(?:\d \d|\d ?\(|\) ?\d))[\d .,()%-]*|\d+(?:\.\d*)?e[+-]?\d+)$/i
+const FRACTION = /\d+ +\d+ *\/ *\d+/g
 const PLAIN = new Uint8Array(256)
 for (const char of '0123456789 .,()%') PLAIN[char.charCodeAt(0)] = 1
-/** What may follow plain bytes in a text that is no formula: `-`, an exponent, `:`, `*`, `'`, a currency sign, or `Infinity`. */
+/** What may follow plain bytes in a text that is no formula: `-`, `/`, an exponent, `:`, `*`, `'`, a currency sign or code, or `Infinity`. */
 const UNDECIDED = new Uint8Array(256).fill(1, 0x80)
-for (const char of "-eE:*'$iI") UNDECIDED[char.charCodeAt(0)] = 1
+for (const char of "-eE:*'$iI/ABCDFGHJKLMNOPQRSTUVWXYZ") UNDECIDED[char.charCodeAt(0)] = 1
 
 /** Whether a spreadsheet would take the text for a formula. */
 export function isFormula(text: string): boolean {
@@ -71,6 +75,7 @@ function isPlainSigned(bytes: Uint8Array, at: number, end: number): boolean {
 }
 
 function isHarmless(signed: string): boolean {
+  if (signed.includes('/')) return PLAIN_SIGNED.test(signed.replace(FRACTION, '1-1').replaceAll('/', '-'))
   return PLAIN_SIGNED.test(signed) || HARMLESS.some((form) => form.test(signed))
 }
 
