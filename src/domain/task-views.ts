@@ -14,6 +14,8 @@ export interface TaskNotice {
   /** Null when there is no file. */
   link: string | null
   linkUntil: number | null
+  /** How often the file may be fetched by link; null: as often as one likes. */
+  linkUses: number | null
   /** IANA name of the zone whose clock its times are told by. */
   timezone: string
   /** What its readers should know of the file, in the languages of notices. */

@@ -311,7 +311,9 @@ export class Exports {
     const at = await this.#deps.ledger.now()
     const kept = row.removed_at === null ? (row.expires_at ?? at) : at
     let until = kept
+    let uses: number | null = null
     const view = this.#view(row, {}, (link) => {
+      uses = link?.uses ?? null
       if (link?.hours !== undefined) until = Math.min(kept, at + link.hours * HOUR_MS)
       return Math.max(0, until - at)
     })
@@ -326,6 +328,7 @@ export class Exports {
       bytes: view.file?.size ?? null,
       link,
       linkUntil: link === null ? null : until,
+      linkUses: link === null ? null : uses,
       timezone: request.timezone,
       warnings: view.warning_details.map(warningWords),
       error: view.error && `${view.error.message} (${view.error.code})`,

@@ -20,6 +20,8 @@ interface Words {
   link: string
   download: string
   until: string
+  /** After the end of the link: how often it can be used. */
+  uses(count: number): string
   reason: string
   task: string
 }
@@ -36,6 +38,7 @@ const WORDS: Record<Language, Words> = {
     link: 'Download',
     download: 'Download the file',
     until: 'The link works until',
+    uses: (count) => `, for ${counted(count, 'download')} in all`,
     reason: 'Reason',
     task: 'Task',
   },
@@ -50,6 +53,7 @@ const WORDS: Record<Language, Words> = {
     link: '下载',
     download: '下载文件',
     until: '链接有效期至',
+    uses: (count) => `，共可下载 ${count} 次`,
     reason: '原因',
     task: '任务',
   },
@@ -128,9 +132,10 @@ function htmlIn(task: TaskNotice, language: Language): string {
 }
 
 /** By the clock of the export's own zone, which is named because a reader may live by another. */
-function untilIn({ linkUntil, timezone }: TaskNotice, language: Language): string {
+function untilIn({ linkUntil, linkUses, timezone }: TaskNotice, language: Language): string {
   const options = { dateStyle: 'long', timeStyle: 'short', timeZone: timezone } as const
-  return `${new Intl.DateTimeFormat(LOCALES[language], options).format(linkUntil ?? 0)} (${timezone})`
+  const end = new Intl.DateTimeFormat(LOCALES[language], options).format(linkUntil ?? 0)
+  return `${end} (${timezone})${linkUses === null ? '' : WORDS[language].uses(linkUses)}`
 }
 
 function sizeOf(bytes: number): string {

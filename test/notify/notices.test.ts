@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Delivery } from '../../src/notify/delivery-log.ts'
+import { noticeOf } from '../../src/notify/notice-text.ts'
 import { availableBackends } from '../support/backends.ts'
 import { problemOf, startExports } from '../support/export-client.ts'
 import { FastClock } from '../support/fast-clock.ts'
@@ -88,6 +89,20 @@ test('a message says what the file warns of, its title, and times by the clock o
   expect(text).toMatch(/链接有效期至 \d{4}年\d+月\d+日 \d\d:\d\d \(Asia\/Shanghai\)/)
   expect(html).toContain('<b>Monthly &lt;orders&gt; (orders.xlsx)</b>')
   expect(html).not.toContain('<orders>')
+})
+
+test('a message says how often its link can be used', () => {
+  const task = {
+    ...{ status: 'succeeded', succeeded: true, name: 'a.csv', title: null, rows: 1, bytes: 1, taskId: 't' },
+    ...{ link: 'https://x/f', linkUntil: 0, timezone: 'UTC', warnings: [], error: null },
+  }
+  const often = noticeOf({ ...task, linkUses: null })
+  const thrice = noticeOf({ ...task, linkUses: 3 })
+  for (const part of ['text', 'html'] as const) {
+    expect(often[part]).not.toMatch(/downloads|可下载/)
+    expect(thrice[part]).toMatch(/The link works until [^<\n]* \(UTC\), for 3 downloads in all/)
+    expect(thrice[part]).toContain('(UTC)，共可下载 3 次')
+  }
 })
 
 test('a failed export tells so with its reason, in the language that was asked for', async () => {
