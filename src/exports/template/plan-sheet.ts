@@ -54,7 +54,7 @@ export function planSheet(request: SheetRequest): SheetPlan {
   if (request.title) top.title(request.title)
   if (request.summary) top.text(request.summary)
   top.header(request.header, 'header')
-  if (headers.columns.length === 0) top.text(NO_ROWS[languageOf(`${request.title} ${request.name}`)])
+  if (headers.columns.length === 0) top.text(NO_ROWS[languageOf([request.title ?? '', request.name])])
   top.place(headers.cells, Array(headers.rows).fill(undefined))
   const bottom = new AreaBuilder(width, theme)
   bottom.header(request.footer, 'footer')
@@ -74,7 +74,7 @@ export function planSheet(request: SheetRequest): SheetPlan {
     ...(request.watermark && { mark: mark.area, watermark: request.watermark }),
     ...(rowHeight > 0 && { rowHeight }),
     ...(usualHeight !== undefined && { usualHeight }),
-    ...totalsOf(template, theme),
+    ...totalsOf(template, theme, request.title),
     ...(template.rows.length > 0 && {
       rowHeads: layoutRowHeads(template.rows, headers.rowHeadColumns, theme),
     }),
@@ -203,7 +203,7 @@ function layoutRowHeads(rows: readonly RowNode[], columns: number[], theme: Them
   return { columns, groups }
 }
 
-/** In the language of the template's titles: what is written in kana, in Han characters, in anything else. */
+/** In the language of most titles of the template and the sheet. */
 const TITLES = {
   japanese: { title: '合計', subtotal: ' 小計', part: '（第{n}部）' },
   chinese: { title: '合计', subtotal: ' 小计', part: '（第{n}部分）' },
@@ -214,9 +214,14 @@ const TITLES = {
 const NO_ROWS = { japanese: 'データなし', chinese: '无数据', other: 'No data' }
 
 /** The row of totals, where a column of the template has one. */
-function totalsOf({ columns, rows, leaves, subtotals }: Template, theme: Theme): { totals?: TotalsPlan } {
+function totalsOf(
+  { columns, rows, leaves, subtotals }: Template,
+  theme: Theme,
+  sheetTitle?: string | null,
+): { totals?: TotalsPlan } {
   if (leaves.every(({ total }) => total === undefined)) return {}
-  const { title, subtotal, part } = TITLES[languageOf([...titlesOf(columns), ...titlesOf(rows)].join(' '))]
+  const { title, subtotal, part } =
+    TITLES[languageOf([sheetTitle ?? '', ...titlesOf(columns), ...titlesOf(rows)])]
   const below = subtotals && {
     subtotalEnding: subtotal,
     subtotalPartEnding: `${subtotal}${part}`,
@@ -225,9 +230,24 @@ function totalsOf({ columns, rows, leaves, subtotals }: Template, theme: Theme):
   return { totals: { title, partTitle: `${title}${part}`, style: theme.total, ...below } }
 }
 
-function languageOf(text: string): keyof typeof TITLES {
-  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return 'japanese'
-  return /\p{Script=Han}/u.test(text) ? 'chinese' : 'other'
+/**
+ * Han or kana in most titles, and kana in any of those, because many Japanese titles have none. One name in another script does not
+ * decide for the others; titles without letters (`2026`, `%`) have no say.
+ */
+function languageOf(titles: readonly string[]): keyof typeof TITLES {
+  const spoken = titles.filter((title) => /\p{L}/u.test(title))
+  const eastern = spoken.filter(isEastern)
+  if (eastern.length * 2 <= spoken.length) return 'other'
+  return eastern.some((title) => KANA.test(title)) ? 'japanese' : 'chinese'
+}
+
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u
+const EASTERN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu
+
+/** A character of these counts as a word of others: `SKU 编号` is, and `Sales of 王 Ltd` is not. */
+function isEastern(title: string): boolean {
+  const characters = title.match(EASTERN)?.length ?? 0
+  return characters > 0 && characters >= (title.replace(EASTERN, ' ').match(/\p{L}+/gu)?.length ?? 0)
 }
 
 function titlesOf(nodes: readonly (ColumnNode | RowNode)[]): string[] {

@@ -259,6 +259,16 @@ test('titles of totals are in the language of the template', () => {
   expect(['Amount', '金额', 'きんがく'].map(titleOf)).toEqual(['Total', '合计', '合計'])
 })
 
+test('one title in another script does not decide on the language of totals', () => {
+  const titleOf = (...titles: string[]) =>
+    planned(titles.map((title, index) => ({ name: `c${index}`, title, totals: 'count' }))).totals?.title
+  expect(titleOf('Customer', 'Amount', '备注')).toBe('Total')
+  expect(titleOf('客户', '金额', 'SKU')).toBe('合计')
+  expect(titleOf('客户', '金额', 'SKU 编号', '2026', '%')).toBe('合计')
+  expect(titleOf('顧客', '金額', 'きんがく')).toBe('合計')
+  expect(titleOf('Sales of 王 Ltd')).toBe('Total')
+})
+
 test('digits that no format shows do not widen a column', async () => {
   const plan = planned([{ name: 'n', type: 'money' }])
   const segments = [bench.spool([[new Digits('142.05030000000002')]])]
