@@ -22,6 +22,24 @@ export function secretsOf({ source_headers, source, notify }: Json): Map<string,
   return found
 }
 
+/** Addresses by the place where they are. */
+export function placesOf({ source_url, callback, source, sheets }: Json): [string, string][] {
+  const { url, auth } = isObject(source) ? source : {}
+  const { token_url } = isObject(auth) ? auth : {}
+  const pages = (Array.isArray(sheets) ? sheets : []).map((sheet: unknown, index): [string, unknown] => [
+    `sheets[${index}].source_url`,
+    isObject(sheet) ? sheet.source_url : undefined,
+  ])
+  const all: [string, unknown][] = [
+    ['source_url', source_url],
+    ['callback', callback],
+    ['source.url', url],
+    ['source.auth.token_url', token_url],
+    ...pages,
+  ]
+  return all.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+}
+
 /** A request as it is shown: secrets are left out, and named in `sealed`. */
 export function hideSecrets(request: Json): { shown: Json; sealed: string[] } {
   const { source_headers: _, source, notify, sheets, ...shown } = request
@@ -35,7 +53,8 @@ export function hideSecrets(request: Json): { shown: Json; sealed: string[] } {
     const chats = chatsOf(notify).map(({ kind }) => ({ kind }))
     shown.notify = Array.isArray(chat) ? { ...others, chat: chats } : others
   }
-  return { shown, sealed: [...secretsOf(request).keys()] }
+  const passwords = placesOf(request).filter(([, url]) => maskUrl(url) !== url)
+  return { shown, sealed: [...secretsOf(request).keys(), ...passwords.map(([place]) => place)] }
 }
 
 function withoutSecrets({ headers: _, auth, url, ...source }: Json): Json {
@@ -43,7 +62,11 @@ function withoutSecrets({ headers: _, auth, url, ...source }: Json): Json {
   if (!isObject(auth)) return shown
   return {
     ...shown,
-    auth: Object.fromEntries(authMembers({ auth }).filter(([name]) => !isSecret(name))),
+    auth: Object.fromEntries(
+      authMembers({ auth })
+        .filter(([name]) => !isSecret(name))
+        .map(([name, value]) => [name, name === 'token_url' ? maskUrl(String(value)) : value]),
+    ),
   }
 }
 

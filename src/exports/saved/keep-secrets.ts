@@ -1,5 +1,5 @@
 import { maskUrl } from '../../tenancy/index.ts'
-import { isObject, type Json, secretsOf } from './hide-secrets.ts'
+import { isObject, type Json, placesOf, secretsOf } from './hide-secrets.ts'
 import { invalid } from './parameters.ts'
 
 /** In place of a secret: the one of that name in the earlier request. */
@@ -70,24 +70,6 @@ export function withoutPlaceholders<B extends object>(body: B): B {
 
 const ENTER = 'name that request in sealed_from, or enter the secret itself'
 
-/** Addresses by the place where they are. */
-function placesOf({ source_url, callback, source, sheets }: Json): [string, string][] {
-  const { url, auth } = isObject(source) ? source : {}
-  const { token_url } = isObject(auth) ? auth : {}
-  const pages = (Array.isArray(sheets) ? sheets : []).map((sheet: unknown, index): [string, unknown] => [
-    `sheets[${index}].source_url`,
-    isObject(sheet) ? sheet.source_url : undefined,
-  ])
-  const all: [string, unknown][] = [
-    ['source_url', source_url],
-    ['callback', callback],
-    ['source.url', url],
-    ['source.auth.token_url', token_url],
-    ...pages,
-  ]
-  return all.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
-}
-
 /** Or the name, where there is no password. */
 function passwordOf(url: string): string {
   const { username = '', password = '' } = URL.parse(url) ?? {}
@@ -136,7 +118,16 @@ function unmasked(body: Json, before: Json): Json {
     ...body,
     ...(source_url !== undefined && { source_url: open(source_url) }),
     ...(callback !== undefined && { callback: open(callback) }),
-    ...(isObject(source) && source.url !== undefined && { source: { ...source, url: open(source.url) } }),
+    ...(isObject(source) && {
+      source: {
+        ...source,
+        ...(source.url !== undefined && { url: open(source.url) }),
+        ...(isObject(source.auth) &&
+          source.auth.token_url !== undefined && {
+            auth: { ...source.auth, token_url: open(source.auth.token_url) },
+          }),
+      },
+    }),
     ...(Array.isArray(sheets) && {
       sheets: sheets.map((sheet: Json) => ({ ...sheet, source_url: open(sheet.source_url) })),
     }),

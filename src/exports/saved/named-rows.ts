@@ -15,6 +15,22 @@ export async function namedPage<T extends { name: string }>(
   return { items, next_cursor: rows.length > limit && last ? writeIdCursor(last.name) : null }
 }
 
+const BLANK = /^[\s\p{Default_Ignorable_Code_Point}]*$/u
+const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]/u
+
+/** A name is shown in lists, logs and mails: it must be there to see, in one line. Older ones can still be read and deleted. */
+export function requireShown(name: string): void {
+  const wrong = BLANK.test(name)
+    ? 'must not be blank'
+    : BREAKS.test(name)
+      ? 'must not have line breaks or control characters'
+      : undefined
+  if (wrong !== undefined)
+    throw new AppError(ERRORS.REQUEST_INVALID, `path/name ${wrong}`, {
+      details: { errors: [{ path: 'path/name', message: wrong }] },
+    })
+}
+
 /** `names` are those that the project has; no more of them are read than there may be. */
 export async function requireRoom(names: {
   limit(most: number): { execute(): Promise<unknown[]> }

@@ -9,7 +9,7 @@ import type { ExportBody } from '../request/index.ts'
 import { type EarlierRequests, noSavedExport as notFound, type Written } from './earlier-requests.ts'
 import { fillRequest } from './fill-request.ts'
 import { hideSecrets } from './hide-secrets.ts'
-import { namedPage, requireRoom } from './named-rows.ts'
+import { namedPage, requireRoom, requireShown } from './named-rows.ts'
 import { checkParameters, Parameters, valuesAt, wordsAt } from './parameters.ts'
 import { isoOrNull, RUN_COLUMNS, type RunRow, type RunView, SavedRun, toRunView } from './run-view.ts'
 import { changed, etagOf, requireVersion, type VersionWish } from './saved-version.ts'
@@ -87,6 +87,7 @@ export class SavedExports {
     }: { projectId: string; name: string; dryRun?: boolean; version?: VersionWish },
     { schedule, parameters = {}, project_id: _, ...given }: SavedBody,
   ): Promise<{ outcome: Outcome; etag: string | null }> {
+    requireShown(name)
     const request = await this.#deps.earlier.complete(tx, projectId, given)
     const at = await tx.now()
     if (schedule) checkSchedule(schedule, at)

@@ -4,7 +4,7 @@ import { AppError, ERRORS } from '../../kernel/index.ts'
 import { type Ledger, now, type Tx } from '../../ledger/index.ts'
 import { Template } from '../request/index.ts'
 import { parseTemplate } from '../template/index.ts'
-import { namedPage, requireRoom } from './named-rows.ts'
+import { namedPage, requireRoom, requireShown } from './named-rows.ts'
 
 const Summary = {
   name: Type.String(),
@@ -42,6 +42,7 @@ export class TemplateStore {
     { projectId, name, dryRun = false }: { projectId: string; name: string; dryRun?: boolean },
     template: unknown,
   ): Promise<{ outcome: Outcome }> {
+    requireShown(name)
     if (template === null || typeof template !== 'object')
       throw new AppError(ERRORS.TEMPLATE_INVALID, 'template must be a list or an object')
     if (nameInUse(template) !== undefined)

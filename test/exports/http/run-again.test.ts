@@ -262,3 +262,42 @@ test('with the admin token saved exports and templates are those of the project 
     await problemOf(ask('GET', '/api/templates?project_id=nobody', undefined, ADMIN_TOKEN)),
   ).toMatchObject({ status: 404, code: 'PROJECT_NOT_FOUND' })
 })
+
+test('sealed names the addresses that have a password, which is not shown', async () => {
+  const { hideSecrets } = await import('../../../src/exports/saved/hide-secrets.ts')
+  const { keepSecrets } = await import('../../../src/exports/saved/keep-secrets.ts')
+  const auth = { kind: 'oauth2', token_url: 'https://u:pw@login.example/t', client_id: 'c' }
+  const request = {
+    source_url: 'http://u:pw@shop.example/rows',
+    callback: 'https://hook.example/x',
+    sheets: [{ source_url: 'http://shop.example/a' }, { source_url: 'http://u:pw@shop.example/b' }],
+    source: { kind: 'http', url: 'https://u:pw@shop.example/c', auth },
+  }
+  const { shown, sealed } = hideSecrets(request)
+  expect(sealed).toEqual(['source_url', 'source.url', 'source.auth.token_url', 'sheets[1].source_url'])
+  expect(JSON.stringify(shown)).not.toContain('pw')
+  expect(keepSecrets(shown, request)).toEqual(request)
+})
+
+test('a name that nobody can see, or of several lines, is refused; an older one can be read and deleted', async () => {
+  const { wharf, business, ask } = await setup()
+  const body = { source_url: business.source({ total: 1 }).url }
+  for (const name of [' ', '\u3000\u200b', 'a\nb', 'a\u0000', '\u2028b', 'a\u001b[1m', '\u0085'])
+    for (const [kind, content] of [
+      ['saved-exports', body],
+      ['templates', { template: { id: 'Id' } }],
+    ] as const) {
+      const refused = await problemOf(ask('PUT', `/api/${kind}/${encodeURIComponent(name)}`, content))
+      expect(refused, JSON.stringify(name)).toMatchObject({ status: 400, code: 'REQUEST_INVALID' })
+    }
+  for (const name of ['月报', ' a b ']) {
+    expect((await ask('PUT', `/api/saved-exports/${encodeURIComponent(name)}`, body)).status).toBe(200)
+  }
+  await wharf.ledger.db
+    .updateTable('saved_exports')
+    .set({ name: 'a\nb' })
+    .where('name', '=', '月报')
+    .execute()
+  expect((await ask('GET', '/api/saved-exports/a%0Ab')).status).toBe(200)
+  expect((await ask('DELETE', '/api/saved-exports/a%0Ab')).status).toBe(204)
+})
