@@ -10,6 +10,7 @@ import { availableBackends, type BackendName, openBackend } from '../support/bac
 import { startRedis } from '../support/redis-server.ts'
 import { fillDisk, smallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
+import { temporaryFolder } from '../support/wharf-process.ts'
 
 const ADMIN = 'admin-token-for-tests'
 
@@ -25,7 +26,8 @@ async function serve(name: BackendName = 'embedded', env: Record<string, string>
       ...init,
       headers: { authorization: `Bearer ${init.key ?? key}`, ...(init.headers as Record<string, string>) },
     })
-  const again = () => start({ ...backend.env, ...env })
+  // Another instance has a data dir of its own, and the same folder for the files.
+  const again = () => start({ ...backend.env, ...env, WHARF_DATA_DIR: temporaryFolder() })
   return { ...wharf, dataDir: backend.env.WHARF_DATA_DIR ?? '', key, ask, again }
 }
 

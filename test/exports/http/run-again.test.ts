@@ -38,7 +38,7 @@ describe.each(availableBackends())('asking again on %s', (name) => {
     }
     const first = await client.run(body)
     const shown = await asked(first.task_id)
-    expect(shown.sealed).toEqual(['source_headers.Authorization', 'source_headers.Accept'])
+    expect(shown.sealed).toEqual(['source_headers.Authorization', 'source_headers.Accept', 'source_url'])
     expect(shown.request).toMatchObject({ type: 'csv', operator_id: 'lin' })
     expect(shown.request.source_url).toMatch(/^http:\/\/anna:\*\*\*@.*month=\d{4}-\d\d$/)
     const second = await client.ended((await again(first.task_id)).task_id)

@@ -129,7 +129,7 @@ describe.each(availableBackends())('saved exports on %s', (name) => {
     const url = source.url.replace('http://', 'http://anna:pass-word-1@')
     await put({ source_url: url, source_headers: { Authorization: 'secret-token-2' } })
     const shown = await view()
-    expect(shown.sealed).toEqual(['source_headers.Authorization'])
+    expect(shown.sealed).toEqual(['source_headers.Authorization', 'source_url'])
     expect(shown.request).toEqual({ source_url: source.url.replace('http://', 'http://anna:***@') })
     const rows = await ledger.db.selectFrom('saved_exports').selectAll().execute()
     for (const secret of ['pass-word-1', 'secret-token-2'])
