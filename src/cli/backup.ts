@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { loadConfig } from '../config.ts'
-import { counted } from '../kernel/index.ts'
+import { counted, sizeInWords } from '../kernel/index.ts'
 import { given } from './options/given.ts'
 import { interruptible } from './terminal/interrupt.ts'
 
@@ -65,7 +65,7 @@ interface Made {
 function sumOf({ tables, files }: Made): string {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const { total_bytes: bytes } = files
-  const size = bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+  const size = sizeInWords(bytes)
   const count = files.count - files.missing
   const how = files.mode === 'copy' ? 'copied' : 'listed'
   return `${counted(rows, 'row')} of ${counted(tables.length, 'table')}, ${counted(count, 'file')} ${how} (${size})`

@@ -78,4 +78,4 @@ export {
   traced,
 } from './trace/span.ts'
 export { tellUnforeseenTo, unforeseen } from './unforeseen.ts'
-export { closest, counted } from './wording.ts'
+export { closest, counted, sizeInWords } from './wording.ts'

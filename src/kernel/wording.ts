@@ -42,3 +42,11 @@ function distanceOf(a: string, b: string): number {
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
+
+/** A size as people read it, in the units that the console and the mails have: `1.5 MiB`. */
+export function sizeInWords(bytes: number): string {
+  const [unit, name] =
+    bytes < 1024 ** 2 ? [1024, 'KiB'] : bytes < 1024 ** 3 ? [1024 ** 2, 'MiB'] : [1024 ** 3, 'GiB']
+  const size = bytes === 0 ? 0 : Math.max(0.1, bytes / unit)
+  return `${size.toFixed(1)} ${name}`
+}

@@ -1,5 +1,5 @@
 import type { TaskNotice } from '../domain/index.ts'
-import { counted } from '../kernel/index.ts'
+import { counted, sizeInWords } from '../kernel/index.ts'
 import { LANGUAGES, type Language } from './notify-wish.ts'
 
 export interface Notice {
@@ -101,7 +101,7 @@ function factsIn(
   const words = WORDS[language]
   const facts: [string, string | null][] = [
     [words.rows, rows === null ? null : rows.toLocaleString('en')],
-    [words.size, bytes === null ? null : sizeOf(bytes)],
+    [words.size, bytes === null ? null : sizeInWords(bytes)],
     [words.reason, error],
     ...warnings
       .slice(0, MOST_WARNINGS)
@@ -136,12 +136,6 @@ function untilIn({ linkUntil, linkUses, timezone }: TaskNotice, language: Langua
   const options = { dateStyle: 'long', timeStyle: 'short', timeZone: timezone } as const
   const end = new Intl.DateTimeFormat(LOCALES[language], options).format(linkUntil ?? 0)
   return `${end} (${timezone})${linkUses === null ? '' : WORDS[language].uses(linkUses)}`
-}
-
-function sizeOf(bytes: number): string {
-  const [unit, name] =
-    bytes < 1024 ** 2 ? [1024, 'KiB'] : bytes < 1024 ** 3 ? [1024 ** 2, 'MiB'] : [1024 ** 3, 'GiB']
-  return `${Math.max(0.1, bytes / unit).toFixed(1)} ${name}`
 }
 
 /** Names and reasons come from others: no line breaks, and no more of them than fits. */

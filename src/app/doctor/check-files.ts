@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
-import { messageOf, systemClock } from '../../kernel/index.ts'
+import { messageOf, sizeInWords, systemClock } from '../../kernel/index.ts'
 import type { LivingInstance } from '../../ledger/index.ts'
 import { openStore, remoteStore } from '../ground/store.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -108,7 +108,7 @@ export async function checkDisks({ WHARF_DATA_DIR, filesDir }: Config): Promise<
     if (!existsSync(folder)) continue
     const { bavail, blocks, bsize } = await statfs(folder)
     const [free, size] = [bavail * bsize, blocks * bsize]
-    const text = `${inWords(free)} of ${inWords(size)} are free for ${folder}`
+    const text = `${sizeInWords(free)} of ${sizeInWords(size)} are free for ${folder}`
     const values = { free_bytes: free, size_bytes: size, folder }
     if (free < LITTLE_ROOM)
       findings.push(fail('disk', `${text}: nothing new is accepted`, 'disk_full', values))
@@ -117,8 +117,4 @@ export async function checkDisks({ WHARF_DATA_DIR, filesDir }: Config): Promise<
     else findings.push(ok('disk', text, 'disk', values))
   }
   return findings
-}
-
-function inWords(bytes: number): string {
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 }

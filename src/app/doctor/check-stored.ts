@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
-import { counted, ERRORS, isAppError, messageOf, systemClock } from '../../kernel/index.ts'
+import { counted, ERRORS, isAppError, messageOf, sizeInWords, systemClock } from '../../kernel/index.ts'
 import { type Ask, askPostgres, askSqlite } from '../../ledger/index.ts'
 import type { ArtifactStore } from '../../storage/index.ts'
 import { noWharfIn } from '../ground/no-wharf.ts'
@@ -88,7 +88,7 @@ async function readAll(ask: Ask, store: ArtifactStore, signal: AbortSignal): Pro
         else bytes += read
         count += 1
       }
-  const all = `${counted(count, 'file')}, ${(bytes / 1e9).toFixed(1)} GB read`
+  const all = `${counted(count, 'file')}, ${sizeInWords(bytes)} read`
   if (wrong.length === 0) return [ok('store', `${all}: all are as they were stored`)]
   const rest = wrong.length > MOST_NAMED ? [fail('store', `and ${wrong.length - MOST_NAMED} more`)] : []
   const named = wrong.slice(0, MOST_NAMED).map((text) => fail('store', text))

@@ -1,11 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { counted } from '../../src/kernel/index.ts'
+import { counted, sizeInWords } from '../../src/kernel/index.ts'
 
 test('a number comes with the form of its noun', () => {
   expect([0, 1, 2].map((count) => counted(count, 'row'))).toEqual(['0 rows', '1 row', '2 rows'])
   expect(counted(1, 'row is', 'rows are')).toBe('1 row is')
+})
+
+test('a size has the unit that suits it', () => {
+  const sizes = [0, 1, 1_536, 1024 ** 2, 1.5 * 1024 ** 3]
+  expect(sizes.map(sizeInWords)).toEqual(['0.0 KiB', '0.1 KiB', '1.5 KiB', '1.0 MiB', '1.5 GiB'])
 })
 
 const NOUNS =
@@ -16,12 +21,15 @@ const BARE = new RegExp(
   'g',
 )
 
-test('no text of the sources says `1 rows`', () => {
+test.each([
+  ['`1 rows`', BARE],
+  ['a size in other units than the console has', /\} [kMG]B\b/g],
+])('no text of the sources says %s', (_, pattern) => {
   const root = join(import.meta.dirname, '../../src')
   const found = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .flatMap((name) =>
-      (readFileSync(join(root, name), 'utf8').match(BARE) ?? []).map((text) => `${name}: ${text}`),
+      (readFileSync(join(root, name), 'utf8').match(pattern) ?? []).map((text) => `${name}: ${text}`),
     )
   expect(found).toEqual([])
 })
