@@ -129,6 +129,27 @@ describeConsole(
       await page.getByRole('cell', { name: 'Mine' }).waitFor()
     })
 
+    test('a template that the source overrules is said to be so once, and can be used instead', async () => {
+      const url = await startSource(
+        pagesOf(3, (n) => ({ a: n }), { template: [{ name: 'a', title: 'Theirs' }] }),
+      )
+      const template = [{ name: 'a', title: 'Mine' }]
+      const task = await bench.wharf.startExport({
+        source_url: `${url}/rows`,
+        template,
+        template_from: 'source',
+      })
+      const page = await bench.visit({ key: bench.wharf.demoKey, path: `/exports/${task}` })
+      await page.getByRole('button', { name: 'Edit and run' }).click()
+      await page.getByRole('button', { name: 'Preview' }).click()
+      await page.getByRole('cell', { name: 'Theirs' }).waitFor()
+      expect(await page.getByText(/^The source (brings|sent)/).allTextContents()).toEqual([
+        'The source brings its own template, so yours is not used.',
+      ])
+      await page.getByRole('button', { name: 'Use mine' }).click()
+      await page.getByRole('cell', { name: 'Mine' }).waitFor()
+    })
+
     test('who asked for an export is told of its end, by the browser when nobody looks', async () => {
       const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports/new?sample' })
       await page.evaluate(`{

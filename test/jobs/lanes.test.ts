@@ -252,7 +252,8 @@ describe.each(availableBackends())('lanes on %s', (name) => {
     await until('all have ended', async () => (await count(a.ledger)).succeeded === 8)
     const order = runs.slice(5).map(({ context }) => context.job.id)
     expect(new Set(order.slice(0, 2))).toEqual(new Set([other, late]))
-    expect(order.at(-1)).toBe(after)
+    // Two run at a time, and of two that were let in one after the other either may begin first.
+    expect(order.slice(-2)).toContain(after)
   })
 
   test('a job that waits for a part of the installation keeps its turn', async () => {

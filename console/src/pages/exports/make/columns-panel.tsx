@@ -24,7 +24,10 @@ export function ColumnsPanel({ maker }: { maker: Maker }) {
   const [view, setView] = useState<'form' | 'json'>('form')
   const [table, setTable] = useState(0)
   const tables = maker.preview?.tables ?? []
-  const warnings = maker.preview ? warningsOf(maker.preview) : []
+  // A template that is not used has an alert of its own, with the way out.
+  const warnings = (maker.preview ? warningsOf(maker.preview) : []).filter(
+    ({ code }) => code !== 'TEMPLATE_OVERRULED',
+  )
   const chosen = typeof maker.target === 'number' ? maker.target : table
   const shown = tables[chosen] ?? tables[0]
   const sheet = useRef<HTMLDivElement>(null)
