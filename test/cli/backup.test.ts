@@ -141,7 +141,7 @@ describe.each(availableBackends())('a backup on %s', (name) => {
     await Promise.all([load(), load()])
     const made = await backup
     expect(made).toMatchObject({ code: 0 })
-    expect(made.out).toMatch(/^backed up to .*: \d+ rows of \d+ tables, \d+ files copied \(\S+ [kM]B\)\n/)
+    expect(made.out).toMatch(/^backed up to .*: \d+ rows of \d+ tables, \d+ files copied \(\S+ [KM]iB\)\n/)
     for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       const { mode } = statSync(join(folder, path))
       expect([path, mode & 0o077]).toEqual([path, 0])
