@@ -101,7 +101,7 @@ async function drawWorkbook(key: string): Promise<void> {
   if (!soffice || !pdftoppm) throw new Error('needs LibreOffice and pdftoppm')
   execFileSync(soffice, [profile, '--headless', '--convert-to', 'pdf', '--outdir', folder, workbook])
   // The upper part of the page, without what is printed at its edges.
-  const area = ['-r', '150', '-x', '60', '-y', '100', '-W', '1640', '-H', '640']
+  const area = ['-r', '150', '-x', '60', '-y', '100', '-W', '1640', '-H', '662']
   execFileSync(pdftoppm, ['-png', '-singlefile', ...area, join(folder, 'workbook.pdf'), `${IMAGES}workbook`])
   rmSync(folder, { recursive: true, force: true })
 }

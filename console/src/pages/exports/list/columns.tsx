@@ -45,7 +45,7 @@ export function useColumns(
     }
     const optional: Record<Choice, Omit<WindowColumn<ExportTask>, 'key' | 'title'>> = {
       project: { width: 96, phone: 'hidden', draw: (task) => projectName(task.project_id) },
-      type: { width: 84, phone: 'hidden', draw: (task) => t(`exports.type.${task.type}`) },
+      type: { width: 100, phone: 'hidden', draw: (task) => t(`exports.type.${task.type}`) },
       result: { phone: 'line', draw: (task) => <RowResult task={task} /> },
       size: {
         width: 88,
