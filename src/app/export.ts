@@ -13,12 +13,11 @@ import {
   openSqlRows,
   type Produced,
   type ProduceOptions,
-  parseKeepingOrder,
   produce,
   readRequest,
   ThreadPool,
 } from '../exports/index.ts'
-import { AppError, createLog, ERRORS, SecretMask, systemClock } from '../kernel/index.ts'
+import { AppError, createLog, ERRORS, parseKeepingOrder, SecretMask, systemClock } from '../kernel/index.ts'
 import { AddressGuard, HttpClient, NOTHING_PRIVATE, parseAllowHosts, signPull } from '../net/index.ts'
 import { VERSION } from '../version.ts'
 

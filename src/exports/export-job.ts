@@ -19,11 +19,10 @@ import {
   type SpoolFolders,
   type Stage,
 } from './pipeline/index.ts'
-import { keepReport, reportOf } from './report/index.ts'
+import { type KeptWarning, keepReport, reportOf } from './report/index.ts'
 import { type ExportRequest, orShortage } from './request/index.ts'
 import type { SqlConnections, Trouble } from './sources/index.ts'
 import type { MaskRules } from './template/index.ts'
-import type { KeptWarning } from './warnings/index.ts'
 
 export const EXPORT_KIND = 'export'
 export const EXPORT_LANE = 'exports'

@@ -3,8 +3,9 @@ import { type Static, Type } from 'typebox'
 import { Failure, type JobState, nullable, Time, WaitingFor, waitingFor } from '../jobs/index.ts'
 import type { Schema } from '../ledger/index.ts'
 import { type ExportProgress, type ExportResult, fileOf, troubleOf } from './export-job.ts'
+import { WarningDetail, warningDetails } from './report/index.ts'
 import { EXPORT_TYPES, type ExportType, UsedTemplate } from './request/index.ts'
-import { WarningDetail, warn, warningDetails } from './warnings/index.ts'
+import { warn } from './warnings/index.ts'
 
 export const ExportState = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'cancelled'], {
   title: 'ExportState',

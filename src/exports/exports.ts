@@ -27,11 +27,10 @@ import {
 } from './immediate-exports.ts'
 import { KeptRowsStore, sealTable } from './pipeline/index.ts'
 import { type RenderWish, renderRequest } from './render-request.ts'
-import type { ExportReport, ManifestSigner } from './report/index.ts'
+import { type ExportReport, type ManifestSigner, warningWords } from './report/index.ts'
 import type { ExportBody, ExportRequest } from './request/index.ts'
 import { RequestReader, type RequestReaderDeps } from './request-reader.ts'
 import { type AskedFor, useTemplates, type Written } from './saved/index.ts'
-import { warningWords } from './warnings/index.ts'
 
 export interface ExportsDeps extends ImmediateExportsDeps, Omit<RequestReaderDeps, 'checkNotify'> {
   engine: Engine

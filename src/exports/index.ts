@@ -43,5 +43,5 @@ export {
   parseHttpSource,
   sampleOrders,
 } from './sources/index.ts'
-export { HeaderSchema, parseKeepingOrder, stringifyKeepingOrder, TemplateSchema } from './template/index.ts'
+export { HeaderSchema, TemplateSchema } from './template/index.ts'
 export { ThreadPool } from './threads/index.ts'

@@ -8,7 +8,6 @@ export {
   withDeadline,
   within,
 } from './abort.ts'
-export { isAddressable, SHOWN_NAME } from './addressable.ts'
 export { awaitedLater, background, bestEffort } from './background.ts'
 export { type Clock, readIsoTime, systemClock } from './clock.ts'
 export { CommandLine } from './command/command-line.ts'
@@ -66,7 +65,10 @@ export { outageOf, toDiskError } from './outage.ts'
 export { askOutside, askReadiness, parseJson, textOfAnswer } from './readiness.ts'
 export { type Backoff, backoffDelay, DEFAULT_BACKOFF, isRetryableAppError, withRetry } from './retry.ts'
 export { SCOPES, type Scope } from './scopes.ts'
-export { excerpt, SecretMask } from './secret-mask.ts'
+export { isAddressable, SHOWN_NAME } from './text/addressable.ts'
+export { markIntegerKeys, parseKeepingOrder, plainKey, stringifyKeepingOrder } from './text/key-order.ts'
+export { excerpt, SecretMask } from './text/secret-mask.ts'
+export { closest, counted, sizeInWords } from './text/wording.ts'
 export {
   type Attributes,
   currentTraceparent,
@@ -78,4 +80,3 @@ export {
   traced,
 } from './trace/span.ts'
 export { tellUnforeseenTo, unforeseen } from './unforeseen.ts'
-export { closest, counted, sizeInWords } from './wording.ts'

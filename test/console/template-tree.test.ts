@@ -22,7 +22,8 @@ import {
   type TreeNode,
   writeTemplate,
 } from '../../console/src/pages/exports/builder/template-tree.ts'
-import { parseKeepingOrder, parseTemplate } from '../../src/exports/template/index.ts'
+import { parseTemplate } from '../../src/exports/template/index.ts'
+import { parseKeepingOrder } from '../../src/kernel/index.ts'
 
 function treeOf(text: string): TemplateTree {
   const reading = readTemplate(text)

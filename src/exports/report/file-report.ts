@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { nullable, Time } from '../../jobs/index.ts'
 import { type Watermark, watermarkText } from '../request/index.ts'
-import { type Warning, WarningDetail } from '../warnings/index.ts'
+import type { Warning } from '../warnings/index.ts'
 import type { TableFacts } from './table-facts.ts'
+import { WarningDetail } from './warning-detail.ts'
 
 const Part = {
   name: Type.String(),

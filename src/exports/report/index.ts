@@ -11,3 +11,4 @@ export {
 export { openSigner } from './open-signer.ts'
 export type { ColumnFacts, TableFacts } from './table-facts.ts'
 export { verifyFiles } from './verify-files.ts'
+export { type KeptWarning, WarningDetail, warningDetails, warningWords } from './warning-detail.ts'

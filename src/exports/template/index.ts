@@ -8,7 +8,6 @@ export {
   type TemplateFrom,
   templateOverruled,
 } from './header/index.ts'
-export { markIntegerKeys, parseKeepingOrder, stringifyKeepingOrder } from './key-order.ts'
 export { type MaskRules, maskingOf, projectMaskKey } from './masking.ts'
 export { rowDepth, rowLeaves } from './nodes/row-node.ts'
 export { planSheet } from './plan-sheet.ts'

@@ -1,5 +1,5 @@
+import { plainKey } from '../../kernel/index.ts'
 import { templateError } from '../condition/index.ts'
-import { plainKey } from './key-order.ts'
 
 /** How the loose JSON of many senders is looked at. Its keys may carry the mark of `parseKeepingOrder`. */
 export type JsonObject = Readonly<Record<string, unknown>>

@@ -54,11 +54,14 @@ export class ThreadPool {
     this.size = threads
   }
 
-  /** Starts the threads ahead of the first task, and lets them load what it needs. */
-  warmUp(taskFunction: Pick<TaskFunction<unknown, unknown>, 'module' | 'name'>): void {
+  /** Starts the threads, or so many, ahead of the first task, and lets them load what it needs. */
+  warmUp(
+    taskFunction: Pick<TaskFunction<unknown, unknown>, 'module' | 'name'>,
+    { threads = this.size } = {},
+  ): void {
     const ignore = () => undefined
-    while (!this.#closed && this.#forTasks().length < this.size) this.#start()
-    for (const { thread } of this.#forTasks())
+    while (!this.#closed && this.#forTasks().length < threads) this.#start()
+    for (const { thread } of this.#forTasks().slice(0, threads))
       thread.give({ taskFunction, transfer: [], resolve: ignore, reject: ignore })
   }
 

@@ -1,10 +1,2 @@
-export {
-  type KeptWarning,
-  ofTable,
-  type Warning,
-  WarningDetail,
-  warn,
-  warningDetails,
-  warningWords,
-} from './warning.ts'
-export { WARNINGS, type WarningCode, type WarningValues } from './warning-kinds.ts'
+export { ofTable, type Warning, warn, warningSentence } from './warning.ts'
+export { WARNINGS, type WarningCode, type WarningValue, type WarningValues } from './warning-kinds.ts'

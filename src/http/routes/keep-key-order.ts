@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { parseKeepingOrder } from '../../exports/index.ts'
-import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
+import { AppError, ERRORS, messageOf, parseKeepingOrder } from '../../kernel/index.ts'
 
 /** The order of keys carries meaning in templates and headers; `JSON.parse` would sort the ones that look like numbers. */
 export function keepKeyOrder(app: FastifyInstance): void {

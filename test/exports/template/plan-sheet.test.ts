@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseKeepingOrder } from '../../../src/exports/index.ts'
 import type { FixedArea, FixedCell, SheetPlan } from '../../../src/exports/sheet/index.ts'
 import { parseTemplate, planSheet, templateFromKeys } from '../../../src/exports/template/index.ts'
 import type { SheetRequest } from '../../../src/exports/template/plan-sheet.ts'
 import { fitHeights } from '../../../src/exports/xlsx/parts/index.ts'
-import { ERRORS, isAppError } from '../../../src/kernel/index.ts'
+import { ERRORS, isAppError, parseKeepingOrder } from '../../../src/kernel/index.ts'
 
 function plan(template: unknown, rest: Partial<SheetRequest> = {}): SheetPlan {
   return planSheet({ name: 'Sheet1', template: parseTemplate(template)!, theme: 'plain', ...rest })

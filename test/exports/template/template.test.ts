@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { parseKeepingOrder } from '../../../src/exports/index.ts'
 import {
   csvHeader,
   csvRowLabels,
@@ -7,7 +6,7 @@ import {
   type Template,
   templateFromKeys,
 } from '../../../src/exports/template/index.ts'
-import { ERRORS, isAppError } from '../../../src/kernel/index.ts'
+import { ERRORS, isAppError, parseKeepingOrder } from '../../../src/kernel/index.ts'
 
 function parse(input: unknown, keys?: string[]): Template {
   const template = parseTemplate(input, keys ? { keys } : {})

@@ -3,14 +3,13 @@ import { createInstance, type i18n } from 'i18next'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { warningsOf } from '../../../console/src/api/export-texts.ts'
 import { warningText } from '../../../console/src/pages/exports/warning-text.ts'
+import { warningDetails, warningWords } from '../../../src/exports/report/index.ts'
 import {
   ofTable,
   WARNINGS,
   type Warning,
   type WarningCode,
   warn,
-  warningDetails,
-  warningWords,
 } from '../../../src/exports/warnings/index.ts'
 import { SAMPLES } from './warning-samples.ts'
 

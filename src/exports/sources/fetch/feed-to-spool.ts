@@ -124,6 +124,7 @@ async function readInto(
       const ahead = awaitedLater(pages.next())
       await writer.write(next.value)
       next = await ahead
+      if (threads && !next.done && writer.pages === 1) ThreadedSpooler.warmUp(threads)
     }
     const written = await writer.end()
     const checks = { ...writer.checks, ...(await checkKeys(folder, written, { threads, options })) }

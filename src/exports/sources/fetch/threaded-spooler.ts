@@ -19,6 +19,11 @@ export class ThreadedSpooler implements PageSink {
   /** A thread does its tasks in order; whatever hinders the opening shows with the first page. */
   readonly #opened: Promise<void>
 
+  /** A thread takes its time to start: one that will be needed soon is started before. */
+  static warmUp(threads: ThreadPool): void {
+    threads.warmUp(OPEN, { threads: 1 })
+  }
+
   constructor({ threads }: { threads: ThreadPool }, options: RangeSpoolerOptions, start: RangeState) {
     this.#thread = threads.pin()
     this.#opened = awaitedLater(

@@ -1,5 +1,5 @@
 import { isSafeNumber, parse } from 'lossless-json'
-import { markIntegerKeys } from '../../template/index.ts'
+import { markIntegerKeys } from '../../../kernel/index.ts'
 import {
   eachElement,
   eachMember,

@@ -1,4 +1,4 @@
-import type { Log } from './log.ts'
+import type { Log } from '../log.ts'
 
 const MASK = '***'
 /** A shorter value is no secret, and words of an error would be masked for it. */
