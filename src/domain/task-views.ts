@@ -20,7 +20,8 @@ export interface TaskNotice {
   timezone: string
   /** What its readers should know of the file, in the languages of notices. */
   warnings: Readonly<Record<'en' | 'zh', string>>[]
-  error: string | null
+  /** Why there is no file, in the languages of notices. */
+  error: Readonly<Record<'en' | 'zh', string>> | null
   taskId: string
 }
 

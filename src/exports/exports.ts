@@ -20,6 +20,7 @@ import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from 
 import { type ExportFilter, ExportList, type ListOptions, type Total } from './export-list.ts'
 import { ExportQueries } from './export-queries.ts'
 import { type ExportRow, type ExportView, statusOf, toExportView } from './export-view.ts'
+import { failureWords } from './failure-words.ts'
 import {
   ImmediateExports,
   type ImmediateExportsDeps,
@@ -330,7 +331,7 @@ export class Exports {
       linkUses: link === null ? null : uses,
       timezone: request.timezone,
       warnings: view.warning_details.map(warningWords),
-      error: view.error && `${view.error.message} (${view.error.code})`,
+      error: view.error && failureWords(view.error),
       taskId,
     }
   }

@@ -15,6 +15,7 @@ export { FileScanner } from './command/file-scanner.ts'
 export { runProcess } from './command/run-process.ts'
 export { startNode } from './command/start-node.ts'
 export { type Duty, DutyLoop } from './duty.ts'
+export { ERROR_WORDS_ZH } from './error-words.ts'
 export {
   AppError,
   type AppErrorOptions,

@@ -70,17 +70,18 @@ export function noticeOf(task: TaskNotice, language?: Language): Notice {
   const shown = {
     ...task,
     name: nameOf(task),
-    warnings: task.warnings.map(({ en, zh }) => ({
-      en: cut(en, LONGEST_REASON),
-      zh: cut(zh, LONGEST_REASON),
-    })),
-    error: task.error && cut(task.error, LONGEST_REASON),
+    warnings: task.warnings.map(short),
+    error: task.error && short(task.error),
   }
   return {
     subject: `Wharf: ${shown.name} ${spoken.map((one) => headline(shown, one)).join(' / ')}`,
     text: spoken.map((one) => textIn(shown, one)).join('\n\n'),
     html: `<!doctype html><html><body style="font-family: sans-serif">${spoken.map((one) => htmlIn(shown, one)).join('<hr>')}</body></html>`,
   }
+}
+
+function short({ en, zh }: Readonly<Record<Language, string>>): Record<Language, string> {
+  return { en: cut(en, LONGEST_REASON), zh: cut(zh, LONGEST_REASON) }
 }
 
 function nameOf({ name, title }: TaskNotice): string {
@@ -102,7 +103,7 @@ function factsIn(
   const facts: [string, string | null][] = [
     [words.rows, rows === null ? null : rows.toLocaleString('en')],
     [words.size, bytes === null ? null : sizeInWords(bytes)],
-    [words.reason, error],
+    [words.reason, error?.[language] ?? null],
     ...warnings
       .slice(0, MOST_WARNINGS)
       .map((warning): [string, string] => [words.warning, warning[language]]),

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { readConsole } from '../../scripts/console-imports.ts'
 import { FINDING_KINDS } from '../../src/app/doctor/finding.ts'
 import { AUDIT_ACTIONS, AUDIT_FIELDS } from '../../src/http/auth/audit-trail.ts'
+import errorsEn from '../../src/kernel/error-words/en.json' with { type: 'json' }
+import errorsZh from '../../src/kernel/error-words/zh.json' with { type: 'json' }
 import { ERRORS } from '../../src/kernel/index.ts'
 
 type Words = { [name: string]: string | Words }
@@ -23,9 +25,11 @@ const NOT_SAID: [RegExp, string][] = [
 ]
 
 const FOLDER = new URL('../../console/src/i18n/', import.meta.url)
-const files = readdirSync(new URL('en/', FOLDER)).filter((name) => name.endsWith('.json'))
+const ERROR_WORDS = { en: errorsEn, zh: errorsZh }
+const files = [...readdirSync(new URL('en/', FOLDER)).filter((name) => name.endsWith('.json')), 'errors.json']
 
 function read(language: 'en' | 'zh', file: string): Words {
+  if (file === 'errors.json') return ERROR_WORDS[language]
   return JSON.parse(readFileSync(new URL(`${language}/${file}`, FOLDER), 'utf8')) as Words
 }
 

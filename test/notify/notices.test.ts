@@ -116,7 +116,7 @@ test('a failed export tells so with its reason, in the language that was asked f
   await client.ended(task_id)
   const { text, subject } = partsOf(await mail.mailTo('anna@example.com'))
   expect(subject).toContain('生成失败')
-  expect(text).toMatch(/原因: .*SOURCE_/)
+  expect(text).toMatch(/原因: 数据源返回了错误。.* 400.*\(SOURCE_STATUS\)/)
   expect(text).not.toMatch(/could not be made|ticket=/)
 })
 

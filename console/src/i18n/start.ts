@@ -1,6 +1,6 @@
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
-import type errors from './en/errors.json'
+import type errors from '../../../src/kernel/error-words/en.json'
 import type en from './en/index.ts'
 import type make from './en/make.json'
 import type mistakes from './en/mistakes.json'
@@ -42,8 +42,8 @@ const BUNDLES = {
 
 /** Sentences for all codes of the server. Nothing is shown with them at first, so they come after the first view. */
 const ERRORS = {
-  en: () => import('./en/errors.json'),
-  zh: () => import('./zh/errors.json'),
+  en: () => import('../../../src/kernel/error-words/en.json'),
+  zh: () => import('../../../src/kernel/error-words/zh.json'),
 } satisfies Record<Language, () => Promise<{ default: object }>>
 
 /** Sentences for all warnings about a file. */
