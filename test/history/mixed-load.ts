@@ -363,11 +363,11 @@ export class MixedLoad {
     await put('the first version')
     const { signature } = await put('what is delivered')
     for (const filter of ['', 'prefix=release/app']) await this.#pages(`/api/repository?limit=20&${filter}`)
-    const transfer = (directory: string) =>
+    const transfer = (directory: string, target_agent_id = 'agent-1') =>
       this.#json('POST', '/api/transfers', {
         body: {
           ...{ biz_id: 5, app_id: 6, file_path: '/release', file_name: 'app.bin', file_signature: signature },
-          ...{ target_agent_id: 'agent-1', target_file_dir: directory },
+          ...{ target_agent_id, target_file_dir: directory },
         },
       })
     const made = [await transfer(join(root, 'in')), await transfer(join(root, 'other'))]
@@ -378,7 +378,8 @@ export class MixedLoad {
       )
       await this.#json('GET', `/api/transfers/${encodeURIComponent(task_id)}`)
     }
-    const dropped = await transfer(join(root, 'dropped'))
+    // One that is not connected: the delivery has not ended before it is dropped.
+    const dropped = await transfer(join(root, 'dropped'), 'agent-2')
     await this.#ask('DELETE', `/api/transfer-jobs/${encodeURIComponent(dropped.job_id)}`)
     await this.#json('POST', `/api/transfer-jobs/${encodeURIComponent(dropped.job_id)}/redeliver`)
     for (const key of [this.#project.key, ADMIN_TOKEN])
