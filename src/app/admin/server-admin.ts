@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { AppError, askOutside, askReadiness, ERRORS, parseJson, textOfAnswer } from '../../kernel/index.ts'
 import { KeyView, NewKeyView, NewProjectView, ProjectView, Rotated } from '../../tenancy/index.ts'
 import type { ProjectAdmin } from './project-admin.ts'

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { AppError, ERRORS } from '../../kernel/index.ts'
 
 interface Shape {
@@ -13,7 +13,7 @@ const KIND = '/properties/kind'
 export function checkShape<T extends TSchema>(schema: T, value: unknown, place: string): Static<T> {
   const checked = Compile(schema)
   if (checked.Check(value)) return value
-  const all = checked.Errors(value)
+  const [, all] = checked.Errors(value)
   const others = all
     .filter(({ keyword, schemaPath }) => keyword === 'const' && schemaPath.endsWith(KIND))
     .map(({ schemaPath }) => schemaPath.slice(0, -KIND.length))

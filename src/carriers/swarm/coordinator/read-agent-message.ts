@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { AGENT_RESULTS, type FromAgent } from '../wire/index.ts'
 
 const closed = { additionalProperties: false }
@@ -101,6 +101,6 @@ export function isAgentMessage(message: unknown): message is FromAgent {
 export function readAgentMessage(data: string): FromAgent {
   const message: unknown = JSON.parse(data)
   if (validator.Check(message)) return message as Static<typeof MESSAGE> satisfies FromAgent
-  const [error] = validator.Errors(message)
+  const [, [error]] = validator.Errors(message)
   throw new Error(`not a message of an agent: ${error?.instancePath ?? ''} ${error?.message ?? ''}`)
 }
