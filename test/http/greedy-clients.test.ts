@@ -117,3 +117,36 @@ test('on a full disk nothing new is accepted; downloads go on, and accepted expo
   expect(await client.ended(waiting.task_id)).toMatchObject({ status: 'succeeded', attempts: 1 })
   await until('requests are taken again', async () => (await client.post(body)).status === 202)
 })
+
+test.for(['a file of the repository', 'a piece of an upload'])(
+  'a connection whose body found no room is closed or answers the next request: %s',
+  async (what, { skip }) => {
+    const folder = smallDisk(24)
+    if (folder === undefined) return skip('no disk of its own can be mounted here')
+    const wharf = await startHttp('embedded', { env: { WHARF_SHARED_DIR: folder } })
+    const { key } = await newProject(wharf)
+    const length = 8 * 1024 * 1024
+    const tus = { 'tus-resumable': '1.0.0', 'upload-length': String(length) }
+    const headers = { ...tus, 'upload-metadata': 'filename YS5tb3Y=' }
+    const made = await wharf.ask('POST', '/api/uploads', { key, headers })
+    const upload = new URL(made.headers.get('location') ?? '', wharf.address).pathname
+    const start = what.startsWith('a file')
+      ? 'PUT /api/repository/big HTTP/1.1'
+      : `PATCH ${upload} HTTP/1.1\nTus-Resumable: 1.0.0\nUpload-Offset: 0\nContent-Type: application/offset+octet-stream`
+    fillDisk(folder, 2 * 1024 * 1024)
+    const { seen, socket } = await open(
+      wharf.address,
+      `${start}\nHost: x\nAuthorization: Bearer ${key}\nContent-Length: ${length}\n\n`,
+    )
+    socket.write(Buffer.alloc(length))
+    await until(
+      'the body is refused',
+      () => seen.text,
+      (text) => /^HTTP\/1.1 507 .*STORAGE_FULL/s.test(text),
+    )
+    socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until('it goes on or says that it ends', () =>
+      /connection: close/i.test(seen.text) ? seen.closed : seen.text.includes('{"status":"ok"}'),
+    )
+  },
+)

@@ -27,6 +27,8 @@ export function watchBody(request: FastifyRequest, reply: FastifyReply, limits: 
   }
   const timer = setInterval(look, file ? limits.paceMs : limits.smallMs).unref()
   raw.once('close', () => clearInterval(timer))
+  // Node drops the rest of a body only if nothing of it was read. A rest that nobody reads would block the connection for ever.
+  reply.raw.once('finish', () => raw.resume())
 }
 
 function cut({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
