@@ -16,7 +16,7 @@ export function findBinary(name: string): string | undefined {
 
 /** Programs that tests use, and the Debian packages that bring them. */
 const PROGRAMS = {
-  chromium: ['chromium'],
+  'chromium-headless-shell': ['chromium-headless-shell'],
   ffmpeg: ['ffmpeg'],
   mariadbd: ['mariadb-server-core'],
   'mariadb-install-db': ['mariadb-server-core'],
