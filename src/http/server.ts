@@ -33,6 +33,7 @@ import {
 } from './auth/index.ts'
 import { sendConsolePage, wantsPage } from './console/index.ts'
 import type { HttpDeps, HttpServerDeps } from './http-deps.ts'
+import { jsonBodies, parserOf } from './json-bodies.ts'
 import {
   type BodyLimits,
   Connections,
@@ -260,6 +261,7 @@ export class HttpServer implements Part {
     this.#app = app as unknown as FastifyInstance
     // Fastify reads it by itself; here it is no form of a body, and 415 says so.
     app.removeContentTypeParser('text/plain')
+    jsonBodies(this.#app, parserOf(this.#app))
     this.#connections.watch(app.server)
     // Node would refuse any expectation but 100-continue without a problem document; it may as well be ignored.
     app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
