@@ -5,7 +5,7 @@ import { basename, extname, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ExportWishes, LocalQuery } from '../app/export.ts'
 import { loadConfig } from '../config.ts'
-import { AppError, counted, ERRORS, messageOf } from '../kernel/index.ts'
+import { AppError, counted, ERRORS, messageOf, utf8 } from '../kernel/index.ts'
 import { given } from './options/given.ts'
 import { httpSourceOf, PRESET_NAMES } from './options/http-source.ts'
 import { addSourceOptions, type SourceOptions, sourceAccess, wholeNumber } from './options/source-options.ts'
@@ -354,7 +354,8 @@ function targetFor(file: string, made: string): string {
 }
 
 async function jsonText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: unknown) => {
+  const read = readFile(file).then(utf8)
+  return read.catch((cause: unknown) => {
     throw new AppError(ERRORS.TEMPLATE_INVALID, `cannot read ${file}: ${messageOf(cause)}`, { cause })
   })
 }

@@ -1,13 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError, ERRORS, messageOf } from '../kernel/index.ts'
+import { AppError, ERRORS, messageOf, utf8 } from '../kernel/index.ts'
 
 type CallbackParser = (
   request: FastifyRequest,
   text: string,
   done: (error: Error | null, parsed?: unknown) => void,
 ) => void
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /** JSON is UTF-8. Bytes that are something else would become other letters, in titles and file names, without a word. */
 export function jsonBodies(app: FastifyInstance, parse: (text: string) => unknown): void {
@@ -18,7 +16,7 @@ export function jsonBodies(app: FastifyInstance, parse: (text: string) => unknow
     async (request: FastifyRequest, body: Buffer) => {
       refuseOtherForms(request)
       try {
-        return parse(textOf(body))
+        return parse(utf8(body))
       } catch (cause) {
         throw new AppError(ERRORS.BODY_NOT_JSON, `the body is not valid JSON: ${messageOf(cause)}`, { cause })
       }
@@ -36,14 +34,6 @@ export function parserOf(app: FastifyInstance): (text: string) => unknown {
       value = parsed
     })
     return value
-  }
-}
-
-function textOf(body: Buffer): string {
-  try {
-    return UTF8.decode(body)
-  } catch {
-    throw new TypeError('it is not UTF-8')
   }
 }
 

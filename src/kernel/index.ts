@@ -69,6 +69,7 @@ export { SCOPES, type Scope } from './scopes.ts'
 export { isAddressable, SHOWN_NAME } from './text/addressable.ts'
 export { markIntegerKeys, parseKeepingOrder, plainKey, stringifyKeepingOrder } from './text/key-order.ts'
 export { excerpt, SecretMask } from './text/secret-mask.ts'
+export { utf8 } from './text/utf8.ts'
 export { closest, counted, sizeInWords } from './text/wording.ts'
 export {
   type Attributes,

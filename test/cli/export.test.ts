@@ -198,15 +198,21 @@ describe('wharf export', () => {
     ['missing/orders.csv', [], /there is no folder .*missing \(OUTPUT_UNUSABLE\)/],
     ['folder.csv', [], /folder\.csv is a folder \(OUTPUT_UNUSABLE\)/],
     ['orders.csv', ['--template', 'missing.json'], /cannot read missing.json.*\(TEMPLATE_INVALID\)/],
+    ['orders.csv', ['--template', 'latin1.json'], /latin1.json: it is not UTF-8 \(TEMPLATE_INVALID\)/],
+    ['orders.csv', ['--source', 'latin1.json'], /latin1.json: it is not UTF-8 \(REQUEST_INVALID\)/],
     ['orders.csv', ['--secret', 'whsec_?'], /the secret is invalid.*\(REQUEST_INVALID\)/],
     ['orders.csv', ['--timezone', 'Mars/Olympus'], /timezone.*Mars\/Olympus.*\(REQUEST_INVALID\)/],
   ])('a mistake gives one line with its code: %s %j', async (file, args, message) => {
     const { folder, ended } = await setup(pagesOf(1, row))
     mkdirSync(join(folder, 'folder.csv'))
-    const { code, err } = await ended(file, ...args)
+    writeFileSync(join(folder, 'latin1.json'), Buffer.from('{"a":"M\u00fcller"}', 'latin1'))
+    const { code, err } = await ended(
+      file,
+      ...args.map((arg) => (arg === 'latin1.json' ? join(folder, arg) : arg)),
+    )
     expect(code).toBe(1)
     expect(err).toMatch(new RegExp(`^wharf: .*${message.source}\\n$`))
-    expect(readdirSync(folder)).toEqual(['folder.csv'])
+    expect(readdirSync(folder)).toEqual(['folder.csv', 'latin1.json'])
   })
 
   test('--help tells of resuming and of the exit codes', async () => {

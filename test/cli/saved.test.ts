@@ -51,9 +51,10 @@ template: {name: Name, "2024": Year}
     ['kind: saved-export\nname: a\nsource_url: !env NOT_THERE_AT_ALL', /no NOT_THERE_AT_ALL/],
     ['kind: saved-export\nname: a', /saved-export a: source_url is missing/],
     ['a: [', /cannot be read/],
+    [Buffer.from('kind: template\nname: M\u00fcller', 'latin1'), /cannot be read: it is not UTF-8/],
   ] as const) {
     writeFileSync(file, bad)
-    await expect(apply(), bad).rejects.toThrow(reason)
+    await expect(apply(), String(bad)).rejects.toThrow(reason)
   }
   writeFileSync(file, first)
   await expect(apply({ key: 'wrong' })).rejects.toThrow(/does not know this key/)

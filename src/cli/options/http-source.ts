@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { HttpSource } from '../../app/export.ts'
-import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
+import { AppError, ERRORS, messageOf, utf8 } from '../../kernel/index.ts'
 import type { SourceOptions } from './source-options.ts'
 
 /** Spelt out, so that `wharf --help` loads nothing of the pipeline; a test compares them. */
@@ -39,8 +39,9 @@ export async function httpSourceOf(
 }
 
 async function membersOf(file: string): Promise<object> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw invalid(`cannot read the source: ${messageOf(cause)}`, cause)
+  const read = readFile(file).then(utf8)
+  const text = await read.catch((cause: unknown) => {
+    throw invalid(`cannot read the source ${file}: ${messageOf(cause)}`, cause)
   })
   let value: unknown
   try {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
-import { AppError, ERRORS, messageOf } from '../../kernel/index.ts'
+import { AppError, ERRORS, messageOf, utf8 } from '../../kernel/index.ts'
 
 export interface SavedDocument {
   kind: 'template' | 'saved-export'
@@ -23,7 +23,7 @@ const ENV_TAG = {
 export function readSavedFile(file: string): SavedDocument[] {
   let texts: unknown[]
   try {
-    const documents = parseAllDocuments(readFileSync(file, 'utf8'), { customTags: [ENV_TAG] })
+    const documents = parseAllDocuments(utf8(readFileSync(file)), { customTags: [ENV_TAG] })
     for (const { errors } of documents) if (errors[0]) throw errors[0]
     texts = documents.map((document) => document.toJS({ mapAsMap: true }))
   } catch (cause) {
