@@ -46,11 +46,20 @@ function firstOf(guesses: Guess[][]): Guess[] {
 
 /** Without `members`: more than was read. */
 function ofList({ headers, url }: SeenAnswer, members?: readonly Members[]): Guess[] {
-  if (nextLink(headers.link) !== undefined)
-    return [{ reason: 'a list, and the header Link has rel="next"', source: { preset: 'links', url } }]
+  if (mayLeadOn(headers.link))
+    return [{ reason: 'a list with a header Link', source: { preset: 'links', url } }]
   if (/^\d+-\d+\/(?:\d+|\*)$/.test(headers['content-range'] ?? ''))
     return [{ reason: 'a list with a Content-Range', source: { preset: 'postgrest', url } }]
   return perhapsMore('a list', { url, rows: '', total: null }, members)
+}
+
+/** A header that cannot be read is tried too: the error says what is wrong with it. */
+function mayLeadOn(link: string | undefined): boolean {
+  try {
+    return nextLink(link) !== undefined
+  } catch {
+    return true
+  }
 }
 
 /** Nothing says that there is more: only asking shows whether the first rows are all. One row is too few to know. */
