@@ -23,7 +23,12 @@ export async function ownWords(
     () => '',
   )
   signal.throwIfAborted()
-  const line = oneLine(reasonIn(text, answer.headers['content-type']))
+  return quoted(text, answer.headers['content-type'])
+}
+
+/** The reason in the text of an answer, in the same form. */
+export function quoted(text: string, type?: string): string {
+  const line = oneLine(reasonIn(text, type))
   return line === '' ? '' : ` ("${excerpt(line, MOST_CHARACTERS)}")`
 }
 

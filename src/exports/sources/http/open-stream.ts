@@ -2,6 +2,7 @@ import { AppError, counted, ERRORS, isAppError, type Log, prefixed } from '../..
 import { newlines, ownWords, type RetryOptions, retryPage, streamInUtf8 } from '../ask/index.ts'
 import { discard, isWorthRetrying } from '../pages/index.ts'
 import { askSource, type SourceAsker } from './ask-source.ts'
+import { onlyRows } from './only-rows.ts'
 import { pageRequest } from './paging/page-request.ts'
 import type { HttpPlan } from './read-http-source.ts'
 
@@ -49,7 +50,8 @@ export async function openStream(
     }
     try {
       const text = streamInUtf8({ status, headers: Object.fromEntries(headers), body })
-      return { bytes: metered(text, onBytes), bounded: BOUNDS.some((name) => headers.has(name)) }
+      const rows = onlyRows(text, { type: headers.get('content-type') ?? undefined, format: plan.format })
+      return { bytes: metered(rows, onBytes), bounded: BOUNDS.some((name) => headers.has(name)) }
     } catch (error) {
       await discard(body)
       throw error
