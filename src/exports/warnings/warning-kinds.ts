@@ -116,6 +116,11 @@ export const WARNINGS = {
     ({ total, rows }) => `the source stated a total of ${counted(total, 'row')}, and its pages had ${rows}`,
     ({ total, rows }) => `数据源声明共 ${shown(total)} 行，各页实际共 ${shown(rows)} 行`,
   ),
+  ROWS_BEYOND_TOTAL: kind<{ total: number; count: number }>(
+    ({ total, count }) =>
+      `the source stated a total of ${counted(total, 'row')}; ${counted(count, 'more row of the last page was', 'more rows of the last page were')} left out`,
+    ({ total, count }) => `数据源声明共 ${shown(total)} 行；最后一页多出的 ${shown(count)} 行未导出`,
+  ),
   MORE_NOT_READ: kind<{ member: string; rows: number }>(
     ({ member, rows }) =>
       `the source says by '${member}' that it has more than the ${counted(rows, 'row')} that were read; see paging of the source`,

@@ -55,6 +55,10 @@ export const SAMPLES: { [C in WarningCode]: [values: WarningValues<C>, message: 
     { member: 'has_more', rows: 20 },
     "the source says by 'has_more' that it has more than the 20 rows that were read; see paging of the source",
   ],
+  ROWS_BEYOND_TOTAL: [
+    { total: 1_345, count: 55 },
+    'the source stated a total of 1345 rows; 55 more rows of the last page were left out',
+  ],
   TOTAL_NOT_MET: [{ total: 100, rows: 95 }, 'the source stated a total of 100 rows, and its pages had 95'],
   PAGES_REPEATED: [{ count }, '2000 pages have the same rows as an earlier page'],
   ROWS_REPEATED: [

@@ -12,9 +12,14 @@ export function leadsOn(key: string, value: unknown): boolean {
   return NEXT.test(key) && (isFilled(value) || hrefOf(value) !== undefined)
 }
 
-/** Whether a member of an answer states that there is more than the answer has. */
+/** Whether a member of an answer states in one word that there is more than the answer has. */
+export function hasMore(key: string, value: unknown): boolean {
+  return HAS_MORE.test(key) && (value === true || value === 'true')
+}
+
+/** The same, or leads to it. */
 export function saysMore(key: string, value: unknown): boolean {
-  if (HAS_MORE.test(key)) return value === true || value === 'true'
+  if (HAS_MORE.test(key)) return hasMore(key, value)
   return !NOT_SURE.test(key) && leadsOn(key, value)
 }
 

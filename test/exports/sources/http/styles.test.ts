@@ -92,6 +92,31 @@ describe('paging by page', () => {
     expect(warnings).toEqual([expect.stringMatching(/total changed from 50 to 55/)])
   })
 
+  test('a total that is too low is told, with the number of rows that are left out', async () => {
+    const { origin } = await startApi(({ url, number }) => {
+      const from = url.searchParams.has('offset') ? number('offset') : number('page') * 20
+      return { body: { total: 50, data: rowsFrom(from, Math.min(95, from + 20)) } }
+    })
+    for (const style of ['page', 'offset'] as const) {
+      const source: HttpSource = { url: origin, rows: 'data', total: 'total', paging: { style, size: 20 } }
+      const { lines, warnings } = await exportSource(source)
+      expect(columnOf(lines, 'id')).toEqual(ids(50))
+      expect(warnings).toEqual([
+        'the source stated a total of 50 rows; 10 more rows of the last page were left out',
+      ])
+    }
+  })
+
+  test('a total that ends where a page does is doubted if the source says that there is more', async () => {
+    const { origin } = await startApi(({ number }) => {
+      const from = number('page') * 20
+      return { body: { total: 40, has_more: from < 80, data: rowsFrom(from, from + 20) } }
+    })
+    const { rows, warnings } = await exportSource({ url: origin, rows: 'data', paging: { size: 20 } })
+    expect(rows).toBe(40)
+    expect(warnings).toEqual([expect.stringMatching(/says by 'has_more' that it has more than the 40 rows/)])
+  })
+
   test('a source that ignores the page is found out, also when it states no total and repeats may pass', async () => {
     const api = await startApi(() => ({ body: { data: rowsFrom(0, 20) } }))
     for (const on_duplicates of ['fail', 'warn'] as const)

@@ -10,6 +10,7 @@ import {
 } from '../../json/index.ts'
 import { countOf, PAGE_MARGIN, PageBody, startOfJson, wholeOf } from '../../pages/index.ts'
 import type { HttpPlan } from '../read-http-source.ts'
+import type { saysMore } from '../says-more.ts'
 import { AnswerPlaces } from './answer-places.ts'
 import { nextLink } from './link-header.ts'
 
@@ -23,8 +24,8 @@ export interface AnswerPage {
   total: number | undefined
   /** JSON of the next cursor, or the next address as a JSON string; undefined at the end. */
   cursor: string | undefined
-  /** The member that says that there is more, of an answer that is followed by none. */
-  more?: string | undefined
+  /** The member that says that there is more. */
+  more(says?: typeof saysMore): string | undefined
 }
 
 export function readAnswer(
@@ -40,7 +41,13 @@ export function readAnswer(
   if (list === undefined) {
     // HAL leaves out `_embedded` where nothing is.
     if (totalOf(places, plan) === 0)
-      return { list: { from: start, to: start }, count: 0, total: 0, cursor: undefined }
+      return {
+        list: { from: start, to: start },
+        count: 0,
+        total: 0,
+        cursor: undefined,
+        more: () => undefined,
+      }
     throw new ShapeFault(noRows(plan.rows, places.keys))
   }
   let count = 0
@@ -49,12 +56,13 @@ export function readAnswer(
     count++
     return skipValue(bytes, from)
   })
-  const rows = { list: { from: list, to }, count }
-  const cursor = cursorOf(places, headers, plan)
-  // Pages that are counted end by their total, or by one without rows.
-  const mayBeLast =
-    plan.style === 'none' || (cursor === undefined && plan.style !== 'page' && plan.style !== 'offset')
-  return { ...rows, total: totalOf(places, plan), cursor, ...(mayBeLast && { more: places.more() }) }
+  return {
+    list: { from: list, to },
+    count,
+    total: totalOf(places, plan),
+    cursor: cursorOf(places, headers, plan),
+    more: (says) => places.more(says),
+  }
 }
 
 function noRows(rows: readonly string[], keys: readonly string[]): string {

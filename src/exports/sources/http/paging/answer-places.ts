@@ -49,13 +49,13 @@ export class AnswerPlaces {
   }
 
   /** The place of a member that says that there is more: of the answer, or of an object in it. */
-  more(): string | undefined {
+  more(says = saysMore): string | undefined {
     const look = (at: number, before = '', depth = 1): string | undefined => {
       if (this.#input[at] !== OPEN_BRACE) return undefined
       for (const [key, value] of this.#membersAt(at)) {
         const place = `${before}${key}`
         if (this.#input[value] !== OPEN_BRACE && this.#input[value] !== OPEN_BRACKET) {
-          if (saysMore(key, this.#scalarAt(value))) return place
+          if (says(key, this.#scalarAt(value))) return place
         } else if (depth < DEEPEST_MORE) {
           const inner = look(value, `${place}.`, depth + 1)
           if (inner !== undefined) return inner

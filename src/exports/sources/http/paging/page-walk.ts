@@ -13,6 +13,7 @@ import {
 } from '../../pages/index.ts'
 import { askSource, type SourceAsker } from '../ask-source.ts'
 import type { HttpPlan } from '../read-http-source.ts'
+import { hasMore } from '../says-more.ts'
 import { type AnswerPage, keysOf, readAnswer, toPage } from './answer-page.ts'
 import { nextAddress, type Position, pageRequest } from './page-request.ts'
 
@@ -38,6 +39,8 @@ interface WalkState extends Position {
   empty?: number
   /** The member of the last answer that says that there is more. */
   more?: string
+  /** Rows of the last page that the first total leaves no place for. */
+  beyond?: number
   /** Rows that a page has, as the first one showed: sources may give fewer than they are asked for. */
   pageRows: number
   done: boolean
@@ -118,10 +121,11 @@ export class PageWalk implements OpenRows, PageSource {
   }
 
   warnings(rows: number): Warning[] {
-    const { stated, more } = this.#state
-    if (isNumbered(this.#plan)) return []
+    const { total, stated, more, beyond } = this.#state
+    const isNotMet = !isNumbered(this.#plan) && stated !== null && stated !== rows
     return [
-      ...(stated === null || stated === rows ? [] : [warn('TOTAL_NOT_MET', { total: stated, rows })]),
+      ...(isNotMet ? [warn('TOTAL_NOT_MET', { total: stated, rows })] : []),
+      ...(beyond === undefined ? [] : [warn('ROWS_BEYOND_TOTAL', { total: total!, count: beyond })]),
       ...(more === undefined ? [] : [warn('MORE_NOT_READ', { member: more, rows })]),
     ]
   }
@@ -153,6 +157,8 @@ export class PageWalk implements OpenRows, PageSource {
     const total = before.pages === 0 ? (answer.total ?? null) : before.total
     const rows = this.#kept(answer, total)
     const fetched = before.fetched + rows
+    const done = this.#isDone(answer, { fetched, total })
+    const more = done ? this.#unread(answer, total) : undefined
     const next: WalkState = {
       ...before,
       pages: before.pages + 1,
@@ -163,8 +169,9 @@ export class PageWalk implements OpenRows, PageSource {
       stated: answer.total ?? before.stated,
       empty: answer.count > 0 ? 0 : (before.empty ?? 0) + 1,
       pageRows: before.pages === 0 ? answer.count : before.pageRows,
-      done: this.#isDone(answer, { fetched, total }),
-      ...(answer.more !== undefined && { more: answer.more }),
+      done,
+      ...(more !== undefined && { more }),
+      ...(rows < answer.count && !hasGrown(answer, total) && { beyond: answer.count - rows }),
     }
     this.#state = next.done ? next : this.#followOn(next, answer)
     const stated = isNumbered(this.#plan) ? answer.total : undefined
@@ -210,6 +217,15 @@ export class PageWalk implements OpenRows, PageSource {
     return total === null ? count === 0 : fetched >= total
   }
 
+  /**
+   * What the last answer says of more. Pages without a total end by one without rows, whatever it says; addresses and cursors of pages
+   * that are counted mean nothing, because nobody follows them.
+   */
+  #unread(answer: AnswerPage, total: number | null): string | undefined {
+    if (!isNumbered(this.#plan)) return answer.cursor === undefined ? answer.more() : undefined
+    return total === null || hasGrown(answer, total) ? undefined : answer.more(hasMore)
+  }
+
   #followOn(next: WalkState, { cursor }: AnswerPage): WalkState {
     const { style } = this.#plan
     if (!isNumbered(this.#plan) && next.empty! > MOST_EMPTY)
@@ -247,6 +263,11 @@ export class PageWalk implements OpenRows, PageSource {
 
 function printOf(followed: string): string {
   return hash('sha256', followed, 'base64url')
+}
+
+/** Rows that the source has got meanwhile: a warning of its own tells of them. */
+function hasGrown({ total: stated = 0 }: AnswerPage, total: number | null): boolean {
+  return total !== null && stated > total
 }
 
 /** Pages that are counted, not linked to one another. */
