@@ -1,6 +1,6 @@
 export { lineNotUtf8, newlines, onlyUtf8, streamInUtf8 } from './decode-charset.ts'
 export { type PageRange, planFetch, rowsOfPage } from './fetch-plan.ts'
-export { ownWords, quoted } from './own-words.ts'
+export { ownWords } from './own-words.ts'
 export { MIN_BYTES_PER_SECOND, PageGetter } from './page-getter.ts'
 export { PAGE_RETRY, type RetryOptions, retryPage, type Trouble } from './page-retry.ts'
 export { parseRows, samplePage } from './sample-page.ts'

@@ -1,5 +1,5 @@
 import { AppError, ERRORS } from '../../../kernel/index.ts'
-import { quoted } from '../ask/index.ts'
+import { quoted } from '../pages/index.ts'
 import type { HttpPlan } from './read-http-source.ts'
 
 const PAGE = /^\s*<(?:!doctype\s+html|html)[\s>]/i

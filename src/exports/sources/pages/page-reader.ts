@@ -12,6 +12,7 @@ import {
 } from '../json/index.ts'
 import type { RowTranscoder } from '../rows/index.ts'
 import { checkEndOfPage, checkStatus, countOf, smallValue, startOfPage } from './envelope.ts'
+import { checkRefusal } from './refusal.ts'
 
 /** That a request may ask for. */
 const LEAST_PAGE_SIZE = 100
@@ -77,6 +78,7 @@ export class PageReader {
     if (wrapped && outer.has('total')) throw new ShapeFault('it is not wrapped as the first answer was')
     const top = wrapped ? outer : this.#members
     if (!top.has('total')) checkStatus(top.get('status'), top.get('msg'), expected.page)
+    if (!this.#hasData) checkRefusal({ input, start, end, page: expected.page, isList: false })
     if (!this.#hasData) throw new ShapeFault('it has no list of rows under data')
     const total = this.#members.has('total') ? countOf(this.#members.get('total')) : undefined
     this.#checkRows(expected, total)

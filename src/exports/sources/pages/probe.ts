@@ -14,6 +14,7 @@ import {
 } from '../json/index.ts'
 import { ROW_HEAD } from '../rows/index.ts'
 import { checkEndOfPage, checkStatus, countOf, smallValue, startOfPage } from './envelope.ts'
+import { checkRefusal, contentsOf } from './refusal.ts'
 
 /** What the first answer says of the whole. Later answers do not change it. */
 export interface Probe {
@@ -41,10 +42,17 @@ export function readProbe(input: Buffer, end: number): Probe {
   const { members, wrapped } = readMembers(input, end)
   const total = members.get('total')
   const data = members.get('data')
-  if (total === undefined) throw new ShapeFault('it has no total')
-  if (data === undefined) throw new ShapeFault('it has no data')
+  const rowless = { input, start: startOfPage(input, end, 0), end, page: 0 }
+  const lacks = (name: string): never => {
+    checkRefusal({ ...rowless, isList: false })
+    throw new ShapeFault(`it has no ${name}${contentsOf(rowless)}`)
+  }
+  if (total === undefined) return lacks('total')
+  if (data === undefined) return lacks('data')
+  const count = countOf(smallValue(input, total, 'total'))
+  if (count === 0) checkRefusal({ ...rowless, isList: true })
   const probe: Probe = {
-    total: countOf(smallValue(input, total, 'total')),
+    total: count,
     ...keysOfRows(input, data),
     wrapped,
   }

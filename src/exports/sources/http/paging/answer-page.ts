@@ -8,7 +8,15 @@ import {
   ShapeFault,
   skipValue,
 } from '../../json/index.ts'
-import { countOf, PAGE_MARGIN, PageBody, startOfJson, wholeOf } from '../../pages/index.ts'
+import {
+  checkRefusal,
+  contentsOf,
+  countOf,
+  PAGE_MARGIN,
+  PageBody,
+  startOfJson,
+  wholeOf,
+} from '../../pages/index.ts'
 import type { HttpPlan } from '../read-http-source.ts'
 import type { saysMore } from '../says-more.ts'
 import { AnswerPlaces } from './answer-places.ts'
@@ -38,9 +46,12 @@ export function readAnswer(
   wholeOf(bytes, start, length)
   const places = new AnswerPlaces(bytes, start, headers)
   const list = places.list(plan.rows)
+  const rowless = { input: bytes, start, end: length, page }
   if (list === undefined) {
     // HAL leaves out `_embedded` where nothing is.
-    if (totalOf(places, plan) === 0)
+    const isNothing = /^"?0"?$/.test(places.json(plan.total) ?? '')
+    checkRefusal({ ...rowless, isList: isNothing })
+    if (isNothing)
       return {
         list: { from: start, to: start },
         count: 0,
@@ -48,7 +59,7 @@ export function readAnswer(
         cursor: undefined,
         more: () => undefined,
       }
-    throw new ShapeFault(noRows(plan.rows, places.keys))
+    throw new ShapeFault(`${noRows(plan.rows)}${contentsOf(rowless)}`)
   }
   let count = 0
   const to = eachElement(bytes, list, (from) => {
@@ -56,6 +67,7 @@ export function readAnswer(
     count++
     return skipValue(bytes, from)
   })
+  if (count === 0) checkRefusal({ ...rowless, isList: true })
   return {
     list: { from: list, to },
     count,
@@ -65,10 +77,9 @@ export function readAnswer(
   }
 }
 
-function noRows(rows: readonly string[], keys: readonly string[]): string {
+function noRows(rows: readonly string[]): string {
   const where = rows.map((place) => (place === '' ? 'the answer itself' : `'${place}'`)).join(' or ')
-  const has = keys.length === 0 ? '' : `; the answer has ${keys.slice(0, 12).join(', ')}`
-  return `there is no list of rows at ${where}${has}`
+  return `there is no list of rows at ${where}`
 }
 
 function totalOf(places: AnswerPlaces, { total, totalNamed }: HttpPlan): number | undefined {

@@ -43,11 +43,6 @@ export class AnswerPlaces {
     return place === '' ? this.#start : this.#find(this.#start, place.split('.'))
   }
 
-  /** Keys of the answer, for messages. */
-  get keys(): string[] {
-    return this.#input[this.#start] === OPEN_BRACE ? [...this.#membersAt(this.#start).keys()] : []
-  }
-
   /** The place of a member that says that there is more: of the answer, or of an object in it. */
   more(says = saysMore): string | undefined {
     const look = (at: number, before = '', depth = 1): string | undefined => {
