@@ -1,8 +1,8 @@
 import { AppError, counted, ERRORS, messageOf } from '../../../kernel/index.ts'
-import { askSource, type HttpAccess, openHttpRows, readHttpSource } from '../http/index.ts'
+import { askSource, type HttpAccess, type HttpSource, openHttpRows, readHttpSource } from '../http/index.ts'
 import { discard } from '../pages/index.ts'
 import type { Diagnosis, Finding } from './doctor.ts'
-import { type Guess, guessSource, type SeenAnswer } from './guess-source.ts'
+import { type Guess, guessSource, rowlessReason, type SeenAnswer } from './guess-source.ts'
 import { type Row, RowIdentity } from './row-identity.ts'
 
 export interface GuessOptions {
@@ -16,6 +16,10 @@ const LOOK_BYTES = 8 * 1024 * 1024
 const LOOK_MS = 60_000
 const PAGES = 3
 const SIZE = 100
+/** What an export asks for unless it is told otherwise. */
+const EXPORT_SIZE = 500
+/** Names of the number of rows per page, where `page` is the number of the page. */
+const SIZE_PARAMETERS = ['page_size', 'per_page', 'limit', 'size', 'pageSize']
 
 /**
  * Looks at a source that does not speak Wharf's own protocol: asks for the address as it is, guesses how it pages, and reads the first pages
@@ -24,8 +28,11 @@ const SIZE = 100
 export async function guessAndTry(access: HttpAccess, options: GuessOptions): Promise<Diagnosis | undefined> {
   const answer = await look(access, options).catch(() => undefined)
   options.signal.throwIfAborted()
-  const [first, ...others] = answer ? guessSource(answer) : []
-  return first && diagnosisOf(access, [first, ...others], options)
+  if (!answer) return undefined
+  const [first, ...others] = guessSource(answer)
+  if (first) return diagnosisOf(access, [first, ...others], options)
+  const message = rowlessReason(answer)
+  return message === undefined ? undefined : { findings: [failure(message)], recommendation: null }
 }
 
 async function diagnosisOf(
@@ -35,10 +42,10 @@ async function diagnosisOf(
 ): Promise<Diagnosis> {
   const failures: unknown[] = []
   for (const guess of guesses) {
-    const { reason, source } = guess
+    const { reason } = guess
     try {
       const findings = await tryOut(access, guess, options)
-      const { preset, ...rest } = source
+      const { preset, ...rest } = await withSize(access, guess, options)
       return {
         findings: [{ level: 'ok', check: 'answer', message: reason }, ...findings],
         recommendation: null,
@@ -54,7 +61,54 @@ async function diagnosisOf(
     more === undefined
       ? `${reason}, but: ${messageOf(failures[0])}`
       : `'${more}' says that there is more, and no usual way of asking gives it (${messageOf(failures[0])}); describe the pages in source.paging`
-  return { findings: [{ level: 'fail', check: 'answer', message }], recommendation: null }
+  return { findings: [failure(message)], recommendation: null }
+}
+
+function failure(message: string): Finding {
+  return { level: 'fail', check: 'answer', message }
+}
+
+/** The source with the name that its number of rows per page goes by, and a number that it does not refuse. */
+async function withSize(
+  access: HttpAccess,
+  guess: Guess,
+  { headers, signal }: GuessOptions,
+): Promise<HttpSource> {
+  const { source, rows: plain = [] } = guess
+  const first = async (tried: HttpSource, size: number): Promise<number | undefined> => {
+    try {
+      const rows = await openHttpRows(access, readHttpSource({ ...tried, headers: { ...headers } }), {
+        size,
+        retries: 0,
+        signal,
+      })
+      try {
+        for await (const page of rows.pages()) return page.rows
+        return 0
+      } finally {
+        await rows.close()
+      }
+    } catch {
+      signal.throwIfAborted()
+      return undefined
+    }
+  }
+  const { style, page_param, size_param = '' } = source.paging ?? {}
+  let found = source
+  if (style === 'none' || source.preset === 'csv' || source.preset === 'ndjson') return source
+  if (style === 'page' && page_param === 'page' && plain.length > 1) {
+    const names = [size_param, ...SIZE_PARAMETERS.filter((name) => name !== size_param)]
+    // The number of rows that came by themselves shows nothing.
+    const few = plain.length - 1
+    for (const name of names) {
+      const named = { ...source, paging: { ...source.paging, size_param: name } }
+      if ((await first({ ...named, total: null }, few)) !== few) continue
+      found = named
+      break
+    }
+  }
+  if ((await first(found, EXPORT_SIZE)) !== undefined) return found
+  return { ...found, paging: { ...found.paging, size: SIZE } }
 }
 
 async function look(access: HttpAccess, { url, headers, signal }: GuessOptions): Promise<SeenAnswer> {

@@ -50,7 +50,7 @@ function ofList({ headers, url }: SeenAnswer, members?: readonly Members[]): Gue
     return [{ reason: 'a list with a header Link', source: { preset: 'links', url } }]
   if (/^\d+-\d+\/(?:\d+|\*)$/.test(headers['content-range'] ?? ''))
     return [{ reason: 'a list with a Content-Range', source: { preset: 'postgrest', url } }]
-  return perhapsMore('a list', { url, rows: '', total: null }, members)
+  return waysOf('a list', { url, rows: '' }, members && countIn([], headers, members.length), members)
 }
 
 /** A header that cannot be read is tried too: the error says what is wrong with it. */
@@ -62,13 +62,26 @@ function mayLeadOn(link: string | undefined): boolean {
   }
 }
 
-/** Nothing says that there is more: only asking shows whether the first rows are all. One row is too few to know. */
-function perhapsMore(reason: string, shape: HttpSource, rows?: readonly Members[]): Guess[] {
+/**
+ * Where no member says whether there is more. Without a total, or with one that is the number of the rows that came, only asking shows
+ * whether these are all: some count the rows of the page. One row is too few to know.
+ */
+function waysOf(
+  what: string,
+  place: Pick<HttpSource, 'url' | 'rows'>,
+  count: Count | undefined,
+  rows?: readonly Members[],
+): Guess[] {
+  const reason = count ? `${what}, total at '${count.place}'` : what
+  const isTotal = count !== undefined && count.value > (rows?.length ?? 0)
+  if (isTotal && rows) return triedOut(reason, { ...place, total: count.place }, rows)
+  const why = count ? 'which is the number of its rows' : 'and nothing says that there is more'
   const all: Guess = {
-    reason: `${reason}, and nothing says that there is more`,
-    source: { ...shape, paging: { style: 'none' } },
+    reason: `${reason}, ${why}`,
+    source: { ...place, total: count?.place ?? null, paging: { style: 'none' } },
   }
-  return rows === undefined || rows.length > 1 ? [...triedOut(reason, shape, rows), all] : [all]
+  if (rows !== undefined && rows.length < 2) return [all]
+  return [...triedOut(what, { ...place, total: null }, rows), all]
 }
 
 function triedOut(reason: string, shape: HttpSource, rows?: readonly Members[]): Guess[] {
@@ -141,37 +154,81 @@ function counting(url: string): string {
 
 const TOTAL =
   /^(?:total|count|items|total_?(?:count|results?|items|elements|records|rows|hits)|(?:record|item|row)_?count)$/i
+const TOTAL_HEADERS = ['X-Total-Count', 'X-WP-Total', 'X-Total', 'Total-Count']
+
+interface Count {
+  place: string
+  value: number
+}
+
+/** What may be the number of all rows: rather one that is larger than the number of those that came. */
+function countIn(found: readonly Place[], headers: SeenAnswer['headers'], length: number): Count | undefined {
+  const members = found.filter(({ key, value }) => TOTAL.test(key) && Number.isInteger(value))
+  const named = TOTAL_HEADERS.filter((name) => /^\d{1,15}$/.test(headers[name.toLowerCase()] ?? ''))
+  const counts = [
+    ...members.map(({ place, value }) => ({ place, value: Number(value) })),
+    ...named.map((name) => ({ place: `header:${name}`, value: Number(headers[name.toLowerCase()]) })),
+  ]
+  return counts.find(({ value }) => value > length) ?? counts.find(({ value }) => value === length)
+}
+
+/** Names of lists of rows. */
+const ROWS = /^(?:data|rows|items|results?|records|list|values?)$/i
 
 /** By the names that members usually have. */
-function byNames(members: Members, { url }: SeenAnswer): Guess[] {
+function byNames(members: Members, { url, headers }: SeenAnswer): Guess[] {
   const found = placesOf(members)
   const list =
     found.find(({ value }) => isRows(value) && value.length > 0) ?? found.find(({ value }) => isRows(value))
-  if (!list) return NONE
+  // Rows that are lists have their columns described beside them.
+  if (!list || found.some(({ key, value }) => ROWS.test(key) && isTable(value))) return NONE
   const rows = list.place
   const first = list.value as Members[]
   const { length } = first
-  const counted = found.find(
-    ({ key, value }) => TOTAL.test(key) && Number.isInteger(value) && Number(value) >= length,
-  )
-  const shape = { url, rows, total: counted?.place ?? null }
+  const count = countIn(found, headers, length)
   const next = found.find(({ key, value }) => leadsOn(key, value))
   const more = found.find(({ key, value }) => saysMore(key, value)) ?? next
-  const reason = `rows at '${rows}'${counted ? `, total at '${counted.place}'` : ''}`
-  if (more) {
-    const stated = next ? statedBy(next) : []
-    const ways = stated.map((paging) => ({
-      reason: `${reason}, and more by '${next?.place}'`,
-      source: { ...shape, paging },
-      rows: first,
-    }))
-    // What is stated may be of no use: the same on every page, or without what the first address had.
-    const others = length > 1 || ways.length === 0 ? triedOut(reason, shape, first) : []
-    return [...ways, ...others].map((guess) => ({ ...guess, more: more.place }))
+  const what = `rows at '${rows}'`
+  if (!more) return waysOf(what, { url, rows }, count, first)
+  const total = count && count.value > length ? count.place : null
+  const reason = total === null ? what : `${what}, total at '${total}'`
+  const shape = { url, rows, total }
+  const stated = next ? statedBy(next) : []
+  const ways = stated.map((paging) => ({
+    reason: `${reason}, and more by '${next?.place}'`,
+    source: { ...shape, paging },
+    rows: first,
+  }))
+  // What is stated may be of no use: the same on every page, or without what the first address had.
+  const others = length > 1 || ways.length === 0 ? triedOut(reason, shape, first) : []
+  return [...ways, ...others].map((guess) => ({ ...guess, more: more.place }))
+}
+
+function isTable(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(Array.isArray)
+}
+
+/** What keeps the answer from having rows, where there is more to say than that it has none. */
+export function rowlessReason({ text }: SeenAnswer): string | undefined {
+  const value = parsed(text)
+  const found = isObject(value) ? placesOf(value) : [{ place: '', key: '', value }]
+  const lists = found.filter(({ value: list }) => Array.isArray(list) && !isRows(list))
+  const [longest] = lists.sort((one, other) => lengthOf(other) - lengthOf(one))
+  if (longest) {
+    const row = (longest.value as unknown[]).findIndex((item) => !isObject(item))
+    return `${longest.place === '' ? 'the list' : `the list at '${longest.place}'`} has no rows: row ${row + 1} is not an object`
   }
-  if (!counted) return perhapsMore(reason, shape, first)
-  if (counted.value !== length) return triedOut(reason, shape, first)
-  return [{ reason: `${reason}, which are all`, source: { ...shape, paging: { style: 'none' } } }]
+  const map = found.find(({ value: inner }) => isObject(inner) && isMap(inner))
+  return map && `'${map.place}' is an object whose members are objects, not a list of rows`
+}
+
+function lengthOf({ value }: Place): number {
+  return (value as unknown[]).length
+}
+
+function isMap(value: Members): boolean {
+  const members = Object.values(value)
+  return members.length > 1 && members.every(isObject)
 }
 
 /**

@@ -258,3 +258,87 @@ test.each([1, 3])(
     })
   },
 )
+
+const diagnosed = (origin: string) =>
+  diagnoseSource({ url: `${origin}/`, headers: {} }, new AbortController().signal)
+
+test.each([
+  ['count', 'items'],
+  ['count', 'results'],
+  ['total', 'list'],
+])('%s is no total where it is the number of rows on the page', async (count, list) => {
+  const { origin } = await startApi(({ number }) => {
+    const from = (Math.max(1, number('page', 1)) - 1) * 100
+    const rows = rowsFrom(from, Math.min(730, from + 100))
+    return { body: { [count]: rows.length, [list]: rows } }
+  })
+  const { source, findings } = await diagnosed(origin)
+  expect(source, JSON.stringify(findings)).toMatchObject({
+    total: null,
+    paging: { page_param: 'page', first: 1 },
+  })
+  expect((await exportSource(source!)).rows).toBe(730)
+})
+
+test('a total that the rows of the first page make up is one where nothing else gives more', async () => {
+  const { origin } = await startApi(() => ({ body: { count: 30, items: rowsFrom(0, 30) } }))
+  const { source, findings } = await diagnosed(origin)
+  expect(source).toMatchObject({ rows: 'items', total: 'count', paging: { style: 'none' } })
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      message: "rows at 'items', total at 'count', which is the number of its rows",
+    }),
+  )
+})
+
+test('a larger number is the total, and the number of rows beside a cursor is none', () => {
+  expect(guess({ count: 2, total: 7, items: [row, row] })).toMatchObject({ total: 'total' })
+  expect(guess({ count: 2, items: [row, row], next_cursor: 'x' })).toMatchObject({ total: null })
+  expect(guess({ count: 2, items: [row, row] }, { 'x-total-count': '7' })).toMatchObject({
+    total: 'header:X-Total-Count',
+  })
+})
+
+test('a source as WordPress has it is read to its end: per_page, a total in a header, and nothing after the last page', async () => {
+  const { origin, asked } = await startApi(({ number }) => {
+    const [page, size] = [number('page', 1), number('per_page', 10)]
+    const from = (page - 1) * size
+    if (page < 1 || size > 100 || from >= 2_345) return { status: 400, body: { code: 'rest_invalid_param' } }
+    return {
+      headers: { 'x-wp-total': '2345', 'x-wp-totalpages': String(Math.ceil(2_345 / size)) },
+      body: rowsFrom(from, Math.min(2_345, from + size)),
+    }
+  })
+  const { source, findings } = await diagnosed(origin)
+  expect(source, JSON.stringify(findings)).toMatchObject({
+    rows: '',
+    total: 'header:X-WP-Total',
+    paging: { style: 'page', page_param: 'page', size_param: 'per_page', first: 1, size: 100 },
+  })
+  asked.length = 0
+  const { rows, warnings } = await exportSource(source!)
+  expect([rows, warnings, asked.length]).toEqual([2_345, [], 24])
+})
+
+test.each([
+  [
+    {
+      data: [
+        [1, 'a'],
+        [2, 'b'],
+      ],
+    },
+    "the list at 'data' has no rows: row 1 is not an object",
+  ],
+  [{ columns: [{ name: 'id' }], data: [[1], [2]] }, "the list at 'data' has no rows: row 1 is not an object"],
+  [{ data: [{ id: 1 }, 5] }, "the list at 'data' has no rows: row 2 is not an object"],
+  [[{ id: 1 }, [2]], 'the list has no rows: row 2 is not an object'],
+  [{ data: { a: { id: 1 }, b: { id: 2 } } }, "'data' is an object whose members are objects"],
+  [{ code: 500, msg: 'internal error', data: null }, 'the source says: internal error'],
+  [{ code: 1, msg: 'fine' }, 'it has no total; the answer has code, msg ("fine")'],
+])('%j is refused for what is wrong with it', async (body, message) => {
+  const { origin } = await startApi(() => ({ body }))
+  const { source, findings } = await diagnosed(origin)
+  expect(source).toBeUndefined()
+  expect(findings.at(-1)).toMatchObject({ level: 'fail', message: expect.stringContaining(message) })
+})
