@@ -86,7 +86,7 @@ class SourceDoctor {
         const took = this.#deps.clock.now() - start
         const wanted = rowsOfPage(0, pageSize, probe.total)
         this.#checkTotal(probe, first)
-        if (first.rows.length !== wanted) {
+        if (!fits(first, wanted, probe, pageSize)) {
           const reason = `page_size=${pageSize} gave ${counted(first.rows.length, 'row')}, it must give ${wanted}`
           this.#say('fail', 'shape', reason)
           continue
@@ -126,7 +126,11 @@ class SourceDoctor {
         `the same page asked for twice ${what}: rows may be lost or doubled, sort by a unique key`,
       )
     }
-    if (probe.total <= pageSize) return
+    if (probe.total > pageSize) await this.#compareNext(probe, pageSize, first)
+    await this.#checkEnd(probe, pageSize, first)
+  }
+
+  async #compareNext(probe: Probe, pageSize: number, first: DoctorPage): Promise<void> {
     const next = await this.#page(1, pageSize, probe)
     const known = new Set(first.rows)
     const shared = next.rows.filter((row) => known.has(row)).length
@@ -136,6 +140,30 @@ class SourceDoctor {
     else this.#say('ok', 'overlap', 'neighbouring pages share no rows')
   }
 
+  /** Whether the total fits the last page, and whether there is more after it where it looks as if there might be. */
+  async #checkEnd(probe: Probe, pageSize: number, first: DoctorPage): Promise<void> {
+    const { total } = probe
+    const last = Math.ceil(total / pageSize) - 1
+    const end = last === 0 ? first : await this.#page(last, pageSize, probe)
+    const wanted = rowsOfPage(last, pageSize, total)
+    if (!fits(end, wanted, probe, pageSize)) {
+      const has = `page ${last} of ${counted(pageSize, 'row')}, the last one, has ${counted(end.rows.length, 'row')}`
+      return this.#say('fail', 'total', `${has}, it must have ${wanted}: the total of ${total} does not fit`)
+    }
+    // A source that does not heed the page size may state the rows of the page.
+    if (wanted < pageSize && probe.rows <= 1) return
+    const known = new Set([...first.rows, ...end.rows])
+    for (const page of [last + 1, last + 2]) {
+      const after = await this.#page(page, pageSize, probe).catch(() => undefined)
+      this.#options.signal.throwIfAborted()
+      if (!after || after.rows.length === 0 || hasGrown(probe, after)) return
+      const other = after.rows.filter((row) => !known.has(row)).length
+      if (other === 0) continue
+      const has = `page ${page} is after the last row by the total of ${total}, and has ${counted(other, 'other row')}`
+      return this.#say('fail', 'total', `${has}; is the total that of the page?`)
+    }
+  }
+
   #checkTotal(probe: Probe, { total }: DoctorPage): void {
     const changed = total !== undefined && total !== probe.total
     if (changed && !this.#findings.some(({ check, level }) => check === 'total' && level === 'warn'))
@@ -143,8 +171,12 @@ class SourceDoctor {
   }
 
   async #page(page: number, pageSize: number, { wrapped }: Probe): Promise<DoctorPage> {
-    await this.#getter.get(page, pageSize, this.#body, this.#options.signal)
-    return readDoctorPage(this.#body.bytes, this.#body.length, page, wrapped)
+    try {
+      await this.#getter.get(page, pageSize, this.#body, this.#options.signal)
+      return readDoctorPage(this.#body.bytes, this.#body.length, page, wrapped)
+    } catch (error) {
+      throw pageError(error, page)
+    }
   }
 
   /** The smallest page size that is nearly as fast as the fastest: smaller pages are kinder when one must be repeated. */
@@ -174,6 +206,16 @@ class SourceDoctor {
   #say(level: Finding['level'], check: Finding['check'], message: string): void {
     this.#findings.push({ level, check, message })
   }
+}
+
+/** Rows that came meanwhile are no fault: an export leaves them out, with a warning. */
+function fits(page: DoctorPage, wanted: number, probe: Probe, pageSize: number): boolean {
+  const { length } = page.rows
+  return length === wanted || (hasGrown(probe, page) && length > wanted && length <= pageSize)
+}
+
+function hasGrown(probe: Probe, { total }: DoctorPage): boolean {
+  return total !== undefined && total > probe.total
 }
 
 export function examineSource(

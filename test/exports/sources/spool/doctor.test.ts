@@ -42,6 +42,28 @@ describe('a healthy source', () => {
     expect(source.asked.map(({ pageSize }) => pageSize)).toEqual([1, 100, 100])
     expect(diagnosis.recommendation).toMatchObject({ pageSize: 100, fetchers: 1 })
   })
+
+  test.each([
+    [
+      'refuses what is after its last page',
+      (ask: Ask) => (ask.page > 2 ? '' : { total: 300, data: pageOf(sampleRows(300), ask) }),
+    ],
+    ['gives all for every page', () => ({ total: 100, data: sampleRows(100) })],
+    [
+      'gives its last page again',
+      (ask: Ask) => ({ total: 300, data: pageOf(sampleRows(300), { ...ask, page: Math.min(ask.page, 2) }) }),
+    ],
+    [
+      'gets rows meanwhile',
+      (ask: Ask) => {
+        const now = ask.pageSize === 1 ? 250 : 260
+        return { total: now, data: pageOf(rows.slice(0, now), ask) }
+      },
+    ],
+  ])('that %s has no fault', async (_, answer) => {
+    const { diagnosis } = await examine(answer)
+    expect(diagnosis.findings.filter(({ level }) => level === 'fail')).toEqual([])
+  })
 })
 
 describe('a sick source', () => {
@@ -94,6 +116,37 @@ describe('a sick source', () => {
     const { diagnosis } = await examine(honest, ({ pageSize }) => (pageSize > 200 ? 6_000 : 4_000))
     expect(levels(diagnosis, 'latency')).toEqual(['ok', 'ok', 'warn', 'warn'])
     expect(diagnosis.recommendation?.pageSize).toBe(200)
+  })
+
+  test.each([
+    [
+      1_345,
+      'page 13 of 100 rows, the last one, has 100 rows, it must have 45: the total of 1345 does not fit',
+    ],
+    [1_300, 'page 13 is after the last row by the total of 1300, and has 100 other rows'],
+  ])('whose total of %i is too low fails', async (total, message) => {
+    const more = rows.slice(0, 2_345)
+    const { diagnosis } = await examine((ask) => ({ total, data: pageOf(more, ask) }))
+    expect(diagnosis.findings.filter(({ level }) => level === 'fail')).toEqual([
+      { level: 'fail', check: 'total', message: expect.stringContaining(message) },
+    ])
+  })
+
+  test.each([0, 1])(
+    'that counts from %i, and states the rows of each page as its total, fails',
+    async (from) => {
+      const more = rows.slice(0, 730)
+      const { diagnosis } = await examine(({ page }) => {
+        const data = pageOf(more, { page: Math.max(0, page - from), pageSize: 100 })
+        return { total: data.length, data }
+      })
+      expect(levels(diagnosis, 'total')).toContain('fail')
+    },
+  )
+
+  test('whose last page is short fails', async () => {
+    const { diagnosis } = await examine((ask) => ({ total: 260, data: pageOf(rows.slice(0, 250), ask) }))
+    expect(levels(diagnosis, 'total')).toContain('fail')
   })
 
   test.each([
