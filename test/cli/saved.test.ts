@@ -52,10 +52,17 @@ template: {name: Name, "2024": Year}
     ['kind: saved-export\nname: a', /saved-export a: source_url is missing/],
     ['a: [', /cannot be read/],
     [Buffer.from('kind: template\nname: M\u00fcller', 'latin1'), /cannot be read: it is not UTF-8/],
+    ['', /reports\.yaml has no templates and no saved exports in it/],
+    ['# only a comment\n---\n', /reports\.yaml has no templates and no saved exports in it/],
+    [`${first}---${first.slice(0, first.indexOf('---'))}`, /has two documents of saved-export monthly/],
+    [`${first}---\nkind: template\nname: years\n`, /has two documents of template years/],
   ] as const) {
     writeFileSync(file, bad)
     await expect(apply(), String(bad)).rejects.toThrow(reason)
   }
+  // Of another kind, a name is another one.
+  writeFileSync(file, `${first}---\nkind: template\nname: monthly\ntemplate: {name: Name}\n`)
+  expect(await apply({ dryRun: true })).toContain('template monthly: created (dry run)')
   writeFileSync(file, first)
   await expect(apply({ key: 'wrong' })).rejects.toThrow(/does not know this key/)
 })

@@ -32,6 +32,11 @@ export function readSavedFile(file: string): SavedDocument[] {
   const found = texts
     .filter((text) => text !== null)
     .map((text, index) => documentOf(text, `${file}, document ${index + 1}`))
+  if (found.length === 0) throw invalid(`${file} has no templates and no saved exports in it`)
+  const twin = found.find(({ kind, name }, place) =>
+    found.slice(0, place).some((other) => other.kind === kind && other.name === name),
+  )
+  if (twin) throw invalid(`${file} has two documents of ${twin.kind} ${twin.name}`)
   return [
     ...found.filter(({ kind }) => kind === 'template'),
     ...found.filter(({ kind }) => kind !== 'template'),
