@@ -229,6 +229,69 @@ type Values = {
   -readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never
 }
 
+type Name = keyof Values
+
+/** Settings that say together where something is, or who may come there. A part of it alone would be believed to be in force. */
+interface Group {
+  readonly whole: readonly Name[]
+  /** What may be added to it. */
+  readonly more?: readonly Name[]
+  /** Where this is set, the group is not used at all. */
+  readonly beside?: Name
+}
+
+const GROUPS: readonly Group[] = [
+  {
+    whole: ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
+    more: ['S3_ENDPOINT', 'S3_REGION', 'CDN_BASE_URL'],
+  },
+  {
+    whole: ['OIDC_ISSUER', 'OIDC_CLIENT_ID'],
+    more: ['OIDC_CLIENT_SECRET', 'OIDC_ROLE_CLAIM', 'OIDC_SCOPES'],
+  },
+  { whole: ['REDIS_HOST'], more: ['REDIS_PORT', 'REDIS_PASSWORD', 'REDIS_DB'], beside: 'REDIS_URL' },
+  { whole: ['TASK_GRPC_TLS_CERT', 'TASK_GRPC_TLS_KEY'], more: ['TASK_GRPC_TLS_CA'] },
+  { whole: ['SMTP_URL'], more: ['SMTP_FROM'] },
+]
+
+/**
+ * Settings that do nothing without another one and promise nothing: they are pointed out. OTEL_SERVICE_NAME and
+ * OTEL_RESOURCE_ATTRIBUTES are not among them, because platforms set them for all programs.
+ */
+const USES: readonly { names: readonly Name[]; need: string; isMet: (values: Values) => boolean }[] = [
+  {
+    names: (Object.keys(SETTINGS) as Name[]).filter((name) => name.startsWith('GSE_')),
+    need: 'TRANSFER_ENGINE=gse',
+    isMet: (values) => values.TRANSFER_ENGINE === 'gse',
+  },
+  {
+    names: ['SCAN_TIMEOUT_SECONDS', 'SCAN_CONCURRENCY'],
+    need: 'SCAN_COMMAND',
+    isMet: (values) => values.SCAN_COMMAND !== null,
+  },
+  {
+    names: [
+      'PROCESSOR_ENV',
+      'TASK_PROCESSOR_CONCURRENCY',
+      'TASK_PROCESSOR_TIMEOUT_SECONDS',
+      'TASK_PROCESSOR_RETRIES',
+      'TASK_RESULT_NAME',
+    ],
+    need: 'PROCESSOR_COMMAND',
+    isMet: (values) => values.PROCESSOR_COMMAND !== null,
+  },
+  {
+    names: ['WHARF_REDIS_PREFIX', 'TASK_QUEUE_KEY'],
+    need: 'REDIS_URL or REDIS_HOST',
+    isMet: (values) => redisUrlOf(values) !== null,
+  },
+  {
+    names: ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_TRACES_SAMPLER_ARG', 'OTEL_BSP_SCHEDULE_DELAY'],
+    need: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    isMet: (values) => values.OTEL_EXPORTER_OTLP_ENDPOINT !== null,
+  },
+]
+
 export interface Config extends Readonly<Values> {
   /** Where files go that all instances must see: the shared dir, or the data dir of a lone instance. */
   readonly filesDir: string
@@ -350,7 +413,8 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   values.LOCAL_STORAGE_PATH = resolve(env.LOCAL_STORAGE_PATH?.trim() ?? join(filesDir, 'videos'))
   values.TEMP_STORAGE_PATH = resolve(env.TEMP_STORAGE_PATH?.trim() ?? join(filesDir, 'temp'))
   const isLoopback = isLoopbackHost(values.WHARF_HOST)
-  requireTogether(values, ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'])
+  // The links in mails would lead nowhere.
+  if (values.SMTP_URL !== null) requireAll(values, 'SMTP_URL', ['WHARF_PUBLIC_URL'])
   if (values.TRANSFER_ENGINE === 'gse')
     requireAll(values, 'TRANSFER_ENGINE=gse', ['GSE_ENDPOINT', 'GSE_APP_CODE', 'GSE_APP_SECRET'])
   if (values.WHARF_ENCRYPT_FILES === 'on') {
@@ -360,12 +424,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
         'CDN_BASE_URL cannot be used with WHARF_ENCRYPT_FILES=on: encrypted files are downloaded through Wharf',
       )
   }
-  // The links in mails would lead nowhere.
-  if (values.SMTP_URL !== null) requireAll(values, 'SMTP_URL', ['WHARF_PUBLIC_URL'])
-  requireTogether(values, ['OIDC_ISSUER', 'OIDC_CLIENT_ID'])
-  if (values.OIDC_CLIENT_SECRET !== null)
-    requireAll(values, 'OIDC_CLIENT_SECRET', ['OIDC_ISSUER', 'OIDC_CLIENT_ID'])
-  requireTogether(values, ['TASK_GRPC_TLS_CERT', 'TASK_GRPC_TLS_KEY'])
+  for (const group of GROUPS) requireWhole(values, group)
   if (!isLoopbackHost(values.TASK_GRPC_HOST) && values.TASK_GRPC_TOKEN === null) {
     throw invalid('TASK_GRPC_TOKEN must be set when TASK_GRPC_HOST is not a loopback address')
   }
@@ -451,6 +510,7 @@ function doubtfulIn(values: Values): string[] {
   const path = address === null ? '/' : new URL(address).pathname
   const everyone = values.WHARF_TRUST_PROXY.find((range) => /\/0+$/.test(range))
   return [
+    ...uselessIn(values),
     ...(path === '/'
       ? []
       : [
@@ -467,6 +527,22 @@ function doubtfulIn(values: Values): string[] {
           `WHARF_TRUST_PROXY has ${everyone}, which is every address: any client can say that it comes from another one; name the proxies alone`,
         ]),
   ]
+}
+
+function uselessIn(values: Values): string[] {
+  const alone = USES.flatMap(({ names, need, isMet }) =>
+    isMet(values)
+      ? []
+      : names.filter((name) => isSet(values, name)).map((name) => `${name} has no effect without ${need}`),
+  )
+  const passedOver = GROUPS.flatMap(({ whole, more = [], beside }) =>
+    beside === undefined || !isSet(values, beside)
+      ? []
+      : [...whole, ...more]
+          .filter((name) => isSet(values, name))
+          .map((name) => `${name} has no effect beside ${beside}, which is used`),
+  )
+  return [...alone, ...passedOver]
 }
 
 function shown(value: string): string {
@@ -493,12 +569,19 @@ function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\./.test(host)
 }
 
-function requireTogether(values: Values, names: (keyof Values)[]): void {
-  const given = names.filter((name) => values[name] !== null)
-  if (given.length > 0) requireAll(values, String(given[0]), names)
+function requireWhole(values: Values, { whole, more = [], beside }: Group): void {
+  if (beside !== undefined && isSet(values, beside)) return
+  const given = [...whole, ...more].find((name) => isSet(values, name))
+  if (given !== undefined) requireAll(values, given, whole)
 }
 
-function requireAll(values: Values, because: string, names: (keyof Values)[]): void {
+/** A default that is written out says nothing. */
+function isSet(values: Values, name: Name): boolean {
+  const value = values[name]
+  return value !== null && (Array.isArray(value) ? value.length > 0 : value !== SETTINGS[name].fallback)
+}
+
+function requireAll(values: Values, because: string, names: readonly Name[]): void {
   const missing = names.filter((name) => values[name] === null)
   if (missing.length > 0) throw invalid(`${because} is set, so ${missing.join(', ')} must be set too`)
 }

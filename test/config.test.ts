@@ -47,6 +47,80 @@ test.each([
   )
 })
 
+const s3 = { S3_BUCKET: 'files', S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'secret' }
+const oidc = { OIDC_ISSUER: 'https://login.example.com', OIDC_CLIENT_ID: 'wharf' }
+const tls = { TASK_GRPC_TLS_CERT: 'cert.pem', TASK_GRPC_TLS_KEY: 'key.pem' }
+const otlp = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
+const gse = { GSE_ENDPOINT: 'https://gse.example.com', GSE_APP_CODE: 'c', GSE_APP_SECRET: 's' }
+
+test.each<[Record<string, string>, Record<string, string>]>([
+  [{ S3_ENDPOINT: 'https://s3.example.com' }, s3],
+  [{ S3_REGION: 'eu-west-1' }, s3],
+  [{ CDN_BASE_URL: 'https://cdn.example.com' }, s3],
+  [{ S3_ACCESS_KEY_ID: 'id' }, s3],
+  [{ S3_SECRET_ACCESS_KEY: 'secret' }, s3],
+  [{ OIDC_ISSUER: 'https://login.example.com' }, oidc],
+  [{ OIDC_CLIENT_SECRET: 'secret' }, oidc],
+  [{ OIDC_ROLE_CLAIM: 'roles' }, oidc],
+  [{ OIDC_SCOPES: 'openid groups' }, oidc],
+  [{ REDIS_PORT: '6380' }, { REDIS_HOST: 'redis' }],
+  [{ REDIS_PASSWORD: 'secret' }, { REDIS_HOST: 'redis' }],
+  [{ REDIS_DB: '2' }, { REDIS_HOST: 'redis' }],
+  [{ TASK_GRPC_TLS_KEY: 'key.pem' }, tls],
+  [{ TASK_GRPC_TLS_CA: 'ca.pem' }, tls],
+  [{ SMTP_FROM: 'a@example.com' }, { SMTP_URL: 'smtp://mail', WHARF_PUBLIC_URL: 'https://w.example.com' }],
+])('%o says where something is, so it is not taken without the rest of its group', (part, rest) => {
+  const name = Object.keys(part)[0] as string
+  const missing = Object.keys(rest).filter((other) => other !== name && other !== 'WHARF_PUBLIC_URL')
+  expect(() => loadConfig(part)).toThrow(
+    expect.objectContaining({
+      code: 'CONFIG_INVALID',
+      message: `${name} is set, so ${missing.join(', ')} must be set too`,
+    }),
+  )
+  expect(loadConfig({ ...rest, ...part }).doubtful).toEqual([])
+})
+
+test.each<[Record<string, string>, string, Record<string, string>]>([
+  ...Object.keys(SETTINGS)
+    .filter((name) => name.startsWith('GSE_'))
+    .map((name): [Record<string, string>, string, Record<string, string>] => [
+      { [name]: 'https://gse.example.com' },
+      'TRANSFER_ENGINE=gse',
+      { ...gse, TRANSFER_ENGINE: 'gse' },
+    ]),
+  [{ SCAN_TIMEOUT_SECONDS: '5' }, 'SCAN_COMMAND', { SCAN_COMMAND: 'scan {file}' }],
+  [{ SCAN_CONCURRENCY: '5' }, 'SCAN_COMMAND', { SCAN_COMMAND: 'scan {file}' }],
+  [{ PROCESSOR_ENV: 'CUDA' }, 'PROCESSOR_COMMAND', { PROCESSOR_COMMAND: 'cp {input} {output}' }],
+  [{ TASK_PROCESSOR_CONCURRENCY: '2' }, 'PROCESSOR_COMMAND', { PROCESSOR_COMMAND: 'cp {input} {output}' }],
+  [
+    { TASK_PROCESSOR_TIMEOUT_SECONDS: '2' },
+    'PROCESSOR_COMMAND',
+    { PROCESSOR_COMMAND: 'cp {input} {output}' },
+  ],
+  [{ TASK_PROCESSOR_RETRIES: '1' }, 'PROCESSOR_COMMAND', { PROCESSOR_COMMAND: 'cp {input} {output}' }],
+  [{ WHARF_REDIS_PREFIX: 'w2' }, 'REDIS_URL or REDIS_HOST', { REDIS_URL: 'redis://redis' }],
+  [{ TASK_QUEUE_KEY: 'q' }, 'REDIS_URL or REDIS_HOST', { REDIS_HOST: 'redis' }],
+  [{ TASK_RESULT_NAME: 'a.mp4' }, 'PROCESSOR_COMMAND', { PROCESSOR_COMMAND: 'cp {input} {output}' }],
+  [{ OTEL_EXPORTER_OTLP_HEADERS: 'a=b' }, 'OTEL_EXPORTER_OTLP_ENDPOINT', otlp],
+  [{ OTEL_TRACES_SAMPLER_ARG: '0.5' }, 'OTEL_EXPORTER_OTLP_ENDPOINT', otlp],
+  [{ OTEL_BSP_SCHEDULE_DELAY: '10' }, 'OTEL_EXPORTER_OTLP_ENDPOINT', otlp],
+])('%o is taken, and it is said that it has no effect without %s', (part, need, rest) => {
+  const name = Object.keys(part)[0]
+  expect(loadConfig(part).doubtful).toEqual([`${name} has no effect without ${need}`])
+  expect(loadConfig({ ...part, ...rest }).doubtful).toEqual([])
+})
+
+test('parts of an address beside REDIS_URL are taken, and it is said that they have no effect', () => {
+  const env = { REDIS_URL: 'redis://:secret@a', REDIS_HOST: 'b', REDIS_PASSWORD: 'secret' }
+  const config = loadConfig(env)
+  expect(config.redisUrl).toBe(env.REDIS_URL)
+  expect(config.doubtful).toEqual([
+    'REDIS_HOST has no effect beside REDIS_URL, which is used',
+    'REDIS_PASSWORD has no effect beside REDIS_URL, which is used',
+  ])
+})
+
 test('Redis may be given in parts', () => {
   const config = loadConfig({
     REDIS_HOST: 'redis',
