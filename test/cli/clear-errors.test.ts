@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -124,6 +124,20 @@ test('a data folder that cannot be made ends the start with one line', async () 
   const folder = join(MAIN, 'is-a-file')
   await expectOneLine(wharf(['serve'], { WHARF_DATA_DIR: folder }), [folder, 'there is a file in its place'])
 })
+
+const FOLDERS = ['WHARF_DATA_DIR', 'WHARF_SHARED_DIR', 'LOCAL_STORAGE_PATH', 'TEMP_STORAGE_PATH']
+
+/** /proc answers that it does not exist to whoever makes a folder there, which Node's mkdir tries again for ever. */
+test.runIf(existsSync('/proc/self')).each(FOLDERS)(
+  'a folder of %s that the system never makes ends the start with one line',
+  async (setting) => {
+    for (const folder of ['/proc/wharf', '/proc/wharf/below', join(MAIN, 'is-a-file')])
+      await expectOneLine(wharf(['serve'], { WHARF_LOG_LEVEL: 'warn', [setting]: folder }), [
+        `the folder ${folder} cannot be used`,
+        setting,
+      ])
+  },
+)
 
 test('an admin token that is empty or too short ends the start with one line', async () => {
   const folder = temporaryFolder()

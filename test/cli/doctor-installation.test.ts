@@ -162,6 +162,38 @@ test('where nothing is yet, nothing is made, and nothing is wrong', async () => 
   expect(existsSync(dataDir)).toBe(false)
 })
 
+test('in a folder that is there and empty, nothing is left behind', async () => {
+  const WHARF_DATA_DIR = temporaryFolder()
+  const { code, of } = await findings({ WHARF_DATA_DIR })
+  expect(of('store')).toMatchObject([
+    { level: 'ok', message: expect.stringContaining('takes, gives and deletes files') },
+  ])
+  expect([code, readdirSync(WHARF_DATA_DIR)]).toEqual([0, []])
+})
+
+test('folders that no start could make fail with a line each, which names the setting', async () => {
+  const file = join(temporaryFolder(), 'a-file')
+  writeFileSync(file, '')
+  // /proc answers that it does not exist to whoever makes a folder there.
+  const never = existsSync('/proc/self') ? '/proc/wharf' : join(file, 'below')
+  const env = {
+    WHARF_DATA_DIR: join(temporaryFolder(), 'none'),
+    WHARF_SHARED_DIR: never,
+    LOCAL_STORAGE_PATH: join(file, 'videos'),
+  }
+  const { code, of } = await findings(env)
+  const failed = of('store').filter(({ level }) => level === 'fail')
+  expect([code, failed.map(({ message }) => message)]).toEqual([
+    1,
+    [
+      expect.stringMatching(new RegExp(`^the folder ${never} cannot be used .* or set WHARF_SHARED_DIR to`)),
+      expect.stringMatching(
+        /^the folder .*videos cannot be used \(there is a file in its place\); .* LOCAL_STORAGE_PATH to/,
+      ),
+    ],
+  ])
+})
+
 test('what is away fails with a line each, and no password is shown', async () => {
   const front = await Front.open()
   const env = {

@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import type { Config } from '../../config.ts'
-import { messageOf, sizeInWords, systemClock } from '../../kernel/index.ts'
+import {
+  makeNewFolder,
+  messageOf,
+  removeTree,
+  sizeInWords,
+  systemClock,
+  writeFile,
+} from '../../kernel/index.ts'
 import type { LivingInstance } from '../../ledger/index.ts'
-import { openStore, remoteStore } from '../ground/store.ts'
+import { folderError, namedFolders } from '../ground/folders.ts'
+import { localFiles, openStore, remoteStore } from '../ground/store.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const LITTLE_ROOM = 1024 * 1024
@@ -14,30 +22,77 @@ const ANSWER_MS = 10_000
 
 /** Writes a small file, reads it and deletes it: what a bucket or folder allows is known only then. */
 export async function checkStore(config: Config): Promise<Finding[]> {
+  const refused = await checkUnmade(config)
   const remote = remoteStore(config)
   const at = remote ?? config.filesDir
   const place = remote ?? `the folder ${config.filesDir}`
-  if (remote === null && !existsSync(config.filesDir))
+  const isMissing = remote === null && !existsSync(config.filesDir)
+  if (isMissing && refused.some(({ values }) => values?.place === at)) return refused
+  if (isMissing)
     return [
       warn('store', `${place} does not exist yet; the first start makes it`, 'store_none', { place: at }),
+      ...refused,
     ]
   try {
-    const store = await openStore(config, systemClock)
-    const key = `doctor/${randomUUID()}`
-    const signal = AbortSignal.timeout(ANSWER_MS)
-    try {
-      await store.put(key, oneChunk('probe'), { contentType: 'text/plain', signal })
-      const { stream } = await store.open(key)
-      for await (const _chunk of stream);
-      await store.delete(key)
-      return [ok('store', `${place} takes, gives and deletes files`, 'store', { place: at })]
-    } finally {
-      await store.close()
-    }
+    await (remote === null && !existsSync(localFiles(config)) ? tryIn(config.filesDir) : tryStore(config))
+    return [ok('store', `${place} takes, gives and deletes files`, 'store', { place: at }), ...refused]
   } catch (error) {
     const reason = messageOf(error)
-    return [fail('store', `${place} cannot be used (${reason})`, 'store_unusable', { place: at, reason })]
+    return [
+      fail('store', `${place} cannot be used (${reason})`, 'store_unusable', { place: at, reason }),
+      ...refused,
+    ]
   }
+}
+
+async function tryStore(config: Config): Promise<void> {
+  const store = await openStore(config, systemClock)
+  const key = `doctor/${randomUUID()}`
+  const signal = AbortSignal.timeout(ANSWER_MS)
+  try {
+    await store.put(key, oneChunk('probe'), { contentType: 'text/plain', signal })
+    const { stream } = await store.open(key)
+    for await (const _chunk of stream);
+    await store.delete(key)
+  } finally {
+    await store.close()
+  }
+}
+
+/** The same where the first start has yet to make the store: nothing of it is left behind. */
+async function tryIn(folder: string): Promise<void> {
+  const probe = join(folder, `doctor-${randomUUID()}`)
+  try {
+    await makeNewFolder(probe)
+    await writeFile(join(probe, 'probe'), 'probe')
+    await readFile(join(probe, 'probe'))
+  } finally {
+    await removeTree(probe)
+  }
+}
+
+/** Folders that the settings name, are not there yet, and cannot be made. */
+async function checkUnmade(config: Config): Promise<Finding[]> {
+  const refused: Finding[] = []
+  const unmade: string[] = []
+  for (const named of namedFolders(config)) {
+    const { folder } = named
+    if (existsSync(folder) || unmade.some((above) => folder.startsWith(`${above}${sep}`))) continue
+    try {
+      await tryIn(nearest(folder))
+    } catch (error) {
+      unmade.push(folder)
+      const { message } = folderError(named, error)
+      refused.push(fail('store', message, 'store_unusable', { place: folder, reason: messageOf(error) }))
+    }
+  }
+  return refused
+}
+
+/** What is there already of the way to a folder. */
+function nearest(folder: string): string {
+  const above = dirname(folder)
+  return existsSync(above) ? above : nearest(above)
 }
 
 async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {

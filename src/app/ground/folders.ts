@@ -2,18 +2,44 @@ import { sep } from 'node:path'
 import type { Config } from '../../config.ts'
 import { AppError, ERRORS, findLoose, isErrno, type Log, messageOf, takeFolder } from '../../kernel/index.ts'
 
-/** Makes or tightens the folders that the settings name. */
+/** Every setting that is a folder. */
+const FOLDERS = ['WHARF_DATA_DIR', 'WHARF_SHARED_DIR', 'LOCAL_STORAGE_PATH', 'TEMP_STORAGE_PATH'] as const
+
+interface NamedFolder {
+  setting: (typeof FOLDERS)[number]
+  folder: string
+}
+
+/** Where Wharf keeps things, each with the setting that names it. The last two are below the others by default. */
+export function namedFolders(config: Config): NamedFolder[] {
+  return FOLDERS.flatMap((setting) => {
+    const folder = config[setting]
+    return folder === null ? [] : [{ setting, folder }]
+  })
+}
+
+/** Makes or tightens the folders that are Wharf's own; those for tasks are made by their domain. */
 export function openFolders(config: Config): void {
-  for (const folder of foldersOf(config)) {
+  const own = foldersOf(config)
+  for (const named of namedFolders(config).filter(({ folder }) => own.delete(folder))) {
     try {
-      takeFolder(folder)
+      takeFolder(named.folder)
     } catch (cause) {
-      const setting = folder === config.WHARF_DATA_DIR ? 'WHARF_DATA_DIR' : 'WHARF_SHARED_DIR'
-      const why = isErrno(cause, 'EEXIST', 'ENOTDIR') ? 'there is a file in its place' : messageOf(cause)
-      const message = `the folder ${folder} cannot be used (${why}); let this user write there, or set ${setting} to another one`
-      throw new AppError(ERRORS.STORAGE_DENIED, message, { cause })
+      throw folderError(named, cause)
     }
   }
+}
+
+/** The same for a folder that is made later, of which the system says a path only. */
+export function madeFolderError(config: Config, path: string, cause: unknown): unknown {
+  const named = namedFolders(config).find(({ folder }) => `${folder}${sep}`.startsWith(`${path}${sep}`))
+  return named === undefined ? cause : folderError(named, cause)
+}
+
+export function folderError({ setting, folder }: NamedFolder, cause: unknown): AppError {
+  const why = isErrno(cause, 'EEXIST', 'ENOTDIR') ? 'there is a file in its place' : messageOf(cause)
+  const message = `the folder ${folder} cannot be used (${why}); let this user write there, or set ${setting} to another one`
+  return new AppError(ERRORS.STORAGE_DENIED, message, { cause })
 }
 
 /** Says what other users can read or change in them, and the commands that close exactly that. */

@@ -14,7 +14,7 @@ export async function openStore(config: Config, clock: Clock): Promise<ArtifactS
 export async function openPlainStore(config: Config, clock: Clock): Promise<ArtifactStore> {
   const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = config
   if (bucket === null || accessKeyId === null || secretAccessKey === null) {
-    return DiskStore.open({ clock }, { root: join(config.filesDir, 'files') })
+    return DiskStore.open({ clock }, { root: localFiles(config) })
   }
   return openS3Store(
     { clock },
@@ -27,6 +27,11 @@ export async function openPlainStore(config: Config, clock: Clock): Promise<Arti
       ...(config.CDN_BASE_URL !== null && { cdnBaseUrl: config.CDN_BASE_URL }),
     },
   )
+}
+
+/** The folder of the store, where that is on this machine. */
+export function localFiles({ filesDir }: Config): string {
+  return join(filesDir, 'files')
 }
 
 /** The store outside this machine, in words that all instances have in common; null: files are in a folder. */

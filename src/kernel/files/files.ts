@@ -19,7 +19,7 @@ import {
   stat,
   writeFile as writePlain,
 } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isErrno } from './errno.ts'
 
 /** Who may read and write what Wharf keeps. The linter lets nobody else create files or folders. */
@@ -102,16 +102,52 @@ export async function copyFile(from: string, to: string, mode?: number): Promise
   await chmod(to, PRIVATE.file)
 }
 
+/** Others may remove a folder on the way meanwhile. */
+const TRIES = 5
+
+/**
+ * Makes a folder and those above it; false: it was there. Node's own `recursive` never returns where a folder that is
+ * there answers ENOENT to whoever makes one in it, as /proc does.
+ */
+async function makePath(path: string, mode: number, tries = TRIES): Promise<boolean> {
+  try {
+    await mkdir(path, { mode })
+    return true
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) return unlessFolder(await stat(path).catch(() => undefined), error)
+    if (tries === 0 || dirname(path) === path) throw error
+    await makePath(dirname(path), mode)
+    return makePath(path, mode, tries - 1)
+  }
+}
+
+function makePathSync(path: string, mode: number, tries = TRIES): boolean {
+  try {
+    mkdirSync(path, { mode })
+    return true
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) return unlessFolder(statSync(path, { throwIfNoEntry: false }), error)
+    if (tries === 0 || dirname(path) === path) throw error
+    makePathSync(dirname(path), mode)
+    return makePathSync(path, mode, tries - 1)
+  }
+}
+
+function unlessFolder(found: Stats | undefined, error: unknown): false {
+  if (found?.isDirectory()) return false
+  throw error
+}
+
 /** Makes a folder and those above it; one that is there already gets no looser, and is tightened. */
 export async function makeFolder(path: string, access: FileAccess = PRIVATE): Promise<void> {
-  const made = await mkdir(path, { recursive: true, mode: access.folder })
-  const wanted = modeFor(await stat(path), access, made !== undefined)
+  const made = await makePath(path, access.folder)
+  const wanted = modeFor(await stat(path), access, made)
   if (wanted !== undefined) await chmod(path, wanted).catch(unlessForeign)
 }
 
 export function makeFolderSync(path: string, access: FileAccess = PRIVATE): void {
-  const made = mkdirSync(path, { recursive: true, mode: access.folder })
-  const wanted = modeFor(statSync(path), access, made !== undefined)
+  const made = makePathSync(path, access.folder)
+  const wanted = modeFor(statSync(path), access, made)
   if (wanted === undefined) return
   try {
     chmodSync(path, wanted)
@@ -153,8 +189,7 @@ const OWN_NAMES = [
  * it lets a group pass to folders below that are shared, and shows it nothing else.
  */
 export function takeFolder(path: string): void {
-  const made = mkdirSync(path, { recursive: true, mode: PRIVATE.folder })
-  if (made !== undefined) return
+  if (makePathSync(path, PRIVATE.folder)) return
   const { mode } = statSync(path)
   const names = readdirSync(path)
   if (isOwnFolder(mode, names) && (mode & 0o777) !== 0o710) makeFolderSync(path)

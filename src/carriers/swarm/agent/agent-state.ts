@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
-import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises'
+import { chmod, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, ERRORS, isErrno } from '../../../kernel/index.ts'
+import { AppError, ERRORS, isErrno, makeFolder } from '../../../kernel/index.ts'
 import type { AgentName, Trust } from '../wire/index.ts'
 
 /** Who this agent is, and whom it believes: made once, at its enrolment. */
@@ -80,7 +80,7 @@ export class AgentState {
 
   /** Whole or not at all, and on disk when it resolves. */
   async #write(kept: Kept): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    await makeFolder(this.#folder)
     await chmod(this.#folder, 0o700)
     const path = join(this.#folder, FILE)
     const file = await open(`${path}.new`, 'w', 0o600)
