@@ -62,7 +62,7 @@ export {
   swarms,
 } from './metrics/metrics.ts'
 export { MetricSet } from './metrics/prometheus.ts'
-export { outageOf, toDiskError } from './outage.ts'
+export { outageOf, ownOutageOf, toDiskError } from './outage.ts'
 export { askOutside, askReadiness, parseJson, textOfAnswer } from './readiness.ts'
 export { type Backoff, backoffDelay, DEFAULT_BACKOFF, isRetryableAppError, withRetry } from './retry.ts'
 export { SCOPES, type Scope } from './scopes.ts'

@@ -35,3 +35,12 @@ export function outageOf(error: unknown): AppError | undefined {
   }
   return undefined
 }
+
+/**
+ * The same without outages of a source: our disk is full, say, or no file can be opened any more. To ask the source again, or to
+ * say that it cannot be reached, would be wrong.
+ */
+export function ownOutageOf(error: unknown): AppError | undefined {
+  const outage = outageOf(error)
+  return outage?.kind.outage === 'source' ? undefined : outage
+}

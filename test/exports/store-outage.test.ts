@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Clock, systemClock } from '../../src/kernel/index.ts'
 import { availableBackends } from '../support/backends.ts'
-import { startExports } from '../support/export-client.ts'
+import { problemOf, startExports } from '../support/export-client.ts'
 import { FastClock } from '../support/fast-clock.ts'
 import { type S3Fault, S3Server } from '../support/s3-server.ts'
 import { fillDisk, smallDisk } from '../support/small-disk.ts'
@@ -109,6 +109,18 @@ describe.each(availableBackends())('a full disk on %s', (name) => {
       file: { rows: 2_000 },
     })
   })
+})
+
+test('a preview on a full disk says that it is full, and nothing of the source', async ({ skip }) => {
+  const folder = smallDisk(16)
+  if (!folder) return skip('no disk of its own can be mounted here')
+  const { business, client } = await startExports('embedded', { env: { WHARF_DATA_DIR: folder } })
+  // The request is accepted, and its rows find no room.
+  fillDisk(folder, 1_500_000)
+  const source = business.source({ total: 20, row: (n) => ({ n, text: 'x'.repeat(200_000) }) })
+  const body = { source_url: source.url }
+  const asked = client.ask('POST', '/api/exports/preview', { key: client.project.key, body })
+  expect(await problemOf(asked)).toMatchObject({ status: 507, code: 'STORAGE_FULL' })
 })
 
 test('an export that is larger than the disk of an embedded ledger can be cancelled, and others go on', async ({

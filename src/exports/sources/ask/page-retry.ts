@@ -6,7 +6,9 @@ import {
   DEFAULT_BACKOFF,
   ERRORS,
   type ErrorKind,
+  isRetryableAppError,
   type Log,
+  ownOutageOf,
   withRetry,
 } from '../../../kernel/index.ts'
 import { pageError } from '../pages/index.ts'
@@ -58,13 +60,14 @@ export async function retryPage<T>(
       return await attempt()
     } catch (error) {
       const failure = pageError(error, page)
-      if (!failure.retryable) throw failure
+      if (!failure.retryable || ownOutageOf(failure)) throw failure
       if (page === 0 && CONTENT.includes(failure.kind)) throw final(failure)
       throw tried > retries ? exhausted(failure, tried) : failure
     }
   }
   return withRetry(once, {
     ...{ attempts: retries + 1, clock, signal, backoff, maxRetryAfterMs },
+    isRetryable: (error) => isRetryableAppError(error) && !ownOutageOf(error),
     onRetry({ attempt: tried, error, waitMs: wait }) {
       const { code, message } = error as AppError
       log?.warn({ page, tried, wait, code }, `${message}, will try again`)

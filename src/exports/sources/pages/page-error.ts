@@ -1,8 +1,10 @@
-import { AppError, ERRORS, messageOf, prefixed } from '../../../kernel/index.ts'
+import { AppError, ERRORS, messageOf, ownOutageOf, prefixed } from '../../../kernel/index.ts'
 import { JsonFault, ShapeFault, UnknownRowHead } from '../json/index.ts'
 
 /** Whatever went wrong with a page, as an error that names the page and the reason. */
 export function pageError(error: unknown, page: number): AppError {
+  const own = ownOutageOf(error)
+  if (own) return own
   // What the network reports knows nothing of pages.
   if (error instanceof AppError)
     return /^page \d/.test(error.message) ? error : prefixed(error, `page ${page}`)

@@ -1,9 +1,19 @@
-import { AppError, counted, ERRORS, messageOf } from '../../../kernel/index.ts'
+import { AppError, counted, ERRORS, messageOf, ownOutageOf } from '../../../kernel/index.ts'
 
 export function unreachable(cause: unknown): AppError {
-  return new AppError(ERRORS.SOURCE_UNREACHABLE, `the database cannot be reached: ${messageOf(cause)}`, {
-    cause,
-  })
+  return away('cannot be reached', cause)
+}
+
+/** The connection broke. */
+export function gone(cause: unknown): AppError {
+  return away('is gone', cause)
+}
+
+function away(how: string, cause: unknown): AppError {
+  return (
+    ownOutageOf(cause) ??
+    new AppError(ERRORS.SOURCE_UNREACHABLE, `the database ${how}: ${messageOf(cause)}`, { cause })
+  )
 }
 
 export function refused(message: string): AppError {

@@ -3,6 +3,7 @@ import { AppError, ERRORS, isAppError, messageOf } from '../../../../kernel/inde
 import type { TextPage } from '../../pages/index.ts'
 import {
   beginsAsQuery,
+  gone,
   notLetIn,
   notReading,
   oneTooMany,
@@ -307,10 +308,7 @@ const PASSING = new Set([1040, 1053, 1203, 1205, 1213, 1226, 1317, 1927])
 function queryError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const { errno, code, sqlState } = error as { errno?: number; code?: string; sqlState?: string }
-  if (sqlState === undefined || errno === undefined)
-    return new AppError(ERRORS.SOURCE_UNREACHABLE, `the database is gone: ${messageOf(error)}`, {
-      cause: error,
-    })
+  if (sqlState === undefined || errno === undefined) return gone(error)
   return new AppError(ERRORS.QUERY_FAILED, `the database says: ${messageOf(error)} (${code})`, {
     cause: error,
     retryable: PASSING.has(errno),

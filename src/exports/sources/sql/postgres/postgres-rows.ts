@@ -4,6 +4,7 @@ import { AppError, ERRORS, messageOf } from '../../../../kernel/index.ts'
 import type { FeedPage } from '../../pages/index.ts'
 import {
   beginsAsQuery,
+  gone,
   notLetIn,
   notReading,
   oneTooMany,
@@ -250,13 +251,12 @@ function queryError(error: unknown): AppError {
     /^bind message supplies (\d+) parameters, but .* requires (\d+)$/.exec(messageOf(error)) ?? []
   if (code === '08P01' && wanted !== undefined) return wrongParams(Number(wanted), Number(given))
   const isQuery = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
-  // Connection lost, too many connections, shutting down, conflict with recovery: worth another try.
-  const passing = !isQuery || /^(?:08|53|57P|40)/.test(code)
-  const kind = isQuery ? ERRORS.QUERY_FAILED : ERRORS.SOURCE_UNREACHABLE
-  const message = isQuery
-    ? `the database says: ${messageOf(error)} (${code})`
-    : `the database is gone: ${messageOf(error)}`
-  return new AppError(kind, message, { cause: error, retryable: passing })
+  if (!isQuery) return gone(error)
+  return new AppError(ERRORS.QUERY_FAILED, `the database says: ${messageOf(error)} (${code})`, {
+    cause: error,
+    // Connection lost, too many connections, shutting down, conflict with recovery: worth another try.
+    retryable: /^(?:08|53|57P|40)/.test(code),
+  })
 }
 
 /** What a client knows about its session; there is no process id before it is connected. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
-import { AppError, ERRORS, startNode } from '../../../../kernel/index.ts'
+import { AppError, ERRORS, ownOutageOf, startNode } from '../../../../kernel/index.ts'
 import { neighbour } from '../../../threads/index.ts'
 import type { TextPage } from '../../pages/index.ts'
 import { refuseTwins, silent } from '../sql-error.ts'
@@ -50,13 +50,11 @@ class SqliteReader {
     this.#signal = signal
     this.#child = startNode(neighbour(import.meta.url, 'sqlite-child'))
     this.#gone = once(this.#child, 'close').catch((error: unknown) => {
-      this.#reason ??= new AppError(
-        ERRORS.SOURCE_UNREACHABLE,
-        'no process to read the file could be started',
-        {
+      this.#reason ??=
+        ownOutageOf(error) ??
+        new AppError(ERRORS.SOURCE_UNREACHABLE, 'no process to read the file could be started', {
           cause: error,
-        },
-      )
+        })
     })
     this.#child.stdin!.on('error', () => undefined) // it is gone, which its frames show
     this.#child.stdin!.write(`${JSON.stringify(task)}\n`)
