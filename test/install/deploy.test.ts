@@ -15,6 +15,9 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const NGINX = requireBinary('nginx')
 const services = ['postgres', 'redis-server'].every(findBinary)
 
+/** An address that Wharf trusts there: it would ask who is before it, if nginx let it pass. */
+const BORROWED = '127.0.0.9'
+
 test.runIf(NGINX)('nginx takes deploy/nginx.conf without a warning', () => {
   const folder = temporaryFolder()
   const file = join(folder, 'nginx.conf')
@@ -31,14 +34,18 @@ test.runIf(NGINX)('nginx takes deploy/nginx.conf without a warning', () => {
 })
 
 test.runIf(NGINX && services)(
-  'npm run cluster: an export, its events and its file come through nginx',
+  'npm run cluster: an export, its events and its file come through nginx, and no client chooses its address',
   async () => {
     const cluster = await startCluster()
     onTestFinished(() => cluster.stop())
     const ask = async <T>(key: string, path: string, body?: object): Promise<T> => {
       const answer = await fetch(`${cluster.address}${path}`, {
         method: body ? 'POST' : 'GET',
-        headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+        headers: {
+          authorization: `Bearer ${key}`,
+          'x-forwarded-for': BORROWED,
+          ...(body && { 'content-type': 'application/json' }),
+        },
         ...(body && { body: JSON.stringify(body) }),
       })
       expect(answer.ok, await answer.clone().text()).toBe(true)
@@ -47,6 +54,14 @@ test.runIf(NGINX && services)(
     const { api_key: key } = await ask<{ api_key: string }>(cluster.adminToken, '/api/projects', {
       name: 'shop',
     })
+    const audit = await until('the project is in the audit log', async () => {
+      const { items } = await ask<{ items: { action: string; address: string }[] }>(
+        cluster.adminToken,
+        '/api/audit',
+      )
+      return items.find(({ action }) => action === 'project.created')
+    })
+    expect(audit.address).toBe('127.0.0.1')
     const source_url = `${cluster.instances[0]}/samples/orders?rows=10`
     const { task_id } = await ask<ExportView>(key, '/api/exports', { source_url })
     const events = await openEvents(`${cluster.address}/api/events?after=0&task_id=${task_id}`, {
