@@ -4,7 +4,7 @@ import type { ArtifactStore, ByteRange, OpenedArtifact } from '../storage/index.
 import type { Quotas } from '../tenancy/index.ts'
 import type { ExportResult } from './export-job.ts'
 import { type Download, ExportQueries } from './export-queries.ts'
-import { type ExportRow, statusOf } from './export-view.ts'
+import { type ExportRow, type ExportStatus, statusOf } from './export-view.ts'
 import { KeptRowsStore } from './pipeline/index.ts'
 import {
   type ExportReport,
@@ -50,8 +50,7 @@ export class ExportFiles {
     const row = await this.#queries.find(taskId)
     const status = statusOf(row)
     const report = status === 'succeeded' ? await this.#reports.find(row.job_id) : undefined
-    if (!report)
-      throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so there is no report`)
+    if (!report) throw withoutFile(taskId, status, 'there is no report')
     const finished_at = new Date(row.finished_at ?? 0).toISOString()
     return { task_id: taskId, project_id: row.project_id ?? '', finished_at, ...report }
   }
@@ -81,8 +80,7 @@ export class ExportFiles {
   async delete(taskId: string, { onlyOnce = false } = {}): Promise<void> {
     const { job_id, project_id, artifact_key, result, ...row } = await this.#queries.find(taskId)
     const status = statusOf(row)
-    if (status !== 'succeeded' || artifact_key === null)
-      throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so there is no file`)
+    if (status !== 'succeeded' || artifact_key === null) throw withoutFile(taskId, status, 'there is no file')
     const { size } = JSON.parse(result ?? '{}') as ExportResult
     const { ledger, quotas, store } = this.#deps
     // Marked first, so that no reader starts on a file that is about to be deleted.
@@ -122,6 +120,13 @@ async function requireFile(ledger: Ledger, taskId: string): Promise<ExportRow & 
     throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so there is no file`)
   if (row.removed_at !== null || (await ledger.now()) >= (row.expires_at ?? 0)) throw fileGone(taskId, row)
   return { ...row, artifact_key: row.artifact_key }
+}
+
+/** Waiting helps only before the end. */
+export function withoutFile(taskId: string, status: ExportStatus, so: string): AppError {
+  const isOver = status === 'failed' || status === 'cancelled'
+  const kind = isOver ? ERRORS.EXPORT_WITHOUT_FILE : ERRORS.EXPORT_NOT_READY
+  return new AppError(kind, `export ${taskId} is ${status}, so ${so}`)
 }
 
 function fileGone(taskId: string, row: ExportRow): AppError {

@@ -15,7 +15,7 @@ import {
   type Tickets,
 } from '../tenancy/index.ts'
 import { type BulkAction, withinReach } from './bulk.ts'
-import { ExportFiles } from './export-files.ts'
+import { ExportFiles, withoutFile } from './export-files.ts'
 import { EXPORT_KIND, EXPORT_LANE, type ExportPayload, type ExportResult } from './export-job.ts'
 import { type ExportFilter, ExportList, type ListOptions, type Total } from './export-list.ts'
 import { ExportQueries } from './export-queries.ts'
@@ -156,8 +156,7 @@ export class Exports {
   async render(tx: Tx, taskId: string, wish: RenderWish, issuer: LinkIssuer = {}): Promise<ExportView> {
     const row = await this.#queries.find(taskId, tx)
     const status = statusOf(row)
-    if (status !== 'succeeded')
-      throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so it has kept no rows`)
+    if (status !== 'succeeded') throw withoutFile(taskId, status, 'it has kept no rows')
     const tables = await new KeptRowsStore(this.#deps).require(row.job_id, tx.db)
     const { request } = await this.#queries.payload(tx, row.job_id)
     const now = this.#deps.clock.now()

@@ -207,6 +207,12 @@ export const ERRORS = {
 
   // exports
   EXPORT_NOT_READY: kind('EXPORT_NOT_READY', 409, FAILED_PRECONDITION, 'The export has no file yet'),
+  EXPORT_WITHOUT_FILE: kind(
+    'EXPORT_WITHOUT_FILE',
+    409,
+    FAILED_PRECONDITION,
+    'The export failed or was cancelled, so it has no file',
+  ),
   EXPORT_EXPIRED: kind(
     'EXPORT_EXPIRED',
     410,

@@ -123,7 +123,7 @@ describeConsole('many exports at once', (bench) => {
     await page.getByRole('button', { name: 'Close', exact: true }).click()
     await page.getByRole('checkbox', { name: 'Select all rows that are loaded' }).check()
     await toolbar(page).getByRole('button', { name: 'Delete files' }).dblclick()
-    await page.getByText('Files of 2 deleted').waitFor()
+    await page.getByText('2 files deleted').waitFor()
   })
 
   test('a new selection takes the place of the result of the one before', async () => {
@@ -135,7 +135,7 @@ describeConsole('many exports at once', (bench) => {
     const [first = '', second = ''] = tasks
     await row(page, first).getByRole('checkbox').check()
     await toolbar(page).getByRole('button', { name: 'Delete files' }).click()
-    await page.locator('.bulk-bar').getByText('Files of 1 deleted').waitFor()
+    await page.locator('.bulk-bar').getByText('1 file deleted').waitFor()
     await row(page, second).getByRole('checkbox').check()
     await toolbar(page).getByRole('button', { name: 'Delete files' }).waitFor()
     await expect.poll(() => page.locator('.bulk-bar[data-phase]').count()).toBe(0)
@@ -155,8 +155,26 @@ describeConsole('many exports at once', (bench) => {
     await toolbar(page).getByRole('button', { name: 'Delete files' }).click()
     await page.getByRole('button', { name: 'Undo' }).waitFor()
     await row(page, second).getByRole('checkbox').check()
-    await page.locator('.toast').getByText('Files of 1 deleted').waitFor()
+    await page.locator('.toast').getByText('1 file deleted').waitFor()
     await toolbar(page).getByText('1 selected').waitFor()
+  })
+
+  test('an action for many counts and changes those that it can be done to, and no others', async () => {
+    const refused = await startSource(({ response }) => void response.writeHead(404).end())
+    const tasks = [
+      await bench.wharf.startExport(body({ file_name: 'mixed-1' })),
+      await bench.wharf.startExport(body({ file_name: 'mixed-2' })),
+      await bench.wharf.startExport({ source_url: refused, file_name: 'mixed-3', fresh: true }),
+    ]
+    await ended(tasks)
+    const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports?search=mixed-' })
+    await page.getByRole('checkbox', { name: 'Select all rows that are loaded' }).check()
+    await toolbar(page).getByText('3 selected').waitFor()
+    await toolbar(page).getByRole('button', { name: 'Delete files (2)' }).click()
+    await page.getByText(/^Deleting the files of 2 exports in/).waitFor()
+    const bar = page.locator('.bulk-bar[data-phase="done"]')
+    await bar.waitFor()
+    expect(await bar.textContent()).toBe('2 files deleted')
   })
 
   test('what was begun for many is carried out when its page is left before it cannot be undone', async () => {
@@ -169,7 +187,7 @@ describeConsole('many exports at once', (bench) => {
     await toolbar(page).getByRole('button', { name: 'Delete files' }).click()
     await page.getByRole('button', { name: 'Undo' }).waitFor()
     await page.getByRole('link', { name: 'Processing' }).click()
-    await page.locator('.toast').getByText('Files of 2 deleted').waitFor()
+    await page.locator('.toast').getByText('2 files deleted').waitFor()
     for (const task of tasks) expect((await view(task)).download_url).toBeNull()
   })
 

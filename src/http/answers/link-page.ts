@@ -45,9 +45,16 @@ const WORDS: Record<string, Record<Language, Words>> = {
   EXPORT_NOT_READY: {
     en: {
       title: 'There is no file yet',
-      advice: 'The export is still being made, or has failed. Try again later.',
+      advice: 'The export is still being made. Try again later.',
     },
-    'zh-CN': { title: '文件尚未生成', advice: '导出仍在进行或已失败，请稍后再试。' },
+    'zh-CN': { title: '文件尚未生成', advice: '导出仍在进行，请稍后再试。' },
+  },
+  EXPORT_WITHOUT_FILE: {
+    en: {
+      title: 'There is no file',
+      advice: 'The export failed or was cancelled. Ask for it to be made again.',
+    },
+    'zh-CN': { title: '没有文件', advice: '导出已失败或被取消，请重新申请导出。' },
   },
   UNAUTHENTICATED: INVALID,
   TASK_NOT_FOUND: INVALID,

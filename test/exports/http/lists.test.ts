@@ -178,6 +178,28 @@ describe.each(availableBackends())('many exports on %s', (backend) => {
     expect(audit.items[0]).toMatchObject({ target: ids[0], detail: { action: 'cancel' } })
   })
 
+  test('an export that ended without a file is told from one that has none yet', async () => {
+    const { business, client, bulk } = await setup()
+    const held = business.source({ total: 1 })
+    held.holdFrom(0)
+    const [running, stopped] = [
+      await client.start({ source_url: held.url, fresh: true }),
+      await client.start({ source_url: held.url, fresh: true }),
+    ]
+    await bulk({ action: 'cancel', ids: [stopped.task_id] })
+    const refused = business.source({ instead: (_, response) => Boolean(response.writeHead(403).end()) })
+    const failed = await client.ended((await client.start({ source_url: refused.url })).task_id)
+    const ids = [running.task_id, stopped.task_id, failed.task_id]
+    const { items } = await bulk({ action: 'delete_file', ids })
+    expect(items.map(({ error }) => error?.code)).toEqual([
+      'EXPORT_NOT_READY',
+      'EXPORT_WITHOUT_FILE',
+      'EXPORT_WITHOUT_FILE',
+    ])
+    held.release()
+    await client.ended(running.task_id)
+  })
+
   test('a callback that did not arrive is listed with its next attempt, and can be sent again', async () => {
     const { business, client, read } = await setup()
     const receiver = business.receiver(503, 204)

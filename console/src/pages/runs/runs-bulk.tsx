@@ -34,7 +34,7 @@ const FITS: Record<Action, (account: Account) => boolean> = {
 export function RunsBulk({ matching, ...picked }: Picked & { matching: readonly Account[] }) {
   const { t } = useTranslation()
   const accounts = picked.everything ? matching : matching.filter(({ handle }) => picked.selected.has(handle))
-  const handles = accounts.map(({ handle }) => handle)
+  const fitting = (action: Action) => accounts.filter(FITS[action]).map(({ handle }) => handle)
   const send = (action: Action, some: string[], signal: AbortSignal) =>
     action === 'delete' ? deleteAll(some, signal) : changeRuns({ action, handles: some }, signal)
   return (
@@ -45,9 +45,10 @@ export function RunsBulk({ matching, ...picked }: Picked & { matching: readonly 
         name: t(`runs.bulk.action.${action}`),
         icon: ICONS[action],
         danger: action === 'delete',
-        fits: accounts.filter(FITS[action]).length,
+        fits: fitting(action).length,
         waits: action === 'stop' || action === 'delete',
-        answers: (signal) => bulkOfIds<BulkAnswer>(handles, (some) => send(action, some, signal), signal),
+        answers: (signal) =>
+          bulkOfIds<BulkAnswer>(fitting(action), (some) => send(action, some, signal), signal),
       }))}
       words={{
         title: t('runs.bulk.title'),

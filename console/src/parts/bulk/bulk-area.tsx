@@ -76,9 +76,9 @@ export function BulkArea<A extends string>({ choices, words, changes, ...picked 
   if (bulk && !(isOver && isPicked))
     return <BulkProgress bulk={bulk} words={words} onStop={stop} onClose={close} />
   if (!isPicked) return null
-  const begin = ({ action, waits, answers }: BulkChoice<A>) => {
-    const total = picked.everything ? (picked.total?.count ?? 0) : picked.selected.size
-    start({ action, waits, answers, total })
+  const begin = ({ action, waits, answers, fits }: BulkChoice<A>) => {
+    const total = fits ?? (picked.everything ? (picked.total?.count ?? 0) : picked.selected.size)
+    start({ action, waits, answers, total, atMost: fits === undefined })
     picked.onClear()
   }
   return <BulkBar {...picked} title={words.title} choices={choices} onStart={begin} />
@@ -158,8 +158,14 @@ function BulkProgress<A extends string>({
   const format = useFormat()
   const problemText = useProblemText()
   const seconds = useSecondsUntil(bulk.phase === 'wait' ? bulk.startsAt : 0)
-  const { action, phase, total, done, skipped } = bulk
-  const values = { done: format.number(done), total: format.number(total), seconds, count: done }
+  const { action, phase, total, atMost, done, skipped } = bulk
+  const number = format.number(total)
+  const values = {
+    done: format.number(done),
+    total: atMost ? t('lists.bulk.up_to', { total: number }) : number,
+    seconds,
+    count: done,
+  }
   const reasons = [...bulk.reasons].map(
     ([code, times]) => `${problemText({ code, message: '' }).title} (${format.number(times)})`,
   )

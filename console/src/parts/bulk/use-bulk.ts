@@ -13,14 +13,16 @@ export interface BulkAnswer {
 /** One thing that is done to many. */
 export interface BulkJob<A extends string> {
   action: A
-  /** How many there are at most. */
+  /** How many there are. */
   total: number
+  /** Some of them may turn out to be none of those that it can be done to. */
+  atMost: boolean
   /** It cannot be taken back, so it begins a few seconds later and can be called off until then. */
   waits: boolean
   answers(signal: AbortSignal): AsyncIterable<BulkAnswer>
 }
 
-export interface Bulk<A extends string> extends Pick<BulkJob<A>, 'action' | 'total'> {
+export interface Bulk<A extends string> extends Pick<BulkJob<A>, 'action' | 'total' | 'atMost'> {
   /** `wait`: it can still be undone. */
   phase: 'wait' | 'run' | 'done' | 'stopped' | 'failed'
   startsAt: number
@@ -61,7 +63,7 @@ export function useBulk<A extends string>(changes: QueryKey, onEnd: (bulk: Bulk<
     window.addEventListener('beforeunload', ask)
     return () => window.removeEventListener('beforeunload', ask)
   }, [isUnderWay])
-  const run = async ({ action, total, waits, answers }: BulkJob<A>) => {
+  const run = async ({ action, total, atMost, waits, answers }: BulkJob<A>) => {
     stop.current.abort()
     const abort = new AbortController()
     stop.current = abort
@@ -70,6 +72,7 @@ export function useBulk<A extends string>(changes: QueryKey, onEnd: (bulk: Bulk<
     let now: Bulk<A> = {
       action,
       total,
+      atMost,
       phase: waits ? 'wait' : 'run',
       startsAt: Date.now() + wait,
       done: 0,

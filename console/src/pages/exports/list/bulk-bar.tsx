@@ -28,9 +28,12 @@ export function ExportBulk({
   ...picked
 }: Picked & { filter: ExportFilter; rows: readonly ExportTask[] }) {
   const { t } = useTranslation()
+  const fitting = (action: BulkAction) => rows.filter((task) => FITS[action](task))
   const answers = (action: BulkAction, signal: AbortSignal) => {
-    if (!picked.everything)
-      return bulkOfIds([...picked.selected], (ids) => changeExports({ action, ids }, signal), signal)
+    if (!picked.everything) {
+      const ids = fitting(action).map(({ task_id }) => task_id)
+      return bulkOfIds(ids, (some) => changeExports({ action, ids: some }, signal), signal)
+    }
     const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
     return bulkOfFilter(
       (cursor) => changeExports({ action, filter: asked, ...(cursor !== undefined && { cursor }) }, signal),
@@ -45,9 +48,7 @@ export function ExportBulk({
         name: t(`lists.bulk.action.${action}`),
         icon: ICONS[action],
         danger: action === 'delete_file',
-        fits: picked.everything
-          ? fitsFilter(action, filter)
-          : rows.filter((task) => FITS[action](task)).length,
+        fits: picked.everything ? fitsFilter(action, filter) : fitting(action).length,
         waits: action !== 'retry',
         answers: (signal) => answers(action, signal),
       }))}
