@@ -17,6 +17,7 @@ import { fetchAndKeep } from './fetch/fetch-and-keep.ts'
 import { fetchTable } from './fetch/fetch-table.ts'
 import type { FetchedTable } from './fetch/fetched-table.ts'
 import { missingColumns } from './fetch/missing-columns.ts'
+import { lostTotals, maskedNames, namingMasks } from './masked-columns.ts'
 import { maskingSecrets } from './masking-secrets.ts'
 import { sheetName } from './plan-table.ts'
 import type { ProduceDeps, ProduceOptions } from './produce-options.ts'
@@ -73,13 +74,14 @@ async function produceFile(deps: ProduceDeps, options: ProduceOptions): Promise<
   )
   const { counts, ...file } = built
   const facts = tables.map((table, index) => factsOf(table, options.request, counts[index] ?? []))
-  // The writer of a Parquet file says itself what became of them.
-  const misfits =
-    options.request.type === 'parquet'
-      ? []
-      : facts.flatMap(({ columns }, index) =>
-          misfitWarnings(columns).map((warning) => named(warning, tables[index]!.table, tables.length)),
-        )
+  const { type } = options.request
+  const misfits = tables.flatMap((table, index) => {
+    const masked = maskedNames(table, options.masks)
+    const lost = type === 'excel' ? lostTotals(table.template, masked) : []
+    // The writer of a Parquet file says itself what became of its values.
+    const told = type === 'parquet' ? built.warnings : misfitWarnings(facts[index]!.columns)
+    return namingMasks(told, { masked, lost }).map((warning) => named(warning, table.table, tables.length))
+  })
   return {
     ...file,
     watermark: options.request.watermark ?? null,
@@ -89,7 +91,7 @@ async function produceFile(deps: ProduceDeps, options: ProduceOptions): Promise<
       ...startedAnew(options, tables),
       ...unusedDialect(options.request),
       ...warnings,
-      ...built.warnings,
+      ...(type === 'parquet' ? [] : built.warnings),
       ...misfits,
     ],
     facts,

@@ -181,6 +181,11 @@ export const WARNINGS = {
       `column "${column}": ${counted(count, 'value is', 'values are')} not of the type ${type}`,
     ({ column, count, type }) => `列“${column}”：${shown(count)} 个值不是“${typeName(type)}”类型`,
   ),
+  MASKED_COLUMN: kind<{ column: string }>(
+    ({ column }) =>
+      `column "${column}" has a mask, so its values are texts, whatever its type, and have no total but a count`,
+    ({ column }) => `列“${column}”已脱敏，因此无论何种类型，其值均为文本，除计数外没有合计`,
+  ),
   NUMBERS_AS_TEXT: kind<InColumn>(
     ({ column, count }) =>
       `column "${column}": ${counted(count, 'number has', 'numbers have')} more than the 15 digits that Excel keeps: text, with every digit`,

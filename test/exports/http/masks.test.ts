@@ -48,3 +48,32 @@ test('what a project demands is hidden in files, sync mode and previews, with an
     .filter((file) => readFileSync(join(file.parentPath, file.name)).includes(PHONE))
   expect(onDisk.map(({ name }) => name)).toEqual([])
 })
+
+test('a mask is named as the cause of values that do not fit their type, and hidden values have no total', async () => {
+  const { business, client, ask } = await startExports()
+  const source = business.source({ total: 20, row: (n) => ({ id: `n${n}`, amount: n * 1.5, fee: n }) })
+  const columns = [{ name: 'id' }, { name: 'amount', type: 'money' }, { name: 'fee', type: 'money' }]
+  const api = `/api/projects/${client.project.id}`
+  await ask('PUT', api, { key: ADMIN_TOKEN, body: { masks: { fee: 'fixed' } } })
+  for (const type of ['csv', 'excel', 'jsonl', 'parquet'] as const)
+    for (const totals of type === 'excel' ? [undefined, 'sum', 'count'] : [undefined]) {
+      const template = columns.map((column) => ({
+        ...column,
+        ...(column.name === 'amount' && { mask: 'last4', ...(totals && { totals }) }),
+      }))
+      const view = await client.run({ source_url: source.url, type, template })
+      expect(view.warning_details, `${type} ${totals}`).toMatchObject([
+        { code: 'MASKED_COLUMN', values: { column: 'amount' } },
+        { code: 'MASKED_COLUMN', values: { column: 'fee' } },
+      ])
+      if (type !== 'excel') continue
+      const [sheet] = await client.sheets(view.task_id)
+      expect(sheet?.cells.B2?.value).toBe('***')
+      expect(sheet?.cells.B22?.value ?? null).toBe(totals === 'count' ? '=SUBTOTAL(103,B2:B21)' : null)
+    }
+  const template = [{ name: 'id' }, { name: 'amount', mask: 'last4', totals: 'sum' }]
+  const untyped = await client.run({ source_url: source.url, type: 'excel', template })
+  expect(untyped.warnings).toEqual([
+    'column "amount" has a mask, so its values are texts, whatever its type, and have no total but a count',
+  ])
+})

@@ -92,6 +92,10 @@ export const SAMPLES: { [C in WarningCode]: [values: WarningValues<C>, message: 
     { ...inColumn, type: 'integer' },
     'column "a "quoted" name": 2000 values are not of the type integer',
   ],
+  MASKED_COLUMN: [
+    { column: 'a "quoted" name' },
+    'column "a "quoted" name" has a mask, so its values are texts, whatever its type, and have no total but a count',
+  ],
   NUMBERS_AS_TEXT: [
     inColumn,
     'column "a "quoted" name": 2000 numbers have more than the 15 digits that Excel keeps: text, with every digit',

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { makeFolder } from '../../../kernel/index.ts'
 import { manifestText } from '../../report/index.ts'
-import { type ExportRequest, watermarkText } from '../../request/index.ts'
+import { watermarkText } from '../../request/index.ts'
 import type { SpoolSegment } from '../../sources/index.ts'
 import { type SheetInput, writeWorkbook, type ZippedFile, zipFiles } from '../../xlsx/index.ts'
 import { CONTENT_TYPES, inOneOrder } from '../built-file.ts'
 import type { FetchedTable } from '../fetch/fetched-table.ts'
+import { maskedNames, withoutLostTotals } from '../masked-columns.ts'
 import { planTable } from '../plan-table.ts'
 import type { ProduceDeps, ProduceOptions } from '../produce-options.ts'
 import { numericFields } from './numeric-fields.ts'
@@ -21,7 +22,7 @@ export async function buildExcel(
   for (const [index, table] of tables.entries()) {
     const folder = join(out, `table-${index}`)
     await makeFolder(folder)
-    sheets.push(await sheetInput(table, request, await inOneOrder({ pool }, table.spool, folder, signal)))
+    sheets.push(await sheetInput(table, options, await inOneOrder({ pool }, table.spool, folder, signal)))
   }
   const { watermark, timezone } = request
   const properties = watermark && {
@@ -75,11 +76,13 @@ export async function buildExcel(
 }
 
 async function sheetInput(
-  { table, spool, template, content }: FetchedTable,
-  request: ExportRequest,
+  fetched: FetchedTable,
+  { request, masks }: ProduceOptions,
   segments: SpoolSegment[],
 ): Promise<SheetInput> {
+  const { table, spool, template, content } = fetched
   const numeric = await numericFields(segments)
-  const plan = planTable(request, table, { content, template, numeric })
+  const whole = planTable(request, table, { content, template, numeric })
+  const plan = withoutLostTotals(whole, template, maskedNames(fetched, masks))
   return { plan, segments, widths: spool.widths, digits: spool.digits }
 }

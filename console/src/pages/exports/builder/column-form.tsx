@@ -1,4 +1,5 @@
 import { AutoComplete, Checkbox, InputNumber, Segmented, Select } from 'antd'
+import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import { everyName } from '../../../api/every-name.ts'
 import { type ColumnTotal, type ColumnType, MASKS } from '../../../api/exports.ts'
@@ -57,9 +58,11 @@ export function ColumnForm({ node: { settings, children }, keys, onChange }: Pro
   const { set, text } = form
   const type = (settings.type as string | undefined) ?? 'auto'
   const formats = type === 'date' || type === 'datetime' ? DATES : NUMBERS
-  const totals = TOTALS.filter(
-    (one) => one === 'count' || (!COUNT_ONLY.includes(type) && !(one === 'sum' && type.startsWith('date'))),
-  )
+  const isMasked = settings.mask !== undefined
+  const maskHint = useId()
+  const isPossible = (one: ColumnTotal) =>
+    !isMasked && !COUNT_ONLY.includes(type) && !(one === 'sum' && type.startsWith('date'))
+  const totals = TOTALS.filter((one) => one === 'count' || one === settings.totals || isPossible(one))
   return (
     <section className="builder-form" aria-label={t('make.builder.settings')}>
       <TextField form={form} name="title" label={t('make.builder.title')} />
@@ -145,6 +148,7 @@ export function ColumnForm({ node: { settings, children }, keys, onChange }: Pro
                 allowClear
                 placeholder={t('make.builder.no_total')}
                 value={settings.totals as string | undefined}
+                aria-describedby={isMasked ? maskHint : undefined}
                 onChange={(value) => set('totals', value)}
                 options={totals.map((value) => ({ value, label: t(`make.builder.totals.${value}`) }))}
               />
@@ -163,6 +167,11 @@ export function ColumnForm({ node: { settings, children }, keys, onChange }: Pro
               />
             )}
           </Field>
+          {isMasked && (
+            <p id={maskHint} className="builder-wide builder-hint" role="status">
+              {t('make.builder.mask_hint')}
+            </p>
+          )}
           <div className="builder-wide builder-checks">
             <Checkbox
               checked={settings.bold === true}
