@@ -14,7 +14,7 @@ import type {
 } from '../../../src/http/wire.ts'
 import { ask } from './client.ts'
 
-export type { AuditEntry, Connection, Key, KnownAgent, ListedSession, ProjectChanges, ProjectDetails }
+export type { AuditEntry, Connection, Key, KnownAgent, ListedSession, NewKey, ProjectChanges, ProjectDetails }
 export type LoggedDelivery = DeliveryPage['items'][number]
 export type Scope = Key['scopes'][number]
 
@@ -23,8 +23,8 @@ const items = async <T>(path: string, signal: AbortSignal): Promise<T[]> =>
 
 const projectPath = (id: string) => `/api/projects/${encodeURIComponent(id)}`
 
-export const createProject = (name: string): Promise<NewProject> =>
-  ask('/api/projects', { method: 'POST', body: { name } })
+export const createProject = (name: string, attempt: string): Promise<NewProject> =>
+  ask('/api/projects', { method: 'POST', body: { name }, attempt })
 export const getProject = (id: string, signal: AbortSignal): Promise<ProjectDetails> =>
   ask(projectPath(id), { signal })
 export const changeProject = (id: string, changes: ProjectChanges): Promise<ProjectDetails> =>
@@ -32,13 +32,13 @@ export const changeProject = (id: string, changes: ProjectChanges): Promise<Proj
 export const deleteProject = (id: string): Promise<null> => ask(projectPath(id), { method: 'DELETE' })
 export const rotateSecret = (
   id: string,
-  what: 'api_key' | 'webhook_secret',
-  grace_hours: number,
-): Promise<Rotated> => ask(`${projectPath(id)}/rotate`, { method: 'POST', body: { what, grace_hours } })
+  body: { what: 'api_key' | 'webhook_secret'; grace_hours: number },
+  attempt: string,
+): Promise<Rotated> => ask(`${projectPath(id)}/rotate`, { method: 'POST', body, attempt })
 
 export const listKeys = (id: string, signal: AbortSignal) => items<Key>(`${projectPath(id)}/keys`, signal)
-export const createKey = (id: string, key: NewKey): Promise<Key & { api_key: string }> =>
-  ask(`${projectPath(id)}/keys`, { method: 'POST', body: key })
+export const createKey = (id: string, key: NewKey, attempt: string): Promise<Key & { api_key: string }> =>
+  ask(`${projectPath(id)}/keys`, { method: 'POST', body: key, attempt })
 export const endKey = (id: string, keyId: string): Promise<null> =>
   ask(`${projectPath(id)}/keys/${encodeURIComponent(keyId)}`, { method: 'DELETE' })
 
@@ -59,8 +59,10 @@ export const testConnection = (name: string): Promise<{ ok: true }> =>
   ask(`${connectionPath(name)}/test`, { method: 'POST' })
 
 export const listAllAgents = (signal: AbortSignal): Promise<KnownAgent[]> => ask('/api/agents', { signal })
-export const inviteAgent = (agent_id: string, container_id: string): Promise<Enrollment> =>
-  ask('/api/agents/enrollments', { method: 'POST', body: { agent_id, container_id } })
+export const inviteAgent = (
+  body: { agent_id: string; container_id: string },
+  attempt: string,
+): Promise<Enrollment> => ask('/api/agents/enrollments', { method: 'POST', body, attempt })
 export const revokeAgent = ({ agent_id, container_id }: KnownAgent): Promise<null> =>
   ask(`/api/agents/${encodeURIComponent(agent_id)}/${encodeURIComponent(container_id)}`, { method: 'DELETE' })
 
@@ -93,5 +95,5 @@ export function listDeliveries(
 
 export const getCallback = (taskId: string, signal: AbortSignal): Promise<unknown> =>
   ask(`/api/exports/${encodeURIComponent(taskId)}/callback`, { signal })
-export const resendCallback = (taskId: string): Promise<unknown> =>
-  ask(`/api/exports/${encodeURIComponent(taskId)}/deliveries/resend`, { method: 'POST' })
+export const resendCallback = (taskId: string, attempt: string): Promise<unknown> =>
+  ask(`/api/exports/${encodeURIComponent(taskId)}/deliveries/resend`, { method: 'POST', attempt })

@@ -10,6 +10,8 @@ export interface AskOptions {
   /** A 401 is the caller's own affair, and signs nobody out. */
   quiet?: boolean
   headers?: Record<string, string>
+  /** Of something that is made: the server makes it once, however often the same attempt is sent. */
+  attempt?: string
 }
 
 /** One question to the server. Throws a `Problem`, whatever goes wrong. */
@@ -37,13 +39,14 @@ export async function askRaw(path: string, options: AskOptions = {}): Promise<Re
       ...ownHeaders(),
       ...(json !== undefined && { 'content-type': 'application/json' }),
       'accept-language': document.documentElement.lang,
+      ...(options.attempt !== undefined && { 'idempotency-key': options.attempt }),
       ...options.headers,
     },
     ...(json !== undefined && { body: json }),
     ...(signal && { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error
-    throw new Problem('OFFLINE', 0, 'offline')
+    throw new Problem('OFFLINE', 0, 'offline', { madeOnce: options.attempt !== undefined })
   })
   if (answer.ok) return answer
   const problem = await problemOf(answer)

@@ -21,7 +21,7 @@ export async function createExport(projectId: string, json: string, attempt: str
   const task = await ask<ExportTask>('/api/exports', {
     method: 'POST',
     json: ofProject(projectId, json),
-    headers: { 'idempotency-key': attempt },
+    attempt,
   })
   rememberExport(task)
   return task

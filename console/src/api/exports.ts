@@ -135,10 +135,9 @@ export type ShownRequest = Omit<AskedFor, 'request' | 'written'> & {
 export type AgainDates = 'same' | 'today'
 
 export async function runAgain(taskId: string, dates: AgainDates, attempt: string): Promise<ExportTask> {
-  const headers = { 'idempotency-key': `${attempt}-${dates}` }
   const task = await ask<ExportTask>(`${pathOf(taskId)}/run-again?dates=${dates}`, {
     method: 'POST',
-    headers,
+    attempt,
   })
   rememberExport(task)
   return task

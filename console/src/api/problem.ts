@@ -19,6 +19,8 @@ export class Problem extends Error {
   readonly mistakes: readonly Mistake[]
   /** When what was to be changed was changed by another; null: it is gone; undefined: of no account. */
   readonly changedAt: string | null | undefined
+  /** No answer came, and asking again makes nothing twice. */
+  readonly madeOnce: boolean
 
   constructor(
     code: string,
@@ -29,6 +31,7 @@ export class Problem extends Error {
       position?: number | undefined
       mistakes?: readonly Mistake[]
       changedAt?: string | null | undefined
+      madeOnce?: boolean
     } = {},
   ) {
     super(message)
@@ -39,6 +42,7 @@ export class Problem extends Error {
     this.position = place.position
     this.mistakes = place.mistakes ?? []
     this.changedAt = place.changedAt
+    this.madeOnce = place.madeOnce ?? false
   }
 }
 

@@ -56,8 +56,8 @@ export const putAccount = (handle: string, url: string, params: AccountParams): 
 
 export const deleteAccount = (handle: string): Promise<null> => ask(accountPath(handle), { method: 'DELETE' })
 
-export const startRun = (handle: string, kind: RunKind): Promise<AcceptedRun> =>
-  ask('/api/runs', { method: 'POST', body: { handle, kind } })
+export const startRun = (body: { handle: string; kind: RunKind }, attempt: string): Promise<AcceptedRun> =>
+  ask('/api/runs', { method: 'POST', body, attempt })
 
 export const cancelRun = (runId: string, files: 'keep' | 'delete'): Promise<AcceptedRun> =>
   ask(`/api/runs/${encodeURIComponent(runId)}/cancel`, { method: 'POST', body: { files } })

@@ -87,7 +87,7 @@ export async function runSaved(
   const task = await ask<ExportTask>(path(`${named(EXPORTS, name)}/run`, projectId), {
     method: 'POST',
     body: { parameters },
-    headers: { 'idempotency-key': attempt },
+    attempt,
   })
   rememberExport(task)
   return task

@@ -27,7 +27,8 @@ export const getTaskEvents = (taskId: string, signal: AbortSignal): Promise<{ it
   ask(`${pathOf(taskId)}/events`, { signal })
 
 /** A new task of the same file. */
-export const retryTask = (taskId: string): Promise<Task> => ask(`${pathOf(taskId)}/retry`, { method: 'POST' })
+export const retryTask = (taskId: string, attempt: string): Promise<Task> =>
+  ask(`${pathOf(taskId)}/retry`, { method: 'POST', attempt })
 
 export const deleteTask = (taskId: string): Promise<null> =>
   ask(`${pathOf(taskId)}/record`, { method: 'DELETE' })

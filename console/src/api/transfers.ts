@@ -36,8 +36,8 @@ export const getTransferJob = (jobId: string, signal: AbortSignal): Promise<Tran
 export const cancelTransferJob = (jobId: string): Promise<TransferJob> =>
   ask(jobPath(jobId), { method: 'DELETE' })
 
-export const redeliver = (jobId: string): Promise<Redelivery> =>
-  ask(`${jobPath(jobId)}/redeliver`, { method: 'POST' })
+export const redeliver = (jobId: string, attempt: string): Promise<Redelivery> =>
+  ask(`${jobPath(jobId)}/redeliver`, { method: 'POST', attempt })
 
 export type ConnectedAgent = KnownAgent & { connected_at: string }
 
@@ -50,8 +50,8 @@ export async function listAgents(signal: AbortSignal): Promise<ConnectedAgent[]>
 export const listFiles = (prefix: string, signal: AbortSignal): Promise<RepositoryPage> =>
   ask(`/api/repository?${new URLSearchParams({ prefix, limit: '100' })}`, { signal })
 
-export const askForDelivery = (delivery: Delivery): Promise<TransferAccepted> =>
-  ask('/api/transfers', { method: 'POST', body: delivery })
+export const askForDelivery = (delivery: Delivery, attempt: string): Promise<TransferAccepted> =>
+  ask('/api/transfers', { method: 'POST', body: delivery, attempt })
 
 /** With a request of the old kind: only that one tells how far an upload is. */
 export function putFile(

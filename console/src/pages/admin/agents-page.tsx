@@ -4,6 +4,7 @@ import { Button, Input, Popconfirm } from 'antd'
 import { useState } from 'react'
 import { inviteAgent, type KnownAgent, listAllAgents, revokeAgent } from '../../api/admin.ts'
 import { MayChange } from '../../live/may-change.tsx'
+import { useMadeOnce } from '../../live/use-made-once.ts'
 import { Dialog } from '../../parts/dialog/dialog.tsx'
 import { DialogActions } from '../../parts/dialog/dialog-actions.tsx'
 import { EmptyState } from '../../parts/page/empty-state.tsx'
@@ -144,7 +145,8 @@ function EnrolDialog({ onClose }: { onClose(): void }) {
   const t = useWords()
   const [agent, setAgent] = useState('')
   const [container, setContainer] = useState('')
-  const invite = useDeed(KEY, () => inviteAgent(agent.trim(), container.trim()))
+  const make = useMadeOnce(inviteAgent)
+  const invite = useDeed(KEY, () => make({ agent_id: agent.trim(), container_id: container.trim() }))
   if (invite.data)
     return (
       <SecretDialog

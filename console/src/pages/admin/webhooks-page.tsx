@@ -8,6 +8,7 @@ import { oneOf, useAddressValue } from '../../live/address-value.ts'
 import { MayChange } from '../../live/may-change.tsx'
 import { addressOf } from '../../live/page-address.ts'
 import { useProjects } from '../../live/project.ts'
+import { useMadeOnce } from '../../live/use-made-once.ts'
 import { Dialog } from '../../parts/dialog/dialog.tsx'
 import { EmptyState } from '../../parts/page/empty-state.tsx'
 import { Panel } from '../../parts/page/panel.tsx'
@@ -38,7 +39,7 @@ export function WebhooksPage() {
     refetchInterval: AGAIN_MS,
   })
   const [shown, setShown] = useState<string | null>(null)
-  const resend = useDeed(KEY, resendCallback, { said: t('webhook.sent') })
+  const resend = useDeed(KEY, useMadeOnce(resendCallback), { said: t('webhook.sent') })
   const typeText = (type: string) =>
     isKnown(type) ? t(`webhook.type.${type.replace('.', '_') as 'export_failed'}`) : type
   const rows = list.data?.pages.flatMap(({ items }) => items) ?? []

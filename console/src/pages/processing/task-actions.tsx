@@ -4,6 +4,7 @@ import { Button, Popconfirm } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { cancelTask, deleteTask, resultAddress, retryTask, type Task } from '../../api/tasks.ts'
 import { useMayChange } from '../../live/may-change.tsx'
+import { useMadeOnce } from '../../live/use-made-once.ts'
 import { useOnce } from '../../live/use-once.ts'
 import { useToasts } from '../../parts/dialog/toasts.tsx'
 import { TASKS_KEY } from './patch.ts'
@@ -103,8 +104,9 @@ function useTaskActions(
     },
     onError,
   })
+  const makeAgain = useMadeOnce(retryTask)
   const retry = useOnce({
-    mutationFn: () => retryTask(taskId),
+    mutationFn: () => makeAgain(taskId),
     onSuccess: (made) => {
       success(t('processing.retried'))
       onRetried?.(made)

@@ -9,6 +9,7 @@ import {
   type RunKind,
   startRun,
 } from '../../api/runs.ts'
+import { useMadeOnce } from '../../live/use-made-once.ts'
 import { useOnce } from '../../live/use-once.ts'
 import { useToasts } from '../../parts/dialog/toasts.tsx'
 import { ACCOUNT_KEY, patchAccount, RUNS_KEY } from './patch.ts'
@@ -23,8 +24,9 @@ export function useRunActions({ handle, url, run_id }: Account) {
       client.invalidateQueries({ queryKey: RUNS_KEY }),
       client.invalidateQueries({ queryKey: [...ACCOUNT_KEY, handle] }),
     ])
+  const makeRun = useMadeOnce(startRun)
   const start = useOnce({
-    mutationFn: (kind: RunKind) => startRun(handle, kind),
+    mutationFn: (kind: RunKind) => makeRun({ handle, kind }),
     onSuccess: ({ run_id, state }: AcceptedRun) => {
       patchAccount(client, handle, (account) => ({ ...account, run_id, state, locked: true, error: null }))
       return readAgain()

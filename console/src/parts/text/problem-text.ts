@@ -23,7 +23,14 @@ export function useProblemText(): (error: unknown) => ProblemText {
     if (!isFailure(error))
       return { title: t('common.problem.unexpected'), detail: String(error), code: 'CONSOLE_ERROR' }
     const { code, message } = error
-    if (code === 'OFFLINE') return { title: t('common.problem.offline'), detail: '', code }
+    if (code === 'OFFLINE') {
+      const isUnsure = error instanceof Problem && error.madeOnce
+      return {
+        title: t('common.problem.offline'),
+        detail: isUnsure ? t('common.problem.made_once') : '',
+        code,
+      }
+    }
     const title = i18n.exists(code, { ns: 'errors' })
       ? t(code as 'INTERNAL', { ns: 'errors' })
       : t('common.problem.refused')

@@ -1,6 +1,7 @@
 import { Select } from 'antd'
 import { useId, useState } from 'react'
-import { createKey, type Scope } from '../../../api/admin.ts'
+import { createKey, type NewKey, type Scope } from '../../../api/admin.ts'
+import { useMadeOnce } from '../../../live/use-made-once.ts'
 import { AskDialog, NameField } from '../ask-dialog.tsx'
 import { Field } from '../field.tsx'
 import { useDeed } from '../use-deed.ts'
@@ -35,11 +36,14 @@ export function NewKeyDialog({ projectId, onClose }: { projectId: string; onClos
   const [kind, setKind] = useState<Kind>('read')
   const [own, setOwn] = useState<Scope[]>([])
   const [days, setDays] = useState<number>(90)
+  // The same from one press to the next, so that what is sent again is the same.
+  const [opened] = useState(Date.now)
+  const make = useMadeOnce((key: NewKey, attempt) => createKey(projectId, key, attempt))
   const create = useDeed(['keys', projectId], () =>
-    createKey(projectId, {
+    make({
       name: name.trim(),
       scopes: kind === 'own' ? own : [...KINDS[kind]],
-      ...(days > 0 && { expires_at: new Date(Date.now() + days * DAY_MS).toISOString() }),
+      ...(days > 0 && { expires_at: new Date(opened + days * DAY_MS).toISOString() }),
     }),
   )
   if (create.data)

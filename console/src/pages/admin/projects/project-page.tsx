@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { deleteProject, getProject, rotateSecret } from '../../../api/admin.ts'
 import { MayChange } from '../../../live/may-change.tsx'
+import { useMadeOnce } from '../../../live/use-made-once.ts'
 import { BackLink } from '../../../parts/page/back-link.tsx'
 import { Panel } from '../../../parts/page/panel.tsx'
 import { ProblemNote } from '../../../parts/page/problem-note.tsx'
@@ -52,10 +53,13 @@ export function ProjectPage({ id }: { id: string }) {
 function Rotate({ id }: { id: string }) {
   const t = useWords()
   const [made, setMade] = useState<{ name: string; value: string } | null>(null)
+  const replace = useMadeOnce((body: { what: 'api_key' | 'webhook_secret'; grace_hours: number }, attempt) =>
+    rotateSecret(id, body, attempt),
+  )
   const rotate = useDeed(
     ['keys', id],
     ({ what, grace }: { what: 'api_key' | 'webhook_secret'; grace: keyof typeof GRACE_HOURS }) =>
-      rotateSecret(id, what, GRACE_HOURS[grace]),
+      replace({ what, grace_hours: GRACE_HOURS[grace] }),
     {
       onDone: (answer, { what }) => setMade({ name: t(`secret.${what}`), value: answer[what] ?? '' }),
     },

@@ -7,6 +7,7 @@ import type { Project } from '../../../api/projects.ts'
 import { MayChange } from '../../../live/may-change.tsx'
 import { addressOf } from '../../../live/page-address.ts'
 import { useProjects } from '../../../live/project.ts'
+import { useMadeOnce } from '../../../live/use-made-once.ts'
 import { EmptyState } from '../../../parts/page/empty-state.tsx'
 import { Panel } from '../../../parts/page/panel.tsx'
 import { ProblemNote } from '../../../parts/page/problem-note.tsx'
@@ -99,7 +100,7 @@ export function ProjectsPage() {
 function NewProject({ onClose }: { onClose(): void }) {
   const t = useWords()
   const [name, setName] = useState('')
-  const create = useDeed(['projects'], createProject)
+  const create = useDeed(['projects'], useMadeOnce(createProject))
   const made = create.data
   if (made)
     return (

@@ -1,17 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { Button, Dropdown } from 'antd'
-import { useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { type AgainDates, type ExportTask, getRequest, runAgain } from '../../../api/exports.ts'
 import { Problem } from '../../../api/problem.ts'
 import { MayChange } from '../../../live/may-change.tsx'
 import { addressOf } from '../../../live/page-address.ts'
+import { useMadeOnce } from '../../../live/use-made-once.ts'
 import { useOnce } from '../../../live/use-once.ts'
 import { useToasts } from '../../../parts/dialog/toasts.tsx'
 import { Panel } from '../../../parts/page/panel.tsx'
 import { ProblemNote } from '../../../parts/page/problem-note.tsx'
-import { randomKey } from '../../../parts/text/random-key.ts'
 import { RequestFacts } from './request-facts.tsx'
 import './request.css'
 
@@ -20,15 +19,15 @@ export function RequestPanel({ task }: { task: ExportTask }) {
   const { t } = useTranslation()
   const toasts = useToasts()
   const [, go] = useLocation()
-  const attempt = useRef(randomKey())
   const { data, error, refetch } = useQuery({
     queryKey: ['export', task.task_id, 'request'],
     queryFn: ({ signal }) => getRequest(task.task_id, signal),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })
+  const make = useMadeOnce(([id, dates]: [string, AgainDates], attempt) => runAgain(id, dates, attempt))
   const again = useOnce({
-    mutationFn: (dates: AgainDates) => runAgain(task.task_id, dates, attempt.current),
+    mutationFn: (dates: AgainDates) => make([task.task_id, dates]),
     onSuccess: ({ task_id }) => go(addressOf('/exports', task_id)),
     onError: toasts.problem,
   })
@@ -56,7 +55,7 @@ export function RequestPanel({ task }: { task: ExportTask }) {
       {isGone && <p className="quiet">{t('make.request.gone')}</p>}
       {error && !isGone && <ProblemNote error={error} onRetry={() => void refetch()} />}
       {data && <RequestFacts {...data} request={withoutOperator(data.request)} />}
-      {data?.written && <p className="make-hint">{t('make.request.words')}</p>}
+      {data?.written && <p className="request-note">{t('make.request.words')}</p>}
     </Panel>
   )
 }

@@ -7,11 +7,11 @@ import { createExport, type Preview, previewExport } from '../../../api/export-d
 import { Problem } from '../../../api/problem.ts'
 import { addressOf } from '../../../live/page-address.ts'
 import { useProject } from '../../../live/project.ts'
+import { useMadeOnce } from '../../../live/use-made-once.ts'
 import { useOnce } from '../../../live/use-once.ts'
 import { showFirstWrong } from '../../../parts/dialog/show-first-wrong.ts'
 import { ruleText } from '../../../parts/text/mistake-text.ts'
 import { useProblemText } from '../../../parts/text/problem-text.ts'
-import { randomKey } from '../../../parts/text/random-key.ts'
 import type { DraftFields } from './request/draft-fields.ts'
 import { fieldOfPath } from './request/field-of-path.ts'
 import { fixedDates, withWords } from './request/fixed-dates.ts'
@@ -41,7 +41,8 @@ export function useMaker(start: Start) {
   /** How often somebody has asked for a look and got one: what follows their typing does not move the page. */
   const [looks, setLooks] = useState(0)
   const [refused, setRefused] = useState<{ problem: Problem; text: string } | null>(null)
-  const attempt = useRef({ key: randomKey(), json: '' })
+  // The same form sent twice is one export; a changed one is another.
+  const make = useMadeOnce((json: string, attempt) => createExport(projectId, json, attempt))
   const { sealedFrom } = start
 
   const fields = (): DraftFields => ({ ...start.fields, ...form.getFieldsValue(true) })
@@ -55,12 +56,7 @@ export function useMaker(start: Start) {
     onError: (error) => pointOut(error),
   })
   const sent = useOnce({
-    mutationFn: () => {
-      const json = writeRequest(request())
-      // The same form sent twice is one export; a changed one is another.
-      if (attempt.current.json !== json) attempt.current = { key: randomKey(), json }
-      return createExport(projectId, json, attempt.current.key)
-    },
+    mutationFn: () => make(writeRequest(request())),
     onSuccess: ({ task_id }) => {
       forgetDraft(start.of)
       go(addressOf('/exports', task_id))

@@ -4,6 +4,7 @@ import { Button } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { redeliver } from '../../../api/transfers.ts'
+import { useMadeOnce } from '../../../live/use-made-once.ts'
 import { useOnce } from '../../../live/use-once.ts'
 import { useToasts } from '../../../parts/dialog/toasts.tsx'
 import { jobAddress } from '../address.ts'
@@ -15,8 +16,9 @@ export function RedeliverButton({ jobId, count }: { jobId: string; count: number
   const [, go] = useLocation()
   const client = useQueryClient()
   const { success, problem: onError } = useToasts()
+  const make = useMadeOnce(redeliver)
   const again = useOnce({
-    mutationFn: () => redeliver(jobId),
+    mutationFn: () => make(jobId),
     onSuccess: ({ job_id, targets, refused }) => {
       const words = refused.length > 0 ? 'transfers.redeliver.some_refused' : 'transfers.redeliver.done'
       success(t(words, { count: targets, refused: refused.length }))

@@ -4,8 +4,9 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLocation } from 'wouter'
 import { session } from '../../../api/session.ts'
-import type { Delivery, RepositoryFile } from '../../../api/transfers.ts'
+import { askForDelivery, type Delivery, type RepositoryFile } from '../../../api/transfers.ts'
 import { useMayChange } from '../../../live/may-change.tsx'
+import { useMadeOnce } from '../../../live/use-made-once.ts'
 import { BackLink } from '../../../parts/page/back-link.tsx'
 import { EmptyState } from '../../../parts/page/empty-state.tsx'
 import { MayNot } from '../../../parts/page/may-not.tsx'
@@ -59,6 +60,7 @@ function DeliveryForm() {
   const file = Form.useWatch('file', form) as RepositoryFile | undefined
   const chosen = (Form.useWatch('agents', form) as string[] | undefined) ?? []
   const { data: agents = [] } = useAgents()
+  const deliver = useMadeOnce(askForDelivery)
   const [sending, setSending] = useState<{ done: number; of: number } | null>(null)
   const [failed, setFailed] = useState<SendOutcome['failed']>([])
   const known = agents.map(({ agent_id, container_id }) => ({
@@ -70,7 +72,7 @@ function DeliveryForm() {
     const deliveries = fields.agents.map((key) => deliveryOf(fields, key))
     setFailed([])
     setSending({ done: 0, of: deliveries.length })
-    const outcome = await sendAll(deliveries, (done) => setSending({ done, of: deliveries.length }))
+    const outcome = await sendAll(deliveries, deliver, (done) => setSending({ done, of: deliveries.length }))
     setSending(null)
     setFailed(outcome.failed)
     if (outcome.jobId !== null && outcome.failed.length === 0) go(jobAddress(outcome.jobId))

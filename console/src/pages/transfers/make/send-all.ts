@@ -1,5 +1,5 @@
 import { Problem } from '../../../api/problem.ts'
-import { askForDelivery, type Delivery } from '../../../api/transfers.ts'
+import type { Delivery } from '../../../api/transfers.ts'
 
 const AT_ONCE = 8
 const WAIT_MS = 1_000
@@ -13,6 +13,7 @@ export interface SendOutcome {
 /** One request a target, a few at a time: they join the same window. Who is asked to wait waits. */
 export async function sendAll(
   deliveries: readonly Delivery[],
+  ask: (delivery: Delivery) => Promise<{ job_id: string }>,
   onProgress: (done: number) => void,
 ): Promise<SendOutcome> {
   const outcome: SendOutcome = { jobId: null, failed: [] }
@@ -21,7 +22,7 @@ export async function sendAll(
   const worker = async () => {
     for (let delivery = deliveries[next++]; delivery; delivery = deliveries[next++]) {
       try {
-        const { job_id } = await patiently(delivery)
+        const { job_id } = await patiently(() => ask(delivery))
         outcome.jobId = job_id
       } catch (error) {
         outcome.failed.push({ agent: delivery.target_agent_id, error })
@@ -33,10 +34,10 @@ export async function sendAll(
   return outcome
 }
 
-async function patiently(delivery: Delivery): Promise<{ job_id: string }> {
+async function patiently(ask: () => Promise<{ job_id: string }>): Promise<{ job_id: string }> {
   for (let wait = 0; ; wait++) {
     try {
-      return await askForDelivery(delivery)
+      return await ask()
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'RATE_LIMITED') || wait === MOST_WAITS) throw error
       await new Promise((resolve) => setTimeout(resolve, WAIT_MS))
