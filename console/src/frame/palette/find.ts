@@ -7,7 +7,7 @@ import { listFiles } from '../../api/transfers.ts'
 import { addressOf } from '../../live/page-address.ts'
 
 export interface Found {
-  kind: 'exports' | 'accounts' | 'files' | 'tasks'
+  kind: 'exports' | 'saved' | 'templates' | 'accounts' | 'files' | 'tasks'
   id: string
   title: string
   /** What tells it from another of the same name. */
@@ -15,7 +15,7 @@ export interface Found {
   path: string
 }
 
-const MOST_OF_A_KIND = 6
+export const MOST_OF_A_KIND = 6
 
 interface Asked {
   text: string

@@ -7,6 +7,7 @@ import { commands } from '../../live/commands.ts'
 import { placesFor } from '../../pages/registry.ts'
 import { useStore } from '../../store.ts'
 import { type Found, find } from './find.ts'
+import { useNamed } from './use-named.ts'
 
 export interface Entry {
   group: 'actions' | 'pages' | Found['kind']
@@ -35,6 +36,7 @@ export function useEntries(typed: string): { entries: Entry[]; searching: boolea
     staleTime: 0,
     gcTime: 0,
   })
+  const kept = useNamed(text, asks)
   const pages: Entry[] = placesFor(who).map(({ path, name }) => ({
     group: 'pages',
     id: path,
@@ -51,8 +53,10 @@ export function useEntries(typed: string): { entries: Entry[]; searching: boolea
     ...offered.flat(),
   ].map((action) => ({ group: 'actions' as const, ...action }))
   const named = [...actions, ...pages].filter(({ title }) => title.toLowerCase().includes(text.toLowerCase()))
-  const found = asks
-    ? data.map(({ kind, path, ...rest }) => ({ group: kind, ...rest, run: () => go(path) }))
-    : []
-  return { entries: [...named, ...found], searching: asks && isFetching }
+  const found = [...kept.found, ...(asks ? data : [])].map(({ kind, path, ...rest }) => ({
+    group: kind,
+    ...rest,
+    run: () => go(path),
+  }))
+  return { entries: [...named, ...found], searching: asks && (isFetching || kept.isFetching) }
 }
