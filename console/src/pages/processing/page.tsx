@@ -3,7 +3,7 @@ import { Button, Select } from 'antd'
 import { useTranslation } from 'react-i18next'
 import { listTasks, type TaskStatus } from '../../api/tasks.ts'
 import { oneOf, useAddressValue } from '../../live/address-value.ts'
-import { MayChange } from '../../live/may-change.tsx'
+import { MayChange, useMayChange } from '../../live/may-change.tsx'
 import { useShowMore } from '../../live/show-more.ts'
 import { EmptyState } from '../../parts/page/empty-state.tsx'
 import { PageHead } from '../../parts/page/page-head.tsx'
@@ -37,6 +37,7 @@ export function ProcessingPage() {
   })
   const showMore = useShowMore(list, queryKey)
   const { since = '', ...period } = useRecent()
+  const mayChange = useMayChange('processing')
   const isFiltered = status !== undefined || period.recent !== undefined
   const tasks = (list.data?.pages.flatMap(({ items }) => items) ?? []).filter(
     ({ updated_at }) => updated_at >= since,
@@ -74,7 +75,13 @@ export function ProcessingPage() {
         {tasks.length === 0 && list.isSuccess && (
           <EmptyState
             title={t(`processing.${isFiltered ? 'no_match' : 'empty'}.title`)}
-            text={t(`processing.${isFiltered ? 'no_match' : 'empty'}.text`)}
+            text={t(
+              isFiltered
+                ? 'processing.no_match.text'
+                : mayChange
+                  ? 'processing.empty.text'
+                  : 'processing.empty.read',
+            )}
           />
         )}
         {list.hasNextPage && (

@@ -5,7 +5,7 @@ import { useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, type AccountState, getState } from '../../api/runs.ts'
 import { anyText, oneOf, useAddressValue } from '../../live/address-value.ts'
-import { MayChange } from '../../live/may-change.tsx'
+import { MayChange, useMayChange } from '../../live/may-change.tsx'
 import { EmptyState } from '../../parts/page/empty-state.tsx'
 import { PageHead } from '../../parts/page/page-head.tsx'
 import { PageLoading } from '../../parts/page/page-loading.tsx'
@@ -46,6 +46,7 @@ export function RunsPage() {
       account.updated_at >= since &&
       `${account.handle} ${account.url}`.toLowerCase().includes(wanted),
   )
+  const mayChange = useMayChange('runs')
   const running = data?.accounts.filter((account) => account.state === 'Running').length ?? 0
   const close = () => setDialog(null)
   const identity = JSON.stringify([wanted, state, since])
@@ -124,7 +125,10 @@ export function RunsPage() {
             <EmptyState title={t('runs.no_match.title')} text={t('runs.no_match.text')} />
           )}
           {data.accounts.length === 0 && (
-            <EmptyState title={t('runs.empty.title')} text={t('runs.empty.text')}>
+            <EmptyState
+              title={t('runs.empty.title')}
+              text={t(mayChange ? 'runs.empty.text' : 'runs.empty.read')}
+            >
               <MayChange of="runs">
                 <Button type="primary" onClick={() => setDialog({ what: 'paste' })}>
                   {t('runs.paste.open')}

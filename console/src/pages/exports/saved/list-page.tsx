@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { Link, useLocation } from 'wouter'
 import { listSaved, type SavedExport } from '../../../api/saved.ts'
 import { session } from '../../../api/session.ts'
-import { MayChange } from '../../../live/may-change.tsx'
+import { MayChange, useMayChange } from '../../../live/may-change.tsx'
 import { addressOf } from '../../../live/page-address.ts'
 import { useProject } from '../../../live/project.ts'
 import { EmptyState } from '../../../parts/page/empty-state.tsx'
@@ -32,6 +32,7 @@ export function SavedListPage() {
   const project = useProject()
   const projectId = project?.project_id
   const isAdmin = useStore(session)?.role === 'admin'
+  const mayChange = useMayChange('exports')
   const { data, error, refetch } = useQuery({
     queryKey: ['saved', projectId],
     queryFn: ({ signal }) => listSaved(projectId as string, signal),
@@ -83,7 +84,11 @@ export function SavedListPage() {
         {data?.length === 0 && (
           <EmptyState
             title={isAdmin ? t('make.saved.none_in', { project: project?.name }) : t('make.saved.none')}
-            text={isAdmin ? t('make.saved.other_project') : t('make.saved.none_text')}
+            text={
+              isAdmin
+                ? t('make.saved.other_project')
+                : t(mayChange ? 'make.saved.none_text' : 'make.saved.read')
+            }
           >
             <MayChange of="exports">
               <Button type="primary" onClick={() => go('/exports/new?sample')}>

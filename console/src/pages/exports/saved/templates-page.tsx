@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import { listTemplates, type TemplateSummary } from '../../../api/saved.ts'
 import { session } from '../../../api/session.ts'
+import { useMayChange } from '../../../live/may-change.tsx'
 import { addressOf } from '../../../live/page-address.ts'
 import { useProject } from '../../../live/project.ts'
 import { EmptyState } from '../../../parts/page/empty-state.tsx'
@@ -23,6 +24,7 @@ export function TemplateListPage() {
   const project = useProject()
   const projectId = project?.project_id
   const isAdmin = useStore(session)?.role === 'admin'
+  const mayChange = useMayChange('exports')
   const { data, error, refetch } = useQuery({
     queryKey: ['templates', projectId],
     queryFn: ({ signal }) => listTemplates(projectId as string, signal),
@@ -66,7 +68,11 @@ export function TemplateListPage() {
         {data?.length === 0 && (
           <EmptyState
             title={isAdmin ? t('make.template.none_in', { project: project?.name }) : t('make.template.none')}
-            text={isAdmin ? t('make.saved.other_project') : t('make.template.none_text')}
+            text={
+              isAdmin
+                ? t('make.saved.other_project')
+                : t(mayChange ? 'make.template.none_text' : 'make.template.read')
+            }
           />
         )}
       </Panel>

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'wouter'
 import { session } from '../../../api/session.ts'
 import { type ConnectedAgent, listAgents } from '../../../api/transfers.ts'
+import { useMayChange } from '../../../live/may-change.tsx'
 import { Panel } from '../../../parts/page/panel.tsx'
 import { ProblemNote } from '../../../parts/page/problem-note.tsx'
 import { type Column, DataTable } from '../../../parts/table/data-table.tsx'
@@ -33,6 +34,8 @@ export function AgentsPanel() {
   const { t } = useTranslation()
   const format = useFormat()
   const isAdmin = useStore(session)?.role === 'admin'
+  const mayEnrol = useMayChange('admin')
+  const mayDeliver = useMayChange('transfers')
   const [search, setSearch] = useState('')
   const { data: agents, error, isFetching } = useAgents()
   const wanted = search.trim().toLowerCase()
@@ -74,10 +77,11 @@ export function AgentsPanel() {
       {error && <ProblemNote error={error} />}
       {agents?.length === 0 && (
         <>
-          <p className="quiet">{t(isAdmin ? 'transfers.agents.empty_admin' : 'transfers.agents.empty')}</p>
-          {isAdmin ? (
-            <Link href="/admin/agents">{t('transfers.agents.enrol')}</Link>
-          ) : (
+          <p className="quiet">
+            {t(isAdmin || !mayDeliver ? 'transfers.agents.empty_plain' : 'transfers.agents.empty')}
+          </p>
+          {isAdmin && mayEnrol && <Link href="/admin/agents">{t('transfers.agents.enrol')}</Link>}
+          {!isAdmin && mayDeliver && (
             <pre className="transfers-command">
               <CopyButton text={COMMAND} name="wharf agent" />
               {COMMAND}

@@ -6,7 +6,7 @@ import { useLocation } from 'wouter'
 import { session } from '../../../api/session.ts'
 import { listTransfers, type TransferStatus } from '../../../api/transfers.ts'
 import { oneOf, useAddressValue } from '../../../live/address-value.ts'
-import { MayChange } from '../../../live/may-change.tsx'
+import { MayChange, useMayChange } from '../../../live/may-change.tsx'
 import { useShowMore } from '../../../live/show-more.ts'
 import { EmptyState } from '../../../parts/page/empty-state.tsx'
 import { PageHead } from '../../../parts/page/page-head.tsx'
@@ -34,6 +34,7 @@ export function TransferListPage() {
   const list = useTransfers(status)
   const showMore = useShowMore(list, keyOf(status))
   const isAdmin = useStore(session)?.role === 'admin'
+  const mayChange = useMayChange('transfers')
   const { since = '', ...period } = useRecent()
   const jobs = (list.data?.pages.flatMap(({ items }) => items) ?? []).filter(
     ({ created_at, finished_at }) => (finished_at ?? created_at) >= since,
@@ -82,9 +83,11 @@ export function TransferListPage() {
             text={t(
               isFiltered
                 ? 'transfers.no_match.text'
-                : isAdmin
-                  ? 'transfers.empty.admin'
-                  : 'transfers.empty.text',
+                : !mayChange
+                  ? 'transfers.empty.read'
+                  : isAdmin
+                    ? 'transfers.empty.admin'
+                    : 'transfers.empty.text',
             )}
           />
         )}
