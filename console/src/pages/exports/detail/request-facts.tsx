@@ -26,6 +26,7 @@ export function RequestFacts(asked: Asked) {
   return (
     <>
       <Segmented
+        className="request-view"
         size="small"
         aria-label={t('make.request.view')}
         value={view}

@@ -1,6 +1,7 @@
 import { Alert, Button, Form, Segmented, Select } from 'antd'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { SheetPreview } from '../../../api/export-drafts.ts'
 import { warningsOf } from '../../../api/export-texts.ts'
 import { lazyPart } from '../../../live/lazy-part.ts'
 import { Panel } from '../../../parts/page/panel.tsx'
@@ -128,7 +129,8 @@ export function ColumnsPanel({ maker }: { maker: Maker }) {
                 {t('exports.preview.title')}
                 {shown.total !== null &&
                   ` · ${t('exports.preview.total', { count: shown.total, total: format.number(shown.total) })}`}
-                {(shown.total === null || shown.total > shown.rows.length) &&
+                {hasTotals(shown) &&
+                  (shown.total === null || shown.total > shown.rows.length) &&
                   ` · ${t('exports.preview.totals_of', { count: shown.rows.length })}`}
               </p>
               <Sheet preview={shown} />
@@ -151,6 +153,11 @@ export function ColumnsPanel({ maker }: { maker: Maker }) {
       </div>
     </Panel>
   )
+}
+
+/** Only totals are formulas. */
+function hasTotals({ data }: SheetPreview): boolean {
+  return data.some(({ cells }) => cells.some(({ formula }) => formula !== undefined))
 }
 
 /** In a workbook of several sheets: whose columns these are. */
