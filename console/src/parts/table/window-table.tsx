@@ -41,6 +41,8 @@ interface Props<T> {
   /** There are no rows after those that are known. */
   ended: boolean
   onView(first: number, last: number): void
+  /** On paper there are the rows that are drawn: which these are. */
+  printed(first: number, last: number): string
   sort: string
   onSort(next: string): void
   selection?: Selection<T> | undefined
@@ -54,11 +56,12 @@ const MORE = 16
 const STEP = 12
 /** Without a scroll for so long the list stands still. */
 const REST_MS = 100
-const PHONE = '(max-width: 760px)'
+const PHONE = 'screen and (max-width: 760px)'
 
 /** A table of any length: it draws the rows in view, and its header stays. On a phone each row is a card. */
 export function WindowTable<T>(props: Props<T>) {
-  const { label, count, rowAt, rowKey, identity, busy, ended, onView, sort, onSort, selection } = props
+  const { label, count, rowAt, rowKey, identity, busy, ended, onView, printed, sort, onSort, selection } =
+    props
   const area = useRef<HTMLDivElement>(null)
   const isPhone = usePhone()
   const height = isPhone ? CARD : ROW
@@ -122,6 +125,7 @@ export function WindowTable<T>(props: Props<T>) {
   }
   return (
     <div className="window-table" ref={area} onScroll={scrolled}>
+      <p className="print-only quiet">{printed(begin + 1, end)}</p>
       <table aria-label={label} aria-busy={busy} aria-rowcount={count + 1}>
         <thead>
           <tr aria-rowindex={1}>

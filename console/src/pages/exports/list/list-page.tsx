@@ -117,6 +117,13 @@ export function ExportListPage() {
             busy={list.isFetching}
             ended={list.ended}
             onView={list.show}
+            printed={(first, last) =>
+              t('lists.printed', {
+                first: format.number(first),
+                last: format.number(last),
+                total: totalText(total ?? { count: list.count, exact: list.ended }, format.number),
+              })
+            }
             sort={sort}
             onSort={(next) => setFilter({ ...filter, sort: next === usualSort(filter) ? undefined : next })}
             selection={
@@ -161,6 +168,7 @@ function useTickedRows(
 function NothingThere({ filter, onClear }: { filter: ListFilter; onClear(): void }) {
   const { t } = useTranslation()
   const [, go] = useLocation()
+  const mayChange = useMayChange('exports')
   if (isFiltered(filter))
     return (
       <EmptyState title={t('exports.no_match.title')} text={t('exports.no_match.text')}>
@@ -168,7 +176,10 @@ function NothingThere({ filter, onClear }: { filter: ListFilter; onClear(): void
       </EmptyState>
     )
   return (
-    <EmptyState title={t('exports.empty.title')} text={t('exports.empty.text')}>
+    <EmptyState
+      title={t('exports.empty.title')}
+      text={t(mayChange ? 'exports.empty.text' : 'exports.empty.read')}
+    >
       <MayChange of="exports">
         <Button type="primary" onClick={() => go('/exports/new?sample')}>
           {t('exports.empty.sample')}

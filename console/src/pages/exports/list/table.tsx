@@ -13,6 +13,7 @@ interface Props {
   busy: boolean
   ended: boolean
   onView(first: number, last: number): void
+  printed(first: number, last: number): string
   sort: string
   onSort(next: string): void
   /** Undefined: whoever looks on may change nothing. */
