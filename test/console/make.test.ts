@@ -336,4 +336,62 @@ describeConsole('making exports', (bench) => {
       }
     },
   )
+
+  test('an export whose answer was lost is said to be unknown, and sent again it is made once', async () => {
+    const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports/new?sample' })
+    const attempts: (string | undefined)[] = []
+    await page.route('**/api/exports', (route) => {
+      if (route.request().method() !== 'POST') return route.fallback()
+      attempts.push(route.request().headers()['idempotency-key'])
+      return attempts.length === 1 ? route.abort() : route.continue()
+    })
+    const send = page.getByRole('button', { name: 'Start export' })
+    await send.click()
+    await page
+      .getByRole('alert')
+      .getByText('It is not known whether this was accepted. Send it again: it is never made twice.')
+      .waitFor()
+    await send.click()
+    await page.waitForURL(/\/exports\/[0-9a-f-]{36}$/)
+    expect(attempts[0]).toMatch(/^[0-9a-f]{32}$/)
+    expect(attempts).toEqual([attempts[0], attempts[0]])
+  })
+
+  test('the palette finds saved exports and templates by name and title, and leads to them', async () => {
+    const source_url = `${bench.wharf.address}/samples/orders?rows=3`
+    await api('PUT', '/api/saved-exports/never-run', { body: { source_url, title: 'Quarter 季报' } })
+    await api('PUT', '/api/templates/quarter-columns', { body: { template: { id: 'Id' } } })
+    const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports' })
+    const search = async (text: string) => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Command palette' }).fill(text)
+    }
+    await search('季报')
+    await page.getByRole('option', { name: /^never-run/ }).click()
+    await page.waitForURL(/\/saved\/exports\/never-run$/)
+    await search('quarter-col')
+    await page.getByRole('option', { name: /^quarter-columns/ }).click()
+    await page.waitForURL(/\/saved\/templates\/quarter-columns$/)
+  })
+
+  test('a column that hides its values says that it has no total, and its fields stay inside their panel', async () => {
+    const page = await bench.visit({
+      key: bench.wharf.demoKey,
+      path: '/exports/new?sample',
+      viewport: { width: 1440, height: 900 },
+    })
+    await page.getByRole('button', { name: 'Load the columns' }).click()
+    await page.getByRole('button', { name: /Amount amount/ }).click()
+    await page.getByLabel('Hide values', { exact: true }).click()
+    await page.locator('.ant-select-item-option', { hasText: 'a***@example.com' }).click()
+    await page
+      .getByText('Hidden values are texts, whatever the type, and have no total but a count.')
+      .waitFor()
+    const beyond = `(() => {
+      const { right } = document.querySelector('.builder-form').getBoundingClientRect()
+      const fields = [...document.querySelectorAll('.builder-form .ant-select')]
+      return fields.filter((field) => field.getBoundingClientRect().right > right).length
+    })()`
+    expect(await page.evaluate(beyond)).toBe(0)
+  })
 })
