@@ -302,16 +302,24 @@ describeConsole(
     })
 
     test('on paper the list has its rows and which these are, and nothing that is pressed', async () => {
-      const body = { source_url: `${bench.wharf.address}/samples/orders?rows=3`, file_name: 'on paper', fresh: true }
+      const body = {
+        source_url: `${bench.wharf.address}/samples/orders?rows=3`,
+        file_name: 'on paper',
+        fresh: true,
+      }
       await bench.wharf.startExport(body)
       const page = await bench.visit({ key: bench.wharf.demoKey, path: '/exports?search=on+paper' })
       await page.locator('[data-row]').first().waitFor()
       await page.emulateMedia({ media: 'print' })
       await page.getByText('Rows 1 to 1 of 1').waitFor()
-      const pressed = page.locator('nav, main button:not(th > button), .exports-filters').locator('visible=true')
+      const pressed = page
+        .locator('nav, main button:not(th > button), .exports-filters')
+        .locator('visible=true')
       await expect.poll(() => pressed.count()).toBe(0)
       const cut = `document.querySelector('.window-table').scrollWidth > document.querySelector('.window-table').clientWidth`
       expect(await page.evaluate(cut)).toBe(false)
+      const left = `document.querySelector('.list-page').getBoundingClientRect().left`
+      expect(await page.evaluate(left)).toBe(0)
     })
   },
   { WHARF_EXPORT_CONCURRENCY: '1' },
