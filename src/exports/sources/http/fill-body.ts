@@ -1,3 +1,5 @@
+import { plainKey } from '../../../kernel/index.ts'
+
 /** What is filled in; a cursor is JSON as the source wrote it, so that long numbers keep their digits. */
 export interface Filling {
   page: number
@@ -23,7 +25,7 @@ function fill(value: unknown, filling: Filling): string | undefined {
   if (Array.isArray(value)) return `[${value.map((item) => fill(item, filling) ?? 'null').join(',')}]`
   const members = Object.entries(value).flatMap(([key, member]) => {
     const text = fill(member, filling)
-    return text === undefined ? [] : [`${JSON.stringify(key)}:${text}`]
+    return text === undefined ? [] : [`${JSON.stringify(plainKey(key))}:${text}`]
   })
   return `{${members.join(',')}}`
 }
