@@ -21,7 +21,7 @@ import { AppError, createLog, ERRORS, parseKeepingOrder, SecretMask, systemClock
 import { AddressGuard, HttpClient, NOTHING_PRIVATE, parseAllowHosts, signPull } from '../net/index.ts'
 import { VERSION } from '../version.ts'
 
-export { type HttpSource, parseHttpSource, parseSheets, verifyFiles } from '../exports/index.ts'
+export { type HttpSource, parseHttpSource, parseRequest, parseSheets, verifyFiles } from '../exports/index.ts'
 
 /** A source, and how to reach it. */
 export interface SourceAccess {
@@ -201,7 +201,7 @@ export function excelLimits(config: Config): LocalExport['excel'] {
   return { maxRows: config.WHARF_EXCEL_MAX_ROWS, maxBytes: config.WHARF_EXCEL_MAX_BYTES }
 }
 
-/** JSON whose keys keep their order, because in a template or header the order means something. */
+/** JSON whose keys keep their order and whose numbers keep their digits, as in the body of a request. */
 export function readTemplate(text: string, name: string): unknown {
   try {
     return parseKeepingOrder(text)

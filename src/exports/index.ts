@@ -14,6 +14,7 @@ export {
   EXPORT_TYPES,
   type ExportBody,
   ExportFields,
+  parseRequest,
   parseSheets,
   readRequest,
   Template,

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError, ERRORS, messageOf, utf8 } from '../kernel/index.ts'
+import { AppError, ERRORS, isAppError, messageOf, utf8 } from '../kernel/index.ts'
 
 type CallbackParser = (
   request: FastifyRequest,
@@ -18,6 +18,7 @@ export function jsonBodies(app: FastifyInstance, parse: (text: string) => unknow
       try {
         return parse(utf8(body))
       } catch (cause) {
+        if (isAppError(cause)) throw cause
         throw new AppError(ERRORS.BODY_NOT_JSON, `the body is not valid JSON: ${messageOf(cause)}`, { cause })
       }
     },

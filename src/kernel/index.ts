@@ -68,6 +68,7 @@ export { type Backoff, backoffDelay, DEFAULT_BACKOFF, isRetryableAppError, withR
 export { SCOPES, type Scope } from './scopes.ts'
 export { isAddressable, SHOWN_NAME } from './text/addressable.ts'
 export { markIntegerKeys, parseKeepingOrder, plainKey, stringifyKeepingOrder } from './text/key-order.ts'
+export { ExactNumber, hasAllDigits } from './text/long-numbers.ts'
 export { excerpt, SecretMask } from './text/secret-mask.ts'
 export { utf8 } from './text/utf8.ts'
 export { closest, counted, sizeInWords } from './text/wording.ts'

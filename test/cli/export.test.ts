@@ -102,7 +102,7 @@ describe('wharf export', () => {
   test('writes several tables with an area above and below, out of files', async () => {
     const { folder, url } = await setup(pagesOf(2, row))
     const file = (name: string, value: unknown) => {
-      writeFileSync(join(folder, name), JSON.stringify(value))
+      writeFileSync(join(folder, name), typeof value === 'string' ? value : JSON.stringify(value))
       return join(folder, name)
     }
     const sheets = [
@@ -114,15 +114,16 @@ describe('wharf export', () => {
       '--sheets',
       file('sheets.json', sheets),
       '--sheet-header',
-      file('header.json', { Region: 'all' }),
+      file('header.json', '{"Region":"all","PO":4500000000123456789}'),
       '--sheet-footer',
-      file('footer.json', 'Thank you'),
+      file('footer.json', '"Thank you"'),
     )
     expect({ ...(await exited), err: output.err }).toMatchObject({ code: 0 })
     const [book = []] = await readWorkbooks([join(folder, 'two.xlsx')])
     expect(book.map(({ name }) => name)).toEqual(['North', 'South'])
     const cells = Object.values(book[1]?.cells ?? {}).map(({ value }) => value)
-    for (const text of ['South', 'Region: all', 'No.', 'Thank you']) expect(cells).toContain(text)
+    for (const text of ['South', 'Region: all', 'PO: 4500000000123456789', 'No.', 'Thank you'])
+      expect(cells).toContain(text)
     const wrong = run('--sheets', file('sheets.json', [{ name: 'a', url }]))
     expect(await wrong.exited).toMatchObject({ code: 1 })
     expect(wrong.output.err).toContain('sheets.0.url is unknown; there are name, source_url')

@@ -43,6 +43,11 @@ test('what is wrong with a source is one line', async () => {
     ['{"url":"http://127.0.0.1:9/","paging":{"style":"x"}}', [], /source.paging.style has an invalid value/],
     ['{"url":"http://127.0.0.1:9/","row":"x"}', [], /source.row is unknown; there are .*rows/],
     ['{"preset":"drf"}', [], /source.url is missing/],
+    [
+      '{"url":"http://127.0.0.1:9/","body":{"id":9007199254740993}}',
+      [],
+      /source.body.id is 9007199254740993, which has more digits/,
+    ],
     ['{', [], /is not JSON/],
     ['[]', ['http://127.0.0.1:9/'], /is not an object/],
     ['{"url":"http://127.0.0.1:9/"}', ['--sql', 'select 1', '--connection', 'x'], /either the address/],

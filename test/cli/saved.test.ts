@@ -66,3 +66,33 @@ template: {name: Name, "2024": Year}
   writeFileSync(file, first)
   await expect(apply({ key: 'wrong' })).rejects.toThrow(/does not know this key/)
 })
+
+test('long numbers of a file keep their digits, or are refused where they would be sent on', async () => {
+  const { client, business, address, ask } = await startExports()
+  const { key } = client.project
+  const file = join(temporaryFolder(), 'long.yaml')
+  const apply = async (text: string) => {
+    writeFileSync(file, text)
+    await applySaved(file, { server: address, key }, () => undefined)
+  }
+  const head = `kind: saved-export\nname: long\nsource_url: ${business.source({ total: 1 }).url}\ntype: excel\n`
+  await apply(`${head}header:
+  PO: 4500000000123456789
+  4500000000123456789: 12345678901234.567
+  hex: 0x7fffffffffffffff
+  plus: +9007199254740993
+`)
+  const { task_id } = (await (
+    await ask('POST', '/api/saved-exports/long/run', { key, body: {} })
+  ).json()) as {
+    task_id: string
+  }
+  expect(await client.ended(task_id)).toMatchObject({ status: 'succeeded' })
+  const [sheet] = await client.sheets(task_id)
+  const values = Object.values(sheet!.cells).map(({ value }) => value)
+  for (const text of ['4500000000123456789', '12345678901234.567', '9223372036854775807', '9007199254740993'])
+    expect(values.join(), text).toContain(text)
+  await expect(apply(`${head}parameters: {po: 4500000000123456789}`)).rejects.toThrow(
+    /parameters\.po is 4500000000123456789, which has more digits/,
+  )
+})

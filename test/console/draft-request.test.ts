@@ -179,6 +179,14 @@ describe('a request through the form', () => {
     expect(draft).toMatchObject({ headers: [{ name: 'A' }], auth: { username: 'anna' } })
   })
 
+  test('a number for a query goes as it was typed where it would be rounded', () => {
+    const params = ['5', '1.50', '4500000000123456789'].map((value) => ({ type: 'number' as const, value }))
+    const sql = { connection: 'shop', query: 'select ?, ?, ?', params }
+    expect(writeRequest(toRequest({ kind: 'sql', type: 'csv', sql }, '', null))).toContain(
+      '"params":[5,1.50,4500000000123456789]',
+    )
+  })
+
   test.each([
     ['source_url', 'address', ['source_url']],
     ['source/url', 'http', ['http', 'url']],

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { HttpSource } from '../../app/export.ts'
-import { AppError, ERRORS, messageOf, utf8 } from '../../kernel/index.ts'
+import { AppError, ERRORS, isAppError, messageOf, utf8 } from '../../kernel/index.ts'
 import type { SourceOptions } from './source-options.ts'
 
 /** Spelt out, so that `wharf --help` loads nothing of the pipeline; a test compares them. */
@@ -23,8 +23,8 @@ export async function httpSourceOf(
       throw invalid('--page-size takes 100 to 1,000 without --preset or --source')
     return undefined
   }
-  const { parseHttpSource } = await import('../../app/export.ts')
-  const members = source === undefined ? {} : await membersOf(source)
+  const { parseHttpSource, parseRequest } = await import('../../app/export.ts')
+  const members = source === undefined ? {} : await membersOf(source, parseRequest)
   const found = parseHttpSource({
     ...members,
     ...(url !== undefined && { url }),
@@ -38,15 +38,16 @@ export async function httpSourceOf(
   }
 }
 
-async function membersOf(file: string): Promise<object> {
+async function membersOf(file: string, parse: (text: string, place: string) => unknown): Promise<object> {
   const read = readFile(file).then(utf8)
   const text = await read.catch((cause: unknown) => {
     throw invalid(`cannot read the source ${file}: ${messageOf(cause)}`, cause)
   })
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parse(text, 'source')
   } catch (cause) {
+    if (isAppError(cause)) throw cause
     throw invalid(`${file} is not JSON: ${messageOf(cause)}`, cause)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))

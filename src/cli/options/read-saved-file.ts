@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { parseAllDocuments } from 'yaml'
-import { AppError, ERRORS, messageOf, utf8 } from '../../kernel/index.ts'
+import { isNumber, isSafeNumber } from 'lossless-json'
+import { type Document, parseAllDocuments, visit } from 'yaml'
+import { AppError, ERRORS, ExactNumber, messageOf, utf8 } from '../../kernel/index.ts'
 
 export interface SavedDocument {
   kind: 'template' | 'saved-export'
@@ -25,6 +26,7 @@ export function readSavedFile(file: string): SavedDocument[] {
   try {
     const documents = parseAllDocuments(utf8(readFileSync(file)), { customTags: [ENV_TAG] })
     for (const { errors } of documents) if (errors[0]) throw errors[0]
+    for (const document of documents) keepDigits(document)
     texts = documents.map((document) => document.toJS({ mapAsMap: true }))
   } catch (cause) {
     throw invalid(`${file} cannot be read: ${messageOf(cause)}`, cause)
@@ -43,6 +45,18 @@ export function readSavedFile(file: string): SavedDocument[] {
   ]
 }
 
+/** The server decides what becomes of a number that JavaScript would round. */
+function keepDigits(document: Document): void {
+  visit(document, {
+    Scalar(_, scalar) {
+      if (typeof scalar.value !== 'number') return
+      const { source = '' } = scalar
+      const digits = /^0[xo]/.test(source) ? String(BigInt(source)) : source.replace(/^\+/, '')
+      if (isNumber(digits) && !isSafeNumber(digits)) scalar.value = new ExactNumber(digits)
+    },
+  })
+}
+
 function documentOf(value: unknown, where: string): SavedDocument {
   if (!(value instanceof Map)) throw invalid(`${where} is no list of names and values`)
   const [kind, name] = [value.get('kind'), value.get('name')]
@@ -58,7 +72,7 @@ function toJson(value: unknown): string {
   if (value instanceof Map)
     return `{${[...value].map(([key, item]) => `${JSON.stringify(String(key))}:${toJson(item)}`).join()}}`
   if (Array.isArray(value)) return `[${value.map(toJson).join()}]`
-  return JSON.stringify(value ?? null)
+  return value instanceof ExactNumber ? value.digits : JSON.stringify(value ?? null)
 }
 
 function invalid(message: string, cause?: unknown): AppError {

@@ -9,5 +9,6 @@ export {
 export { EXPORT_TYPES, type ExportType } from './export-type.ts'
 export { fileNameFor, isGivenName } from './file-name.ts'
 export { orShortage } from './or-shortage.ts'
+export { parseRequest } from './parse-request.ts'
 export { queryTemplate } from './query-template.ts'
 export { type Watermark, watermarkLines, watermarkText } from './watermark.ts'

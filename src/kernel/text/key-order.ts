@@ -1,3 +1,5 @@
+import { parseKeepingDigits } from './long-numbers.ts'
+
 /**
  * JavaScript moves the members of an object whose keys look like integers to the front: `{"name": …, "2024": …}` would
  * become a table that begins with 2024. So such keys are marked in the text before it is parsed. A marked object is
@@ -10,9 +12,12 @@ const INTEGER_KEY = /"\d+"\s*:/
 const DIGITS = /^\d+$/
 const COLON = /\s*:/y
 
-/** `JSON.parse` for what carries meaning in the order of its keys: templates, headers, footers. */
-export function parseKeepingOrder(text: string): unknown {
-  return JSON.parse(markIntegerKeys(text))
+/**
+ * `JSON.parse` for what carries meaning in the order of its keys: templates, headers, footers. A number that JavaScript would
+ * round becomes what `ofLong` makes of its digits, which is their text unless it says otherwise.
+ */
+export function parseKeepingOrder(text: string, ofLong?: (digits: string) => unknown): unknown {
+  return parseKeepingDigits(markIntegerKeys(text), ofLong)
 }
 
 /** `JSON.stringify` for what `parseKeepingOrder` has read: the keys as they were, in their order. */

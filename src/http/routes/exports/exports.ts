@@ -19,7 +19,7 @@ import type { Person } from '../../../tenancy/index.ts'
 import { linkIssuerOf, type Principal, personOf, requireProject, requireTask } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
 import { SYNC_FILE } from '../../openapi/index.ts'
-import { keepKeyOrder } from '../keep-key-order.ts'
+import { readRequestJson } from '../request-json.ts'
 import { OneTask } from '../schemas.ts'
 import { exportBulkRoutes } from './export-bulk.ts'
 import { exportDetailRoutes } from './export-details.ts'
@@ -42,7 +42,7 @@ export function exportRoutes(http: HttpDeps, { exports }: ExportsApi): FastifyPl
   }
 
   return async (app) => {
-    keepKeyOrder(app as unknown as FastifyInstance)
+    readRequestJson(app as unknown as FastifyInstance)
 
     app.post(
       '/api/exports',

@@ -11,8 +11,8 @@ import {
 } from '../../../exports/index.ts'
 import { linkIssuerOf, requireProject } from '../../auth/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
-import { keepKeyOrder } from '../keep-key-order.ts'
 import { paging, wanted } from '../paging.ts'
+import { readRequestJson } from '../request-json.ts'
 import { pageOf } from '../schemas.ts'
 import { ExportRequestBody } from './export-schemas.ts'
 import { Applied, DryRun, namedActions, OneName, ofProject, projectFor, sendOrdered } from './named.ts'
@@ -62,7 +62,7 @@ export function savedExportRoutes(deps: HttpDeps, { saved, exports }: ExportsApi
   const { idempotency } = deps
   const actions = namedActions(deps, saved)
   return async (app) => {
-    keepKeyOrder(app as unknown as FastifyInstance)
+    readRequestJson(app as unknown as FastifyInstance)
 
     app.put(
       '/api/saved-exports/:name',

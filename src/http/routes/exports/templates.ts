@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { type ExportsApi, StoredTemplate, Template, TemplateSummary } from '../../../exports/index.ts'
 import type { HttpDeps } from '../../http-deps.ts'
-import { keepKeyOrder } from '../keep-key-order.ts'
 import { paging, wanted } from '../paging.ts'
+import { readRequestJson } from '../request-json.ts'
 import { pageOf } from '../schemas.ts'
 import { Applied, DryRun, namedActions, OneName, ofProject, projectFor, sendOrdered } from './named.ts'
 
@@ -23,7 +23,7 @@ const TemplateRequest = Type.Object(
 export function templateRoutes(deps: HttpDeps, { templates }: ExportsApi): FastifyPluginAsyncTypebox {
   const actions = namedActions(deps, templates)
   return async (app) => {
-    keepKeyOrder(app as unknown as FastifyInstance)
+    readRequestJson(app as unknown as FastifyInstance)
 
     app.put(
       '/api/templates/:name',

@@ -106,10 +106,17 @@ function sheetOf({ template, ...sheet }: SheetField): Json {
 function sqlOf({ sql }: DraftFields): Json {
   const { connection, query, params = [] } = sql ?? {}
   const values = params.map(({ type, value = '' }) => {
-    if (type === 'number') return Number(value)
+    if (type === 'number') return numberOf(value)
     return type === 'text' ? value : { yes: true, no: false, null: null }[type]
   })
   return filled({ connection, query, params: values.length > 0 ? values : undefined })
+}
+
+/** A number that would be rounded goes as it was typed, so that the server can say so. */
+function numberOf(value: string): number | Typed {
+  const number = Number(value)
+  const isJson = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(value)
+  return isJson && String(number) !== value ? new Typed(value) : number
 }
 
 function headersOf(headers: readonly SecretField[] = []): Json {
