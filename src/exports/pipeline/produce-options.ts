@@ -61,6 +61,8 @@ export interface ProduceOptions {
 /** The first rows of a table, with what was found out about it. */
 export interface Sample {
   page: TextPage
+  /** There are no further rows. */
+  whole: boolean
   template: Template
   content: Required<SheetContent>
   /** Of all rows; null: unknown. */

@@ -6,7 +6,7 @@ import type { ColumnFacts, TableFacts } from '../report/index.ts'
 import type { ExportRequest, ExportType, Table } from '../request/index.ts'
 import { type ColumnCounts, misfitWarnings } from '../sheet/index.ts'
 import type { FetchLimits, Spool } from '../sources/index.ts'
-import { type MaskRules, rowDepth, templateOverruled } from '../template/index.ts'
+import { rowDepth, templateOverruled } from '../template/index.ts'
 import { ofTable, type Warning, warn } from '../warnings/index.ts'
 import { buildCsv } from './build/build-csv.ts'
 import { buildExcel } from './build/build-excel.ts'
@@ -17,6 +17,7 @@ import { fetchAndKeep } from './fetch/fetch-and-keep.ts'
 import { fetchTable } from './fetch/fetch-table.ts'
 import type { FetchedTable } from './fetch/fetched-table.ts'
 import { missingColumns } from './fetch/missing-columns.ts'
+import { ofFirstRows } from './fetch/of-first-rows.ts'
 import { lostTotals, maskedNames, namingMasks } from './masked-columns.ts'
 import { maskingSecrets } from './masking-secrets.ts'
 import { sheetName } from './plan-table.ts'
@@ -57,7 +58,7 @@ async function produceFile(deps: ProduceDeps, options: ProduceOptions): Promise<
     ).catch((error: unknown) => {
       throw sourceError(error, table)
     })
-    tables.push(await withWarnings(fetched, options.masks, directory))
+    tables.push(await withWarnings(fetched, options, directory))
   }
   options.onProgress({ stage: 'building', ...totals, total: totals.total ?? totals.fetched })
   const out = join(options.directory, 'out')
@@ -70,7 +71,9 @@ async function produceFile(deps: ProduceDeps, options: ProduceOptions): Promise<
       ...columnless(template, spool),
       ...spool.warnings,
       ...halved(spool),
-    ].map((warning) => named(warning, table, tables.length)),
+    ]
+      .map((warning) => (isPartial(options, table) ? ofFirstRows(warning, spool.rows) : warning))
+      .map((warning) => named(warning, table, tables.length)),
   )
   const { counts, ...file } = built
   const facts = tables.map((table, index) => factsOf(table, options.request, counts[index] ?? []))
@@ -101,18 +104,27 @@ async function produceFile(deps: ProduceDeps, options: ProduceOptions): Promise<
 /** Rows whose mask is misspelt must not stay on disk as they came. */
 async function withWarnings(
   fetched: FetchedTable,
-  masks: MaskRules,
+  options: ProduceOptions,
   directory: string,
 ): Promise<FetchedTable> {
-  const { spool, template, csv } = fetched
+  const { spool, table, template, csv } = fetched
   const counted = csv !== null && csv.recipe === null
+  const partial = isPartial(options, table)
   try {
-    const warnings = [...spool.warnings, ...missingColumns(spool, { template, counted }, masks)]
+    const warnings = [
+      ...spool.warnings,
+      ...missingColumns(spool, { template, counted, partial }, options.masks),
+    ]
     return { ...fetched, spool: { ...spool, warnings } }
   } catch (error) {
     await clearAway(directory)
     throw error
   }
+}
+
+/** Only the first rows of the source are at hand. */
+function isPartial({ samples }: ProduceOptions, table: Table): boolean {
+  return samples?.get(table)?.whole === false
 }
 
 /** Only rows or a template say which columns there are. */

@@ -44,7 +44,8 @@ export async function sampleTable(
   )
   const content = chooseContent(table, probe, request.templateFrom)
   const template = parseTemplate(content.template, { keys: probe.keys }) ?? templateFromKeys(probe.keys)
-  return { page, template, content, total: probe.total, probe, bytes }
+  const whole = page.rows >= probe.total
+  return { page, whole, template, content, total: probe.total, probe, bytes }
 }
 
 /** Rows that are read one after the other; nothing for pages of the seed's protocol. */
@@ -65,15 +66,22 @@ async function sampleFeed(
   request: ExportRequest,
 ): Promise<Sample & { bytes: number }> {
   try {
-    const first = await feed.pages()[Symbol.asyncIterator]().next()
+    const pages = feed.pages()[Symbol.asyncIterator]()
+    const first = await pages.next()
     const found = first.done ? '{"data":[]}' : first.value.text
     const body = typeof found === 'string' ? PageBody.ofText(found) : found
     const page = cutPage(body.bytes, body.length, { wrapped: false, most: SAMPLE_ROWS })
+    const whole = first.done === true || (first.value.rows <= SAMPLE_ROWS && (await isAtEnd(feed, pages)))
     const template = queryTemplate(table.template, feed, request)
     const content = chooseContent(table, {})
     const keys = feed.columns.map(({ name }) => name)
-    return { page, template, content, total: feed.total ?? null, keys, bytes: body.length }
+    return { page, whole, template, content, total: feed.total ?? null, keys, bytes: body.length }
   } finally {
     await feed.close()
   }
+}
+
+/** Whether no rows follow the page that was read. The source is not asked for another one. */
+async function isAtEnd(feed: OpenRows, pages: AsyncIterator<unknown>): Promise<boolean> {
+  return feed.paged ? feed.ended === true : (await pages.next()).done === true
 }

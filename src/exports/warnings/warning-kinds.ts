@@ -106,6 +106,11 @@ export const WARNINGS = {
     () => 'the rows of the source have no keys, and without a template the file has no columns',
     () => '数据源的行没有字段，又没有模板，因此文件没有列',
   ),
+  NO_KEYS_AT_FIRST: kind<{ rows: number }>(
+    ({ rows }) =>
+      `no keys ${inFirst(rows)}, so without a template it has no columns; later rows may have some`,
+    ({ rows }) => `预览的 ${shown(rows)} 行没有字段，又没有模板，因此预览没有列；后面的行可能有`,
+  ),
   TOTAL_CHANGED: kind<{ before: number; total: number; page: number }>(
     ({ before, total, page }) =>
       `the source's total changed from ${before} to ${total} while it was read (page ${page}), the first one counts`,
@@ -147,6 +152,10 @@ export const WARNINGS = {
     ({ key }) => `no row has a value for the key ${key.join(', ')}, so rows that repeat cannot be found`,
     ({ key }) => `没有任何行含有标识列 ${listed(key)} 的值，因此无法找出重复的行`,
   ),
+  KEY_NOT_AT_FIRST: kind<{ key: readonly string[]; rows: number }>(
+    ({ key, rows }) => `no value for the key ${key.join(', ')} ${inFirst(rows)}; later rows may have one`,
+    ({ key, rows }) => `预览的 ${shown(rows)} 行中没有标识列 ${listed(key)} 的值，后面的行可能有`,
+  ),
   ROWS_WITHOUT_KEY: kind<{ count: number; key: readonly string[] }>(
     ({ count, key }) => `${counted(count, 'row has', 'rows have')} no ${key.join(', ')}`,
     ({ count, key }) => `${shown(count)} 行没有 ${listed(key)}`,
@@ -169,6 +178,14 @@ export const WARNINGS = {
   COLUMN_MISSPELT: kind<{ column: string; meant: string }>(
     ({ column, meant }) => `no row has a value for column ${column}; did you mean ${meant}?`,
     ({ column, meant }) => `没有任何行含有列“${column}”的值；是否应为“${meant}”？`,
+  ),
+  COLUMN_EMPTY_AT_FIRST: kind<{ column: string; rows: number }>(
+    ({ column, rows }) => `no value for column ${column} ${inFirst(rows)}; later rows may have one`,
+    ({ column, rows }) => `预览的 ${shown(rows)} 行中没有列“${column}”的值，后面的行可能有`,
+  ),
+  COLUMN_MISSPELT_AT_FIRST: kind<{ column: string; meant: string; rows: number }>(
+    ({ column, meant, rows }) => `no value for column ${column} ${inFirst(rows)}; did you mean ${meant}?`,
+    ({ column, meant, rows }) => `预览的 ${shown(rows)} 行中没有列“${column}”的值；是否应为“${meant}”？`,
   ),
   HALF_CHARACTERS: kind<InColumn>(
     ({ column, count }) =>
@@ -264,6 +281,10 @@ export const WARNINGS = {
 
 export type WarningCode = keyof typeof WARNINGS
 export type WarningValues<C extends WarningCode> = Parameters<(typeof WARNINGS)[C]['en']>[0]
+
+function inFirst(rows: number): string {
+  return `in the ${counted(rows, 'row')} of the preview`
+}
 
 function repeating(count: number, key: readonly string[]): string {
   return `${counted(count, 'row repeats', 'rows repeat')} the ${key.join(', ')} of an earlier row`

@@ -59,7 +59,8 @@ test('another file of kept rows, and a preview, tell of misspelt columns too', a
   const view = await client.ended(((await answer.json()) as { task_id: string }).task_id)
   const warnings = ['no row has a value for column Nmae; did you mean Name?']
   expect(view).toMatchObject({ status: 'succeeded', warnings })
-  const preview = await ask('POST', '/api/exports/preview', { key, body: { ...body, source_url } })
+  const few = business.source({ total: 20, row }).url
+  const preview = await ask('POST', '/api/exports/preview', { key, body: { ...body, source_url: few } })
   expect(await preview.json()).toMatchObject({ warnings, warning_details: view.warning_details })
 })
 
@@ -102,4 +103,51 @@ test('a mask on a group of columns, which would hide nothing, is refused', async
     code: 'TEMPLATE_INVALID',
     detail: expect.stringContaining('give the mask to its columns'),
   })
+})
+
+test('a preview says of the rows that it has seen what an export says of all', async () => {
+  const { business, client, ask } = await startExports()
+  const late = (n: number) => ({ id: n, phone: '+420', ...(n > 100 && { phones: '138 0013 8000', key: n }) })
+  const template = [{ name: 'id' }, { name: 'phones', mask: 'phone' }, { name: 'gone' }]
+  const body = { template, key: ['key'], on_duplicates: 'fail' }
+  const previewed = async (source: object, more: object = body) => {
+    const answer = await ask('POST', '/api/exports/preview', {
+      key: client.project.key,
+      body: { ...source, ...more },
+    })
+    expect(answer.status).toBe(200)
+    return ((await answer.json()) as { warnings: string[] }).warnings
+  }
+  const { url } = business.source({ total: 150, row: late })
+  expect(await previewed({ source_url: url })).toEqual([
+    'no value for the key key in the 20 rows of the preview; later rows may have one',
+    'no value for column phones in the 20 rows of the preview; did you mean phone?',
+    'no value for column gone in the 20 rows of the preview; later rows may have one',
+  ])
+  const paged = { kind: 'http', url, paging: { style: 'page' } }
+  expect((await previewed({ source: paged }))[1]).toContain('in the 20 rows of the preview')
+  expect(await previewed({ source_url: business.source({ total: 30, row: () => ({}) }).url }, {})).toEqual([
+    'no keys in the 20 rows of the preview, so without a template it has no columns; later rows may have some',
+  ])
+  expect((await client.run({ source_url: url, template })).warnings).toEqual([
+    'no row has a value for column gone',
+  ])
+
+  const lines = (count: number) =>
+    Array.from({ length: count }, (_, n) => JSON.stringify({ id: n, phone: '+420' })).join('\n')
+  const stream = (count: number) => ({
+    source: {
+      kind: 'http',
+      preset: 'ndjson',
+      url: business.at(`/lines-${count}`, (_, response) => response.end(lines(count))),
+    },
+  })
+  expect((await previewed(stream(21), { template }))[0]).toContain('in the 20 rows of the preview')
+  const few = business.source({ total: 20, row: late }).url
+  for (const source of [{ source_url: few }, { source: { ...paged, url: few } }, stream(20)])
+    expect(
+      await problemOf(
+        ask('POST', '/api/exports/preview', { key: client.project.key, body: { ...source, template } }),
+      ),
+    ).toMatchObject({ code: 'TEMPLATE_INVALID', detail: expect.stringContaining('did you mean phone?') })
 })

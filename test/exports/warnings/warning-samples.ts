@@ -47,6 +47,10 @@ export const SAMPLES: { [C in WarningCode]: [values: WarningValues<C>, message: 
     {},
     'the rows of the source have no keys, and without a template the file has no columns',
   ],
+  NO_KEYS_AT_FIRST: [
+    { rows: 20 },
+    'no keys in the 20 rows of the preview, so without a template it has no columns; later rows may have some',
+  ],
   TOTAL_CHANGED: [
     { before: 1_000, total: 1_001, page: 4 },
     "the source's total changed from 1000 to 1001 while it was read (page 4), the first one counts",
@@ -70,6 +74,10 @@ export const SAMPLES: { [C in WarningCode]: [values: WarningValues<C>, message: 
     '2000 rows repeat the shop, id of an earlier row (7 from another page, as when rows are added or removed while they are read), the first being row 1401, like row 1400',
   ],
   KEY_IN_NO_ROW: [{ key }, 'no row has a value for the key shop, id, so rows that repeat cannot be found'],
+  KEY_NOT_AT_FIRST: [
+    { key, rows: 20 },
+    'no value for the key shop, id in the 20 rows of the preview; later rows may have one',
+  ],
   ROWS_WITHOUT_KEY: [{ count, key }, '2000 rows have no shop, id'],
   CSV_LINES_FILLED: [
     { count, line: 3 },
@@ -83,6 +91,14 @@ export const SAMPLES: { [C in WarningCode]: [values: WarningValues<C>, message: 
   COLUMN_MISSPELT: [
     { column: 'Nmae', meant: 'Name' },
     'no row has a value for column Nmae; did you mean Name?',
+  ],
+  COLUMN_EMPTY_AT_FIRST: [
+    { column: 'Nmae', rows: 20 },
+    'no value for column Nmae in the 20 rows of the preview; later rows may have one',
+  ],
+  COLUMN_MISSPELT_AT_FIRST: [
+    { column: 'Nmae', meant: 'Name', rows: 1 },
+    'no value for column Nmae in the 1 row of the preview; did you mean Name?',
   ],
   HALF_CHARACTERS: [
     inColumn,

@@ -87,7 +87,7 @@ async function spoolSample(
   { request, masks, signal }: ProduceOptions,
   { table, sample, directory }: { table: Table; sample: Sample; directory: string },
 ): Promise<FetchedTable> {
-  const { page, template, content, total, keys, probe } = sample
+  const { page, whole, template, content, total, keys, probe } = sample
   const csv = request.type === 'csv' ? layoutOf(template, request) : null
   const masking = maskingOf(template, masks)
   const marked = request.type !== 'excel' && { marked: true }
@@ -104,6 +104,7 @@ async function spoolSample(
       signal,
       ...(key && { key }),
       ...(onDuplicates && { onDuplicates }),
+      partial: !whole,
     },
   ).catch((error: unknown) => {
     throw pageError(error, 0)

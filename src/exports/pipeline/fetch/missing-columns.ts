@@ -9,11 +9,12 @@ const REMEMBERED = 1_000
 
 /**
  * Warnings about columns of the template that no row has: most often a misspelt name. A mask must not pass in silence: one that is
- * named by the caller and hides nothing, or is on a column that is most likely misspelt, is an error.
+ * named by the caller and hides nothing, or is on a column that is most likely misspelt, is an error. Later rows may have what the first
+ * ones lack, so `partial` rows refuse nothing.
  */
 export function missingColumns(
   spool: Spool,
-  { template, counted }: { template: Template; counted: boolean },
+  { template, counted, partial }: { template: Template; counted: boolean; partial: boolean },
   masks: MaskRules,
 ): Warning[] {
   if (spool.rows === 0) return []
@@ -25,7 +26,7 @@ export function missingColumns(
     if (name === null || seen.has(name) || !isEmpty(spool, field, counted)) return []
     const meant = meantBy(name, spool.unwanted)
     if (meant === undefined) return [warn('COLUMN_EMPTY', { column: name })]
-    if (masked.has(name))
+    if (masked.has(name) && !partial)
       throw templateError(
         'template',
         `no row has a value for the masked column ${name}; did you mean ${meant}?`,

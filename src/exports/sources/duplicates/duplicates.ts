@@ -30,8 +30,8 @@ export function samePage(page: number, twin: number): AppError {
   )
 }
 
-/** Throws if the keys that were found are to fail the fetch. */
-export function refuseRepeats(key: readonly string[], found: KeyCheck, rows: number): void {
+/** Throws if the keys that were found are to fail the fetch. `rows` is null where more rows may follow. */
+export function refuseRepeats(key: readonly string[], found: KeyCheck, rows: number | null): void {
   const warning = repeatsOf(key, found) ?? (found.keyless === rows && rows > 0 ? noKeys(key) : undefined)
   if (!warning) return
   const { repeats, acrossPages, examples } = found

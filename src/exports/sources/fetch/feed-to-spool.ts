@@ -40,6 +40,8 @@ export interface FeedOptions extends FeedWriterOptions {
   signal: AbortSignal
   /** Columns that identify a row. */
   key?: readonly string[] | undefined
+  /** The place has more rows than these: what all of these lack is no fault. */
+  partial?: boolean
   /** Rows of an earlier call are taken up. */
   onResumed?(rows: number): void
   /** When a slow source gives its place to others; without it, never. */
@@ -198,13 +200,13 @@ async function checkKeys(
   { keys, segments }: RangeMeta,
   { threads, options }: { threads: ThreadPool | undefined; options: FeedOptions },
 ): Promise<Pick<RowChecks, 'key' | 'keys'>> {
-  const { key, onDuplicates, signal } = options
+  const { key, onDuplicates, partial = false, signal } = options
   if (!key) return { key: null, keys: null }
   const logs = [{ path: folder.growing('keys-0'), rows: keys.bytes / PRINT_BYTES, firstRow: 0 }]
   const task = { logs, pageSize: Number.MAX_SAFE_INTEGER }
   const found = threads ? await threads.run(CHECK_KEYS, task, { signal }) : findRepeats(task)
   const rows = segments.reduce((sum, segment) => sum + segment.rows, 0)
-  if (onDuplicates === 'fail') refuseRepeats(key, found, rows)
+  if (onDuplicates === 'fail') refuseRepeats(key, found, partial ? null : rows)
   return { key: [...key], keys: found }
 }
 

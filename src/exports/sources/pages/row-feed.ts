@@ -26,6 +26,8 @@ export interface RowFeed {
   readonly total?: number | null
   /** Pages are as the place answers: one that has the very rows of another is a fault. */
   readonly paged?: boolean
+  /** Of a feed of pages: the last one was read. */
+  readonly ended?: boolean
   /** Such a fault can never be let pass. */
   readonly endless?: boolean
   /** It can be opened again after a page that it has given. */

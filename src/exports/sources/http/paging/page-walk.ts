@@ -105,6 +105,10 @@ export class PageWalk implements OpenRows, PageSource {
     return this.#state.total
   }
 
+  get ended(): boolean {
+    return this.#state.done
+  }
+
   /** Nothing but the source's word ends it, so a source that ignores what it is asked for would never end. */
   get endless(): boolean {
     return isNumbered(this.#plan) && this.#state.total === null
