@@ -6,7 +6,7 @@ import type { ColumnFacts, TableFacts } from '../report/index.ts'
 import type { ExportRequest, ExportType, Table } from '../request/index.ts'
 import { type ColumnCounts, misfitWarnings } from '../sheet/index.ts'
 import type { FetchLimits, Spool } from '../sources/index.ts'
-import { rowDepth, templateOverruled } from '../template/index.ts'
+import { csvHeader, rowDepth, templateOverruled } from '../template/index.ts'
 import { ofTable, type Warning, warn } from '../warnings/index.ts'
 import { buildCsv } from './build/build-csv.ts'
 import { buildExcel } from './build/build-excel.ts'
@@ -71,7 +71,9 @@ async function produceFile(deps: ProduceDeps, options: ProduceOptions): Promise<
       ...columnless(template, spool),
       ...spool.warnings,
       ...halved(spool),
+      ...repeated(template, options.request),
     ]
+      .filter(({ message }, index, all) => index === all.findIndex((other) => other.message === message))
       .map((warning) => (isPartial(options, table) ? ofFirstRows(warning, spool.rows) : warning))
       .map((warning) => named(warning, table, tables.length)),
   )
@@ -131,6 +133,23 @@ function isPartial({ samples }: ProduceOptions, table: Table): boolean {
 function columnless({ leaves }: FetchedTable['template'], { rows }: Spool): Warning[] {
   if (leaves.length > 0) return []
   return [warn(rows === 0 ? 'NO_ROWS_NO_COLUMNS' : 'NO_KEYS_NO_COLUMNS', {})]
+}
+
+/** Names that the file's reader cannot tell apart, or that it does not find as often as the template has them. */
+function repeated({ leaves, ...template }: FetchedTable['template'], { type }: ExportRequest): Warning[] {
+  if (type === 'excel') return []
+  if (type === 'csv') {
+    const titles = twice(csvHeader({ leaves, ...template }).filter((title) => title !== ''))
+    return titles.length > 0 ? [warn('TITLES_REPEATED', { titles })] : []
+  }
+  const columns = twice(leaves.flatMap(({ name }) => name ?? []))
+  return columns.length > 0 ? [warn('COLUMNS_ONCE', { columns, type })] : []
+}
+
+/** The first of those that come more than once. */
+function twice(names: readonly string[]): string[] {
+  const seen = Map.groupBy(names, (name) => name)
+  return [...seen].flatMap(([name, same]) => (same.length > 1 ? [name] : [])).slice(0, 20)
 }
 
 /** What a source writes as half a surrogate pair has no form in UTF-8, which all files are made from. */

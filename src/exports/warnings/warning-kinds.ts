@@ -39,7 +39,8 @@ function textColumn(
 }
 
 type ParquetColumnValues = { column: string; type: string }
-type InColumn = { column: string; count: number }
+/** `title`: of the column, where several show the same key. */
+type InColumn = { column: string; title?: string; count: number }
 type InSheet = { sheet: string; count: number }
 type FirstInSheet = InSheet & { cell: string }
 type Repeated = { count: number; key: readonly string[]; row: number; first_row: number }
@@ -194,9 +195,10 @@ export const WARNINGS = {
       `列“${column}”：${shown(count)} 个文本含有不完整的字符（单独的代理项），显示为 \ufffd`,
   ),
   VALUES_OF_OTHER_TYPE: kind<InColumn & { type: string }>(
-    ({ column, count, type }) =>
-      `column "${column}": ${counted(count, 'value is', 'values are')} not of the type ${type}`,
-    ({ column, count, type }) => `列“${column}”：${shown(count)} 个值不是“${typeName(type)}”类型`,
+    ({ count, type, ...column }) =>
+      `column "${columnName(column)}": ${counted(count, 'value is', 'values are')} not of the type ${type}`,
+    ({ count, type, ...column }) =>
+      `列“${columnName(column)}”：${shown(count)} 个值不是“${typeName(type)}”类型`,
   ),
   MASKED_COLUMN: kind<{ column: string }>(
     ({ column }) =>
@@ -204,21 +206,22 @@ export const WARNINGS = {
     ({ column }) => `列“${column}”已脱敏，因此无论何种类型，其值均为文本，除计数外没有合计`,
   ),
   NUMBERS_AS_TEXT: kind<InColumn>(
-    ({ column, count }) =>
-      `column "${column}": ${counted(count, 'number has', 'numbers have')} more than the 15 digits that Excel keeps: text, with every digit`,
-    ({ column, count }) => `列“${column}”：${shown(count)} 个数字超过 Excel 可保留的 15 位，已按文本完整保留`,
+    ({ count, ...column }) =>
+      `column "${columnName(column)}": ${counted(count, 'number has', 'numbers have')} more than the 15 digits that Excel keeps: text, with every digit`,
+    ({ count, ...column }) =>
+      `列“${columnName(column)}”：${shown(count)} 个数字超过 Excel 可保留的 15 位，已按文本完整保留`,
   ),
   NUMBERS_ROUNDED: kind<InColumn>(
-    ({ column, count }) =>
-      `column "${column}": ${counted(count, 'number was', 'numbers were')} rounded to the 15 digits that Excel keeps, which changes the cents; the type string keeps every digit`,
-    ({ column, count }) =>
-      `列“${column}”：${shown(count)} 个数字按 Excel 可保留的 15 位四舍五入，分位有变化；类型 string 可保留全部数位`,
+    ({ count, ...column }) =>
+      `column "${columnName(column)}": ${counted(count, 'number was', 'numbers were')} rounded to the 15 digits that Excel keeps, which changes the cents; the type string keeps every digit`,
+    ({ count, ...column }) =>
+      `列“${columnName(column)}”：${shown(count)} 个数字按 Excel 可保留的 15 位四舍五入，分位有变化；类型 string 可保留全部数位`,
   ),
   FORMULAS_ESCAPED: kind<InColumn>(
-    ({ column, count }) =>
-      `column "${column}": ${counted(count, 'text looks', 'texts look')} like a formula and got an apostrophe; csv: {"formulas": "keep"} leaves it out`,
-    ({ column, count }) =>
-      `列“${column}”：${shown(count)} 个文本看起来像公式，已在前面加上撇号；csv: {"formulas": "keep"} 可不加`,
+    ({ count, ...column }) =>
+      `column "${columnName(column)}": ${counted(count, 'text looks', 'texts look')} like a formula and got an apostrophe; csv: {"formulas": "keep"} leaves it out`,
+    ({ count, ...column }) =>
+      `列“${columnName(column)}”：${shown(count)} 个文本看起来像公式，已在前面加上撇号；csv: {"formulas": "keep"} 可不加`,
   ),
   CHARACTERS_NOT_IN_ENCODING: kind<{
     count: number
@@ -230,6 +233,20 @@ export const WARNINGS = {
       `${counted(count, 'character is', 'characters are')} not in ${encoding} and shown as "?", the first being "${character}" (${code_point})`,
     ({ count, encoding, character, code_point }) =>
       `${shown(count)} 个字符不在 ${encoding} 中，显示为“?”，首先是“${character}”（${code_point}）`,
+  ),
+  TITLES_REPEATED: kind<{ titles: readonly string[] }>(
+    ({ titles }) =>
+      `several columns of the file have the same title: ${titles.join(', ')}; programs that read it by title find only one of them`,
+    ({ titles }) => `文件中有多列标题相同：${listed(titles)}；按标题读取的程序只能找到其中一列`,
+  ),
+  COLUMNS_ONCE: kind<{ columns: readonly string[]; type: string }>(
+    ({ columns, type }) =>
+      `the template shows a key in several columns, and a file of the type ${type} has it once: ${columns.join(', ')}`,
+    ({ columns, type }) => `模板用多列显示同一字段，而 ${type} 文件中只有一列：${listed(columns)}`,
+  ),
+  SHEET_RENAMED: kind<{ asked: string; sheet: string }>(
+    ({ asked, sheet }) => `the sheet "${asked}" is named "${sheet}": Excel does not take the name as it is`,
+    ({ asked, sheet }) => `工作表“${asked}”已改名为“${sheet}”：Excel 不接受原名称`,
   ),
   TEXTS_CUT: kind<FirstInSheet>(
     ({ sheet, count, cell }) =>
@@ -281,6 +298,10 @@ export const WARNINGS = {
 
 export type WarningCode = keyof typeof WARNINGS
 export type WarningValues<C extends WarningCode> = Parameters<(typeof WARNINGS)[C]['en']>[0]
+
+function columnName({ column, title }: { column: string; title?: string }): string {
+  return title === undefined ? column : `${column} (${title})`
+}
 
 function inFirst(rows: number): string {
   return `in the ${counted(rows, 'row')} of the preview`

@@ -36,6 +36,8 @@ export interface WrittenBook {
   counts: ColumnCounts[][]
   /** By sheet: the first row below its data and totals, in the last file. */
   endRows: number[]
+  /** Of the sheets, as Excel takes them. */
+  names: string[]
 }
 
 /** Turns plans and spool into one .xlsx file, or several where a limit is reached. Without success no file is left. */
@@ -71,7 +73,7 @@ export async function writeWorkbook({ pool }: { pool: ThreadPool }, book: Book):
       warnings.push(...warningsOf(sheet, writer, columns))
     }
     book.signal.throwIfAborted()
-    return { files: await volumes.publish(), warnings, counts, endRows }
+    return { files: await volumes.publish(), warnings, counts, endRows, names }
   } catch (error) {
     await volumes.discard()
     throw error

@@ -128,6 +128,18 @@ export const SAMPLES: { [C in WarningCode]: [values: WarningValues<C>, message: 
     { count, encoding: 'windows-1252', character: '字', code_point: 'U+5B57' },
     '2000 characters are not in windows-1252 and shown as "?", the first being "字" (U+5B57)',
   ],
+  TITLES_REPEATED: [
+    { titles: ['G / X', 'Sum'] },
+    'several columns of the file have the same title: G / X, Sum; programs that read it by title find only one of them',
+  ],
+  COLUMNS_ONCE: [
+    { columns: ['amount', 'day'], type: 'parquet' },
+    'the template shows a key in several columns, and a file of the type parquet has it once: amount, day',
+  ],
+  SHEET_RENAMED: [
+    { asked: 'A/B', sheet: 'A_B' },
+    'the sheet "A/B" is named "A_B": Excel does not take the name as it is',
+  ],
   TEXTS_CUT: [
     { ...inSheet, cell: 'A2' },
     'sheet "March": 2000 texts were longer than 32,767 characters and cut there, the first in A2',

@@ -133,3 +133,11 @@ test('a value cannot be taken for a placeholder or another sentence', () => {
   for (const language of LANGUAGES)
     expect(shownIn(language, warning)).toContain('{{meant}} $t(CALLBACK_GIVEN_UP)')
 })
+
+test('the title tells columns of the same key apart, in both languages', () => {
+  const values = { column: 'amount', title: 'Money', count: 1, type: 'integer' }
+  const warning = warn('VALUES_OF_OTHER_TYPE', values)
+  expect(warning.message).toBe('column "amount (Money)": 1 value is not of the type integer')
+  for (const language of LANGUAGES) expect(shownIn(language, warning)).toContain('amount (Money)')
+  expect(warningWords(warning).zh).toBe(shownIn('zh', warning))
+})

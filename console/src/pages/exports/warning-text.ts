@@ -20,6 +20,8 @@ export function warningText(
   const said = Object.entries(values).map(([name, value]) => {
     if (typeof value === 'number') return [name, name === 'count' ? value : number(value)]
     if (typeof value !== 'string') return [name, value.join(t('and', { ns: 'warnings' }))]
+    // Several columns show the same key: the title says which one is meant.
+    if (name === 'column' && typeof values.title === 'string') return [name, `${value} (${values.title})`]
     const word = `${name}.${value}`
     const known = NAMED.has(name) && exists(word, { ns: 'warnings' })
     return [name, known ? t(word as 'type.auto', { ns: 'warnings' }) : value]

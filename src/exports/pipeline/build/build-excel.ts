@@ -3,6 +3,7 @@ import { makeFolder } from '../../../kernel/index.ts'
 import { manifestText } from '../../report/index.ts'
 import { watermarkText } from '../../request/index.ts'
 import type { SpoolSegment } from '../../sources/index.ts'
+import { type Warning, warn } from '../../warnings/index.ts'
 import { type SheetInput, writeWorkbook, type ZippedFile, zipFiles } from '../../xlsx/index.ts'
 import { CONTENT_TYPES, inOneOrder } from '../built-file.ts'
 import type { FetchedTable } from '../fetch/fetched-table.ts'
@@ -31,11 +32,12 @@ export async function buildExcel(
     identifier: watermark.id,
     created: watermark.at,
   }
-  const { files, warnings, counts, endRows } = await writeWorkbook(
+  const { files, counts, endRows, names, ...written } = await writeWorkbook(
     { pool },
     { sheets, directory: out, baseName: request.fileName, ...excel, timezone, properties, signal },
   )
-  const written = sheets.map(({ plan }, index) => ({ plan, endRow: endRows[index]! }))
+  const warnings = [...renamed(tables, names), ...written.warnings]
+  const sheetsOfFile = sheets.map(({ plan }, index) => ({ plan, endRow: endRows[index]! }))
   const rows = tables.reduce((sum, { spool }) => sum + spool.rows, 0)
   const [first] = files
   if (first && files.length === 1) {
@@ -48,7 +50,7 @@ export async function buildExcel(
       warnings,
       archived: null,
       counts,
-      sheets: written,
+      sheets: sheetsOfFile,
     }
   }
   const path = join(out, 'parts.zip')
@@ -71,8 +73,16 @@ export async function buildExcel(
     warnings,
     archived: partsOf(zipped.files),
     counts,
-    sheets: written,
+    sheets: sheetsOfFile,
   }
+}
+
+/** A name that is a title or that of the file may be changed in silence: nobody has asked for it as a name. */
+function renamed(tables: readonly FetchedTable[], names: readonly string[]): Warning[] {
+  return tables.flatMap(({ table: { name: asked } }, index) => {
+    const sheet = names[index]!
+    return asked === undefined || asked === sheet ? [] : [warn('SHEET_RENAMED', { asked, sheet })]
+  })
 }
 
 async function sheetInput(
