@@ -54,6 +54,11 @@ test('a column is as wide as its format shows its numbers and dates, totals incl
     [{ type: 'money', format: '[$€] #,##0.00;([$€] #,##0.00)' }, '-1.234567891E9'],
     [{ type: 'percent' }, '1.5E4'],
     [{ type: 'integer' }, '1E12'],
+    [{ type: 'integer' }, '2.5E18'],
+    [{ type: 'money' }, '5E20', '1'],
+    [{ type: 'money', totals: 'sum' }, '-5E19', '-6E19'],
+    [{ type: 'number', format: '#,##0' }, '2.5E18'],
+    [{ format: '#,##0' }, '2.5E18'],
     [{ type: 'money' }, '"not yet agreed upon"', '5'],
   ]
   for (const [node, ...values] of columns) {
@@ -65,6 +70,11 @@ test('a column is as wide as its format shows its numbers and dates, totals incl
 
 test('digits that a format does not show take no room', async () => {
   const show = await setup()
+  for (const node of [null, {}, { type: 'number' }])
+    for (const value of ['5e-324', '1e-30', '0.30000000000000004'])
+      expect((await show(node, value, '1')).width, value).toBeLessThan(16)
+  expect((await show({}, '0.30000000000000004', '"a text of some 23 chars"')).width).toBeGreaterThan(23)
+  expect((await show({ type: 'string' }, '0.30000000000000004')).width).toBeGreaterThan(19)
   expect((await show({ type: 'percent' }, '0.142857142857')).width).toBeLessThan(12)
   expect((await show({ type: 'money' }, '1234567.891234567')).width).toBeLessThan(16)
   expect((await show({ type: 'money' }, '"1234567.8900"')).width).toBeLessThan(16)

@@ -8,14 +8,14 @@ export class WidthMeter {
   #characters: Int32Array
   /** How many texts were measured that are no longer than one before. */
   #tries: Int32Array
-  /** Four by slot, see `FieldDigits`. */
+  /** `PLACES` by slot, see `FieldDigits`. */
   #digits: Int32Array
 
   constructor(slots: number) {
     this.bySlot = new Int32Array(slots)
     this.#characters = new Int32Array(slots)
     this.#tries = new Int32Array(slots)
-    this.#digits = new Int32Array(slots * 4)
+    this.#digits = new Int32Array(slots * PLACES)
   }
 
   /** A new slot, with that number. */
@@ -23,7 +23,7 @@ export class WidthMeter {
     this.bySlot = withOneMore(this.bySlot, slot, 0)
     this.#characters = withOneMore(this.#characters, slot, 0)
     this.#tries = withOneMore(this.#tries, slot, 0)
-    for (let n = 0; n < 4; n += 1) this.#digits = withOneMore(this.#digits, slot * 4 + n, 0)
+    for (let n = 0; n < PLACES; n += 1) this.#digits = withOneMore(this.#digits, slot * PLACES + n, 0)
   }
 
   widen(slot: number, width: number): void {
@@ -33,10 +33,10 @@ export class WidthMeter {
   /** A number, by its characters before the point and from there on. */
   number(slot: number, whole: number, rest: number): void {
     this.widen(slot, whole + rest)
-    this.#more(slot * 4, whole, rest)
+    this.#more(slot * PLACES, whole, rest)
   }
 
-  /** One with an exponent, by the digits that it has without. One that no format shows whole is as long as it is written. */
+  /** One with an exponent, by the digits that it has without. */
   exponential(slot: number, bytes: Uint8Array, at: number, end: number): void {
     const value = Number(Buffer.from(bytes.buffer, bytes.byteOffset + at, end - at).toString('latin1'))
     const [mantissa = '', power = ''] = value.toExponential().split('e')
@@ -44,22 +44,37 @@ export class WidthMeter {
     const isShown = Number.isFinite(value) && exponent < KEPT_DIGITS
     const sign = value < 0 ? 1 : 0
     const decimals = Math.max(0, mantissa.length - sign - 2 - exponent)
-    if (isShown) this.number(slot, Math.max(1, exponent + 1) + sign, decimals > 0 ? decimals + 1 : 0)
-    else this.number(slot, end - at, 0)
+    const whole = Math.max(1, exponent + 1) + sign
+    const rest = decimals > 0 ? decimals + 1 : 0
+    this.widen(slot, Math.max(end - at, Math.min(whole + rest, GENERAL)))
+    if (isShown) this.#more(slot * PLACES, whole, rest)
+    else {
+      this.#more(slot * PLACES, Math.min(end - at, KEPT_DIGITS), 0)
+      if (Number.isFinite(value)) this.#most(slot * PLACES + POWER, whole)
+    }
   }
 
   digitsOf(slot: number): FieldDigits {
-    const [whole = 0, rest = 0, textWhole = 0, textRest = 0] = this.#digits.subarray(slot * 4, slot * 4 + 4)
-    return [whole, rest, textWhole, textRest]
+    const at = slot * PLACES
+    const [whole = 0, rest = 0, textWhole = 0, textRest = 0, power = 0, texts = 0] = this.#digits.subarray(
+      at,
+      at + PLACES,
+    )
+    return [whole, rest, textWhole, textRest, power, texts]
   }
 
   restoreDigits(slot: number, digits: FieldDigits): void {
-    this.#digits.set(digits, slot * 4)
+    const [whole, rest, textWhole, textRest, power = 0, texts = this.bySlot[slot]!] = digits
+    this.#digits.set([whole, rest, textWhole, textRest, power, texts], slot * PLACES)
   }
 
   #more(at: number, whole: number, rest: number): void {
-    if (whole > this.#digits[at]!) this.#digits[at] = Math.min(WIDTH_CAP, whole)
-    if (rest > this.#digits[at + 1]!) this.#digits[at + 1] = Math.min(WIDTH_CAP, rest)
+    this.#most(at, whole)
+    this.#most(at + 1, rest)
+  }
+
+  #most(at: number, size: number): void {
+    if (size > this.#digits[at]!) this.#digits[at] = Math.min(WIDTH_CAP, size)
   }
 
   /** Of a text that begins like a number. */
@@ -68,7 +83,7 @@ export class WidthMeter {
     while (p < end && bytes[p]! >= 0x30 && bytes[p]! <= 0x39) p += 1
     const whole = p - at
     if (p < end && bytes[p] === 0x2e) for (p += 1; p < end && bytes[p]! >= 0x30 && bytes[p]! <= 0x39; ) p += 1
-    if (p === end) this.#more(slot * 4 + 2, whole, end - at - whole)
+    if (p === end) this.#more(slot * PLACES + 2, whole, end - at - whole)
   }
 
   /** The text of a spooled string, between its quotes. */
@@ -82,12 +97,20 @@ export class WidthMeter {
     if (end - at <= characters && this.#tries[slot]!++ >= MAX_TRIES) return
     measure(bytes, at, end)
     if (measured.characters > characters) this.#characters[slot] = measured.characters
-    this.widen(slot, Math.round(measured.digits))
+    const width = Math.round(measured.digits)
+    this.widen(slot, width)
+    this.#most(slot * PLACES + TEXTS, width)
   }
 }
 
+/** Of `FieldDigits`. */
+const PLACES = 6
+const POWER = 4
+const TEXTS = 5
 /** Digits that a spreadsheet keeps. */
 const KEPT_DIGITS = 15
+/** Characters that `General` shows of a number. */
+const GENERAL = 11
 
 /** No column is fitted wider than this, so nothing beyond it is measured. */
 const WIDTH_CAP = 60

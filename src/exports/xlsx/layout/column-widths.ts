@@ -9,7 +9,7 @@ import {
   smallNumbers,
 } from '../../sheet/index.ts'
 import { textScale } from '../parts/index.ts'
-import { dateWidth, type NumberSize, numberWidth } from './formatted-width.ts'
+import { dateWidth, type NumberSize, numberWidth, powerWidth } from './formatted-width.ts'
 
 const NARROWEST = 8.43
 const WIDEST = 60
@@ -74,8 +74,12 @@ const FORMATTED: readonly CellType[] = ['money', 'percent', 'number']
 const NUMERIC: readonly CellType[] = [...FORMATTED, 'integer']
 
 /** As in the spool; of a fraction with more digits than a spreadsheet keeps, most are those that no format shows. */
-function rawWidth({ type, field }: DataColumn, { widths = [] }: Measured): number {
+function rawWidth({ type, field }: DataColumn, { widths = [], digits = [] }: Measured): number {
   const width = widths[field ?? -1] ?? 0
+  const [whole = 0, , , , , texts] = digits[field ?? -1] ?? []
+  // Numbers without a format take no more room than this; texts do, and so do numbers that are kept as such.
+  if (type === 'auto' && texts !== undefined && whole > 0 && whole <= LONGEST_NUMBER)
+    return Math.min(width, Math.max(texts, USUAL_NUMBER))
   return FORMATTED.includes(type) && width > LONGEST_NUMBER ? USUAL_NUMBER : width
 }
 
@@ -91,7 +95,13 @@ function shownWidth(column: DataColumn, measured: Measured): number {
   // Texts, and numbers that are too long to be kept as such, are shown as they are.
   const hasOthers = width > size.whole + size.rest || size.whole > LONGEST_NUMBER
   const small = size.rest > 0 && smallNumbers(column)?.format !== undefined ? SMALL_SHARE_WIDTH : 0
-  return Math.max(numberWidth(code, size), small, hasOthers ? width : 0)
+  return Math.max(numberWidth(code, size), powerOf(column, measured, code), small, hasOthers ? width : 0)
+}
+
+/** What numbers take that an exponent makes longer than a spreadsheet keeps: their format shows them with zeros. */
+function powerOf({ field }: DataColumn, { digits }: Measured, code: string | undefined, more = 0): number {
+  const power = digits?.[field ?? -1]?.[4] ?? 0
+  return power === 0 || code === undefined ? 0 : powerWidth(code, power + more)
 }
 
 function formatOf({ type, style: { format } }: DataColumn): string | undefined {
@@ -122,7 +132,8 @@ function totalWidth(column: DataColumn, measured: Measured, rows: number): numbe
   const whole = total === 'sum' ? size.whole + moreDigits(rows) : size.whole
   const shown =
     code === undefined ? Math.min(whole + size.rest, USUAL_NUMBER) : numberWidth(code, { ...size, whole })
-  return shown * boldScale(column)
+  const power = powerOf(column, measured, code, total === 'sum' ? moreDigits(rows) : 0)
+  return Math.max(shown, power) * boldScale(column)
 }
 
 /** A sum has more digits than what it sums up. */

@@ -25,6 +25,11 @@ export function numberWidth(code: string, { whole, rest }: NumberSize): number {
   return widest
 }
 
+/** The same of numbers with so many digits before the point, sign included, whatever is left of them. */
+export function powerWidth(code: string, digits: number): number {
+  return Math.max(shownWidth(code, Number(`8e${digits - 1}`)), shownWidth(code, -Number(`8e${digits - 2}`)))
+}
+
 export function dateWidth(code: string): number {
   return shownWidth(code, WIDE_DATE)
 }
