@@ -28,6 +28,7 @@ export function addProjectCommands(program: Command): void {
   ).action((name: string, options: AdminOptions) =>
     run(options, async (admin) => {
       const made = await admin.createProject(name)
+      await warnOfTwins(admin, made)
       return [
         made,
         lines(
@@ -178,6 +179,19 @@ async function run(
   } finally {
     await admin.close()
   }
+}
+
+/** What names a project by its name names none of them from now on. The project is made, so this may not fail. */
+async function warnOfTwins(
+  admin: ProjectAdmin,
+  { project_id: id, name }: { project_id: string; name: string },
+): Promise<void> {
+  const all = await admin.projects().catch(() => [])
+  const ids = all.filter((other) => other.name === name && other.project_id !== id).map((p) => p.project_id)
+  if (ids.length === 0) return
+  console.error(
+    `wharf: another project is named ${name}: ${ids.join(', ')}. Commands take these projects by their ids only, and roles like operator:${name} give nothing until one is deleted.`,
+  )
 }
 
 /** Projects may be named by id, or by name where it is the only one. */

@@ -167,6 +167,27 @@ test('a new key says which scopes it has, and in one line when that is everythin
   })
 })
 
+test('a second project of a name is made with a warning that names the first, on a running server and without one', async () => {
+  const { backend, stop } = await startHttp()
+  const env = { WHARF_DATA_DIR: backend.env.WHARF_DATA_DIR ?? '', WHARF_ADMIN_TOKEN: ADMIN_TOKEN }
+  const create = async (name: string) => {
+    const warned = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const printed = await command(['project', 'create', name, '--json'], env)
+    const warnings = warned.mock.calls.flat()
+    warned.mockRestore()
+    return { id: (JSON.parse(printed) as { project_id: string }).project_id, warnings }
+  }
+  const first = await create('shop')
+  expect([first.warnings, (await create('other')).warnings]).toEqual([[], []])
+  const second = await create('shop')
+  expect(second.warnings).toEqual([
+    expect.stringMatching(new RegExp(`^wharf: .* named shop: ${first.id}\\. .* ids only.* operator:shop `)),
+  ])
+  await stop()
+  const [warning] = (await create('shop')).warnings
+  for (const { id } of [first, second]) expect(warning).toContain(id)
+})
+
 test('columns of lists are aligned behind wide characters', () => {
   const rows = [
     ['订单系统', 'x'],
