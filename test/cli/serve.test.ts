@@ -96,18 +96,23 @@ describe('wharf serve', () => {
       })
     const ready = async () => {
       const answer = await fetch(`${address}/readyz`)
-      return [answer.status, ((await answer.json()) as { ledger: string }).ledger]
+      const { ledger, writes } = (await answer.json()) as { ledger: string; writes: boolean }
+      return [answer.status, ledger, writes]
     }
-    expect(await ready()).toEqual([200, 'ok'])
+    expect(await ready()).toEqual([200, 'ok', true])
     renameSync(WHARF_DATA_DIR, `${WHARF_DATA_DIR}-moved`)
-    expect(await ready()).toEqual([503, expect.stringContaining(`put the folder ${WHARF_DATA_DIR} back`)])
+    expect(await ready()).toEqual([
+      503,
+      expect.stringContaining(`put the folder ${WHARF_DATA_DIR} back`),
+      false,
+    ])
     const refused = await create()
     expect([refused.status, await refused.text()]).toEqual([
       503,
       expect.stringContaining('LEDGER_UNAVAILABLE'),
     ])
     renameSync(`${WHARF_DATA_DIR}-moved`, WHARF_DATA_DIR)
-    expect(await ready()).toEqual([200, 'ok'])
+    expect(await ready()).toEqual([200, 'ok', true])
     expect((await create()).status).toBe(201)
   })
 

@@ -39,7 +39,9 @@ export function healthRoutes(
       {
         status: Type.String(),
         ledger: Type.String(),
-        writes: Type.Boolean({ description: 'false: the disk is full, so nothing new is accepted' }),
+        writes: Type.Boolean({
+          description: 'false: the disk is full or the ledger is away, so nothing new is accepted',
+        }),
       },
       { title: 'Readiness' },
     )
@@ -56,7 +58,7 @@ export function healthRoutes(
       },
       async (_request, reply) => {
         const answer = await ledger.ping()
-        const writes = !(await diskRoom.isFull())
+        const writes = answer === true && !(await diskRoom.isFull())
         if (answer === true && !isDraining()) return { status: 'ready', ledger: 'ok', writes }
         return reply
           .code(503)
