@@ -238,6 +238,11 @@ export const THREATS: Readonly<Record<string, readonly ThreatLine[]>> = {
   ],
   'Someone on the host': [
     {
+      id: 'planted-link',
+      holds:
+        'What a processor, a gateway or another user puts into a shared folder makes Wharf follow no link, wait for no pipe, and change no file elsewhere.',
+    },
+    {
       id: 'host-user',
       holds: 'Another user of the host reads nothing that Wharf keeps, except the folders that are shared.',
     },

@@ -38,7 +38,6 @@ export {
   makeFolder,
   makeFolderSync,
   makeNewFolder,
-  makeNewFolderSync,
   openFile,
   openFileSync,
   openShared,
@@ -47,8 +46,16 @@ export {
   touchFileSync,
   writeFile,
 } from './files/files.ts'
+export {
+  makeNewFolderSync,
+  makePlainFolder,
+  openPlain,
+  readPlain,
+  statPlain,
+} from './files/plain-file.ts'
 export { clearAway, removeTree } from './files/remove-tree.ts'
 export { keepSecret, readSecret } from './files/secret-file.ts'
+export { syncFolder } from './files/sync-folder.ts'
 export { freeMemory } from './free-memory.ts'
 export { newId } from './id.ts'
 export { Lifecycle, type Part } from './lifecycle.ts'

@@ -1,4 +1,3 @@
-import { constants } from 'node:fs'
 import { link, realpath, rm } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { ScheduledDuty } from '../domain/index.ts'
@@ -199,5 +198,5 @@ export class Processing {
 
 /** Another name for the same bytes, which nobody changes; a copy where the disk has no such thing. */
 async function copyOriginal(from: string, to: string): Promise<void> {
-  await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL))
+  await link(from, to).catch(() => copyFile(from, to))
 }

@@ -1,6 +1,15 @@
-import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, type Duty, ERRORS, isAppError, type Log, outageOf } from '../kernel/index.ts'
+import {
+  AppError,
+  type Duty,
+  ERRORS,
+  isAppError,
+  type Log,
+  outageOf,
+  readPlain,
+  statPlain,
+} from '../kernel/index.ts'
 import type { TaskService } from './task-service.ts'
 import { OWNER } from './upload-owner.ts'
 import type { UploadRoom } from './upload-room.ts'
@@ -99,10 +108,10 @@ export class UploadFinisher implements Duty {
 
   /** False: it is not whole, or has been finished meanwhile. */
   async #finishLeft(id: string): Promise<boolean> {
-    const text = await readFile(this.#noteOf(id), 'utf8').catch(() => undefined)
+    const text = await readPlain(this.#noteOf(id)).catch(() => undefined)
     if (text === undefined) return false
     const { size, metadata } = JSON.parse(text) as { size?: number; metadata?: Metadata }
-    const file = await stat(join(this.#folder, id)).catch(() => undefined)
+    const file = await statPlain(join(this.#folder, id)).catch(() => undefined)
     // Without its file it is a task, or becomes one, or gets the file back.
     if (file && file.size !== size) return false
     if (!file && !(await this.#deps.service.settled(id))) return false
@@ -124,7 +133,7 @@ export class UploadFinisher implements Duty {
   async #unlessCompletedElsewhere(id: string, error: unknown): Promise<void> {
     const known = await this.#deps.service.settled(id)
     if (known && known !== 'open') return
-    const stillHere = await stat(join(this.#folder, id)).catch(() => undefined)
+    const stillHere = await statPlain(join(this.#folder, id)).catch(() => undefined)
     throw stillHere && !known ? error : uploadLocked(id, error)
   }
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readPlain } from '../kernel/index.ts'
 
 /** Under which name an upload's metadata has its project. */
 export const OWNER = 'wharf_project'
@@ -9,7 +9,7 @@ export const OWNER = 'wharf_project'
  */
 export async function uploadOwner(path: string): Promise<string | undefined> {
   try {
-    const { metadata } = JSON.parse(await readFile(`${path}.json`, 'utf8')) as {
+    const { metadata } = JSON.parse((await readPlain(`${path}.json`)) ?? '{}') as {
       metadata?: Record<string, unknown>
     }
     const owner = metadata?.[OWNER]

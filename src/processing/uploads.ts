@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { statfsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { FileStore } from '@tus/file-store'
 import { EVENTS, Server, type ServerOptions, ERRORS as TUS_ERRORS } from '@tus/server'
 import {
   AppError,
@@ -16,6 +15,7 @@ import {
 } from '../kernel/index.ts'
 import { keyedId } from './keyed-id.ts'
 import type { TaskService } from './task-service.ts'
+import { UploadFiles } from './upload-files.ts'
 import { type UploadFinisher, uploadLocked } from './upload-finisher.ts'
 import { OWNER } from './upload-owner.ts'
 import type { UploadRoom } from './upload-room.ts'
@@ -81,7 +81,7 @@ export class UploadServer extends Server {
       relativeLocation: true,
       // Pages of other origins get no answer that they may read, as everywhere else in the API.
       allowedOrigins: [],
-      datastore: new FileStore({ directory: folder }),
+      datastore: new UploadFiles({ directory: folder }),
       namingFunction: () => this.#name(),
       onUploadCreate: async (_request, upload) => {
         const { projectId } = this.#uploader()

@@ -11,15 +11,15 @@ interface Report {
   diagnostics: { category: string; location: { path: string } }[]
 }
 
-/** Which rules of `biome.json` are broken by each of these, were it a file of `src`. */
-function rulesBrokenBy(sources: string[]): string[][] {
+/** Which rules of `biome.json` are broken by each of these, were it a file of this folder. */
+function rulesBrokenBy(sources: string[], under = 'src'): string[][] {
   const folder = temporaryFolder()
   for (const path of ['biome.json', 'scripts/lint'])
     cpSync(fromRoot(path), join(folder, path), { recursive: true })
-  mkdirSync(join(folder, 'src'))
+  mkdirSync(join(folder, under), { recursive: true })
   for (const [index, code] of sources.entries())
     writeFileSync(
-      join(folder, 'src', `${index}.ts`),
+      join(folder, under, `${index}.ts`),
       `export {}\ndeclare function work(): Promise<void>\n${code}\n`,
     )
   const linter = [fromRoot('node_modules/@biomejs/biome/bin/biome'), 'lint', '--vcs-enabled=false']
@@ -62,8 +62,27 @@ test('[host-user] the linter lets nobody but kernel/files create files or remove
     ["import * as fs from 'node:fs'\nfs.mkdirSync('a')", ['noRestrictedImports']],
     ["import { spawn } from 'node:child_process'\nspawn('a')", ['noRestrictedImports']],
     ["import { readFile } from 'node:fs/promises'\nawait readFile('a')", []],
+    ["import { chmod } from 'node:fs/promises'\nawait chmod('a', 0o600)", ['noRestrictedImports']],
+    ["import { chownSync } from 'node:fs'\nchownSync('a', 1, 1)", ['noRestrictedImports']],
     ["import { rm } from 'node:fs/promises'\nawait rm('a', { recursive: true, force: true })", ['plugin']],
     ["import { rm } from 'node:fs/promises'\nawait rm('a', { force: true })", []],
   ]
   expect(rulesBrokenBy(cases.map(([code]) => code))).toEqual(cases.map(([, rules]) => rules))
+})
+
+test('[planted-link] the linter refuses to read or stat by path where other programs write', () => {
+  const cases: [code: string, rules: string[]][] = [
+    ["import { stat } from 'node:fs/promises'\nawait stat('a')", ['plugin']],
+    ["import { readFile } from 'node:fs/promises'\nawait readFile('a', 'utf8')", ['plugin']],
+    ["import { createReadStream } from 'node:fs'\ncreateReadStream('a')", ['plugin']],
+    ["import { lstat } from 'node:fs/promises'\nawait lstat('a')", []],
+    ['declare const handle: { stat(): Promise<void> }\nawait handle.stat()', []],
+  ]
+  for (const folder of ['src/processing', 'src/runs/files'])
+    expect(
+      rulesBrokenBy(
+        cases.map(([code]) => code),
+        folder,
+      ),
+    ).toEqual(cases.map(([, rules]) => rules))
 })

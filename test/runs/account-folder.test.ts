@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { availableBackends } from '../support/backends.ts'
@@ -44,7 +52,7 @@ describe.each(availableBackends())('a run on %s', (name) => {
     expect(readdirSync(folder)).toEqual(['ann'])
   })
 
-  test('never writes through a link, nor over a file that is not the item’s', async () => {
+  test('[planted-link] never writes through a link, nor over a file that is not the item’s', async () => {
     const { instance, folder, files } = await setupRuns(name)
     const one = await instance()
     const feed = await startFeed([
@@ -67,11 +75,12 @@ describe.each(availableBackends())('a run on %s', (name) => {
     expect(kept.size).toBe(5)
   })
 
-  test('fails when a link stands in place of the account’s folder', async () => {
+  test('[planted-link] fails when a link stands in place of the account’s folder', async () => {
     const { instance, folder } = await setupRuns(name)
     const one = await instance()
     const feed = await startFeed(makeFiles(1))
     mkdirSync(join(folder, 'elsewhere'))
+    chmodSync(join(folder, 'elsewhere'), 0o755)
     symlinkSync(join(folder, 'elsewhere'), join(folder, 'ann'))
     await one.put('ann', feed.url)
     expect(await one.whole('ann')).toMatchObject({
@@ -79,5 +88,6 @@ describe.each(availableBackends())('a run on %s', (name) => {
       error: { code: 'ACCOUNT_FOLDER_UNSAFE' },
     })
     expect(readdirSync(join(folder, 'elsewhere'))).toEqual([])
+    expect(statSync(join(folder, 'elsewhere')).mode & 0o777).toBe(0o755)
   })
 })

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { lstat, realpath } from 'node:fs/promises'
+import { realpath, rm } from 'node:fs/promises'
 import { dirname, join, normalize, sep } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Config } from '../../config.ts'
@@ -7,10 +7,11 @@ import {
   accessOf,
   ERRORS,
   isAppError,
-  isErrno,
   makeFolder,
-  openFile,
+  makePlainFolder,
+  openPlain,
   openShared,
+  statPlain,
 } from '../../kernel/index.ts'
 import type { Row } from '../../ledger/index.ts'
 import type { ArtifactStore } from '../../storage/index.ts'
@@ -93,21 +94,14 @@ export class FilePlaces {
         if (isAppError(error, ERRORS.ARTIFACT_NOT_FOUND)) return null
         throw error
       })
-    try {
-      const handle = await openFile(this.#pathOf(place, path))
-      return { size: (await handle.stat()).size, stream: handle.createReadStream({ signal }) }
-    } catch (error) {
-      if (isErrno(error, 'ENOENT', 'ENOTDIR')) return null
-      throw error
-    }
+    const handle = await openPlain(this.#pathOf(place, path))
+    return handle ? { size: (await handle.stat()).size, stream: handle.createReadStream({ signal }) } : null
   }
 
   async sizeOf({ place, path }: FilePlace): Promise<number | null> {
     if (place === 'store') return (await this.#store.stat(path))?.size ?? null
-    return lstat(this.#pathOf(place, path)).then(
-      ({ size }) => size,
-      () => null,
-    )
+    const found = await statPlain(this.#pathOf(place, path)).catch(() => undefined)
+    return found?.size ?? null
   }
 
   async put(
@@ -126,8 +120,10 @@ export class FilePlaces {
     const access = place === 'processing' ? accessOf(this.#config.TASK_FILES_MODE) : accessOf(0o700)
     const target = this.#pathOf(place, path)
     await makeFolder(dirname(dirname(target)), access)
-    await makeFolder(dirname(target), access)
-    const handle = await openShared(target, 'w', access)
+    if (!(await makePlainFolder(dirname(target), access)))
+      throw new Error(`${dirname(target)} is a link or a file; put a plain folder there`)
+    await rm(target, { force: true })
+    const handle = await openShared(target, 'wx', access)
     try {
       await handle.writeFile(createReadStream(copy))
       await handle.sync()

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmod, readFile, rename, rm, stat } from 'node:fs/promises'
+import { readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
   AppError,
@@ -44,7 +44,8 @@ export class PartFolder {
   async finish(made: string, target: string): Promise<void> {
     await this.#guarded(async () => {
       // The user's own file: as open to others as any that the user makes.
-      await chmod(made, 0o666 & ~process.umask())
+      const file = await openFile(made)
+      await file.chmod(0o666 & ~process.umask()).finally(() => file.close())
       await rename(made, target)
       await removeTree(this.path)
     })

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  constants,
   mkdirSync,
   openSync,
   readdirSync,
@@ -97,9 +98,15 @@ export function writeFileSync(path: string, content: string): void {
   chmodSync(path, PRIVATE.file)
 }
 
-export async function copyFile(from: string, to: string, mode?: number): Promise<void> {
-  await copyPlain(from, to, mode)
-  await chmod(to, PRIVATE.file)
+/** Fails when there is something at `to` already. */
+export async function copyFile(from: string, to: string): Promise<void> {
+  await copyPlain(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
+  const handle = await open(to, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    await handle.chmod(PRIVATE.file)
+  } finally {
+    await handle.close()
+  }
 }
 
 /** Others may remove a folder on the way meanwhile. */
@@ -159,11 +166,6 @@ export function makeFolderSync(path: string, access: FileAccess = PRIVATE): void
 /** Fails when there is something already. */
 export async function makeNewFolder(path: string): Promise<void> {
   await mkdir(path, { mode: PRIVATE.folder })
-}
-
-export function makeNewFolderSync(path: string, access: FileAccess): void {
-  mkdirSync(path, { mode: access.folder })
-  chmodSync(path, access.folder)
 }
 
 /** What shows that a folder is Wharf's own, when it is not empty. */

@@ -1,7 +1,6 @@
-import { createReadStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type FileAccess, openFile, openShared } from '../../kernel/index.ts'
+import { type FileAccess, openPlain, openShared, syncFolder } from '../../kernel/index.ts'
 
 /**
  * Copies a file so that its target appears whole or not at all, and is on disk before this resolves. What was written
@@ -13,10 +12,14 @@ export async function copyWhole(
   { access, signal }: { access: FileAccess; signal?: AbortSignal | undefined },
 ): Promise<void> {
   const part = `${to}.part`
+  const source = await openPlain(from)
+  if (!source) throw new Error(`${from} is not a plain file`)
   try {
-    const file = await openShared(part, 'w', access)
+    await rm(part, { force: true })
+    const file = await openShared(part, 'wx', access)
     try {
-      await file.writeFile(createReadStream(from, { highWaterMark: 1024 * 1024 }), signal ? { signal } : {})
+      const bytes = source.createReadStream({ highWaterMark: 1024 * 1024, autoClose: false })
+      await file.writeFile(bytes, signal ? { signal } : {})
       await file.sync()
     } finally {
       await file.close()
@@ -26,14 +29,7 @@ export async function copyWhole(
   } catch (error) {
     await rm(part, { force: true }).catch(() => undefined)
     throw error
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await openFile(folder)
-  try {
-    await handle.sync()
   } finally {
-    await handle.close()
+    await source.close()
   }
 }

@@ -1,7 +1,6 @@
-import { constants } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { type Clock, type FileAccess, isErrno, type Log, openFile } from '../../kernel/index.ts'
+import { type Clock, type FileAccess, isErrno, type Log, openPlain, openShared } from '../../kernel/index.ts'
 
 export interface LogLine {
   /** Milliseconds since 1970, by the clock of the processor. */
@@ -23,8 +22,6 @@ const LINE_CHARACTERS = 2_000
 /** More than the lines that are kept can take. */
 const MOST_BYTES = 8 * 1024 * 1024
 const WRITE_EVERY_MS = 1_000
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW
 
 /**
  * What the command of a task prints, in the folder of the task: its beginning and its end, over all attempts. Kept as well
@@ -84,13 +81,16 @@ export class TaskLogWriter {
     const rows = [{ leftOut: this.#leftOut }, ...this.#first, ...this.#last]
     const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
     try {
-      const file = await openFile(this.#path, WRITE)
+      // A new file each time: the command may have put anything in the place of the last one.
+      const next = `${this.#path}.new`
+      await rm(next, { force: true })
+      const file = await openShared(next, 'wx', access)
       try {
-        await file.chmod(access.file)
         await file.writeFile(text)
       } finally {
         await file.close()
       }
+      await rename(next, this.#path)
     } catch (err) {
       log.debug({ err }, 'the log of a task was not written')
     }
@@ -110,16 +110,13 @@ export function isFolderName(taskId: string): boolean {
 }
 
 async function readLog(path: string): Promise<TaskLog> {
-  let file: FileHandle
-  try {
-    file = await openFile(path, READ)
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EINVAL', 'ENAMETOOLONG')) return EMPTY
+  const file = await openPlain(path).catch((error) => {
+    if (isErrno(error, 'EACCES')) return undefined
     throw error
-  }
+  })
+  if (!file) return EMPTY
   try {
-    const stat = await file.stat()
-    if (!stat.isFile() || stat.size > MOST_BYTES) return EMPTY
+    if ((await file.stat()).size > MOST_BYTES) return EMPTY
     return parse(await file.readFile('utf8'))
   } finally {
     await file.close()

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { access, readdir, rename, stat } from 'node:fs/promises'
+import { readdir, rename } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import type { WaitingFor } from '../../jobs/index.ts'
 import {
@@ -11,12 +11,13 @@ import {
   ERRORS,
   type FileAccess,
   type Log,
-  openFile,
+  openPlain,
   outageOf,
   removeTree,
+  statPlain,
   systemClock,
 } from '../../kernel/index.ts'
-import { TaskLogWriter } from '../files/index.ts'
+import { copyWhole, TaskLogWriter } from '../files/index.ts'
 import { taskError } from '../task.ts'
 import { type ProcessorCommand, runCommand } from './run-command.ts'
 
@@ -95,9 +96,8 @@ export async function runOnce(
   options: Omit<TaskRunOptions, 'retries'>,
 ): Promise<string> {
   const { taskId, input, signal, log, onProgress } = context
-  await access(input).catch((cause) => {
-    throw taskError(ERRORS.PROCESSOR_FAILED, 'inputGone', { cause, retryable: false })
-  })
+  if (!(await statPlain(input).catch(() => undefined)))
+    throw taskError(ERRORS.PROCESSOR_FAILED, 'inputGone', { retryable: false })
   const folder = dirname(input)
   await removeUnfinished(folder)
   // Keeps the extension: programs recognize the format by it.
@@ -111,7 +111,7 @@ export async function runOnce(
     const environment = { ...options.environment, ...(trace !== undefined && { TRACEPARENT: trace }) }
     const onOutput = printed.line.bind(printed)
     await runCommand({ command, environment, cwd: folder, timeoutMs, signal, log, onProgress, onOutput })
-    await syncOutput(output, options.access)
+    await makeOwn(output, options.access)
     if (!(await context.stillMine()))
       throw new AppError(ERRORS.JOB_LEASE_LOST, `task ${taskId} was taken away`)
     await rename(output, result)
@@ -122,16 +122,17 @@ export async function runOnce(
   }
 }
 
-async function syncOutput(output: string, { file: mode }: FileAccess): Promise<void> {
-  const found = await stat(output).catch(() => undefined)
-  if (!found?.isFile()) {
+/** Only a plain file is a result. One that has other names too becomes a copy: whoever uses those keeps their mode. */
+async function makeOwn(output: string, access: FileAccess): Promise<void> {
+  const file = await openPlain(output)
+  if (!file) {
     throw new AppError(ERRORS.PROCESSOR_FAILED, 'the command ended well, but wrote no file to {output}', {
       retryable: false,
     })
   }
-  const file = await openFile(output)
   try {
-    await file.chmod(mode)
+    if ((await file.stat()).nlink > 1) return await copyWhole(output, output, { access })
+    await file.chmod(access.file)
     await file.sync()
   } finally {
     await file.close()

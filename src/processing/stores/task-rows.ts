@@ -1,7 +1,6 @@
-import { stat } from 'node:fs/promises'
 import { type CompiledQuery, type Selectable, sql } from 'kysely'
 import { type Attention, type Engine, Gather, waitingFor } from '../../jobs/index.ts'
-import { ERRORS, outageOf } from '../../kernel/index.ts'
+import { ERRORS, outageOf, statPlain } from '../../kernel/index.ts'
 import { type Ledger, now, type Schema, type Tx } from '../../ledger/index.ts'
 import { countAccepted, countChange, countResult } from '../processing-meter.ts'
 import {
@@ -314,7 +313,7 @@ function withJob({ db }: Ledger, leaseMs: number) {
 
 /** Of a file that a processor named; 0 where there is none. */
 async function sizeOf(path: string | undefined): Promise<number> {
-  return path === undefined ? 0 : ((await stat(path).catch(() => undefined))?.size ?? 0)
+  return path === undefined ? 0 : ((await statPlain(path).catch(() => undefined))?.size ?? 0)
 }
 
 function isUnfinished(status: TaskRow['status']): boolean {

@@ -1,14 +1,20 @@
-import { constants } from 'node:fs'
 import { lstat, readdir, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { AppError, copyFile, ERRORS, isErrno, makeFolder, openFile } from '../../kernel/index.ts'
+import {
+  AppError,
+  copyFile,
+  ERRORS,
+  isErrno,
+  makeFolder,
+  makePlainFolder,
+  openPlain,
+  statPlain,
+  syncFolder,
+} from '../../kernel/index.ts'
 import { type ByteRange, clampRange, type OpenedArtifact } from '../../storage/index.ts'
 import { type PartName, partName, readPartName } from './part-name.ts'
 
 export type OpenedFile = Omit<OpenedArtifact, 'fileName' | 'version' | 'untouched'>
-
-// A pipe that somebody put there must not hold up whoever opens it.
-const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /** The folder of one account. Every name it is given has gone through `safeName`; links are never followed. */
 export class AccountFolder {
@@ -21,9 +27,9 @@ export class AccountFolder {
   /** Makes the folder. Refuses one that is a link, which could lead anywhere. */
   async make(): Promise<void> {
     await makeFolder(dirname(this.path))
-    await makeFolder(this.path)
-    if ((await lstat(this.path)).isDirectory()) return
-    throw new AppError(ERRORS.ACCOUNT_FOLDER_UNSAFE, `${this.path} is a link; put a plain folder there`, {
+    if (await makePlainFolder(this.path)) return
+    const message = `${this.path} is a link or a file; put a plain folder there`
+    throw new AppError(ERRORS.ACCOUNT_FOLDER_UNSAFE, message, {
       retryable: false,
     })
   }
@@ -49,18 +55,10 @@ export class AccountFolder {
    */
   async read(name: string, wanted?: ByteRange): Promise<OpenedFile | undefined> {
     if (!(await isFolder(this.path))) return undefined
-    const handle = await openFile(this.file(name), READ_ONLY).catch((error) => {
-      // A link: whoever put it there, what it leads to is not the account's.
-      if (isMissing(error) || isErrno(error, 'ELOOP', 'EISDIR')) return undefined
-      throw error
-    })
+    const handle = await openPlain(this.file(name))
     if (!handle) return undefined
     try {
       const stat = await handle.stat()
-      if (!stat.isFile()) {
-        await handle.close()
-        return undefined
-      }
       const { size, mtimeMs: modifiedAt } = stat
       const range = wanted ? clampRange(wanted, size) : null
       return {
@@ -88,11 +86,14 @@ export class AccountFolder {
    * be taken away from a stalled process, an open file cannot.
    */
   async takeOver(theirs: PartName, mine: PartName, { alone }: { alone: boolean }): Promise<void> {
-    if (partName(theirs) === partName(mine)) return
     const from = this.file(partName(theirs))
+    // What else it is the name of must get none of the bytes.
+    if ((await statPlain(from))?.nlink !== 1) return this.remove(partName(theirs))
+    if (partName(theirs) === partName(mine)) return
     const to = this.file(partName(mine))
     if (alone) return rename(from, to)
-    await copyFile(from, to, constants.COPYFILE_FICLONE)
+    await this.remove(partName(mine))
+    await copyFile(from, to)
     await this.remove(partName(theirs))
   }
 
@@ -105,12 +106,7 @@ export class AccountFolder {
 
   /** Makes renames durable. */
   async sync(): Promise<void> {
-    const handle = await openFile(this.path)
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await syncFolder(this.path)
   }
 }
 

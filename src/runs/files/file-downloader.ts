@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, rename } from 'node:fs/promises'
 import {
+  AppError,
   type Backoff,
   type Clock,
   counted,
@@ -9,7 +10,7 @@ import {
   isAppError,
   isRetryableAppError,
   metrics,
-  openFile,
+  openPlain,
   outageOf,
   toDiskError,
   withRetry,
@@ -47,8 +48,7 @@ export interface FileDownloaderOptions {
 const BACKOFF: Backoff = { base: 300, factor: 3, max: 10_000, jitter: 0.2 }
 /** Large files take hours; a server that stops sending is noticed by the pause between two pieces. */
 const TIMEOUTS: Partial<HttpTimeouts> = { totalMs: 24 * 3_600_000 }
-// A link under the part's name must not decide where the bytes go.
-const NEW_PART = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW
+const NEW_PART = constants.O_WRONLY | constants.O_CREAT
 
 export interface FileDownloaderDeps {
   net: HttpClient
@@ -122,7 +122,9 @@ export class FileDownloader {
     const { folder } = this.#deps
     const { wanted, watch } = download
     const part = folder.file(wanted.part)
-    const handle = await openFile(part, NEW_PART)
+    const handle = await openPlain(part, NEW_PART)
+    if (!handle)
+      throw new AppError(ERRORS.ACCOUNT_FOLDER_UNSAFE, `${part} is no plain file`, { retryable: false })
     try {
       if (answer.from < download.have) download.forget()
       if (answer.from === 0 && download.touched) await handle.truncate(0)

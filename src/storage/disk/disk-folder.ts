@@ -1,19 +1,6 @@
 import { lstat, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, ERRORS, isErrno, makeNewFolder, openFile } from '../../kernel/index.ts'
-
-/** Makes a rename or unlink inside the folder survive a power cut. */
-export async function syncFolder(path: string): Promise<void> {
-  const handle = await openFile(path)
-  try {
-    await handle.sync()
-  } catch (error) {
-    // Windows and some network file systems cannot sync a folder; they order renames by themselves.
-    if (!isErrno(error, 'EISDIR', 'EINVAL', 'EPERM', 'ENOTSUP')) throw error
-  } finally {
-    await handle.close()
-  }
-}
+import { AppError, ERRORS, isErrno, makeNewFolder, syncFolder } from '../../kernel/index.ts'
 
 /** Walks down part by part, so that a link planted on the way is refused before anything beyond it is touched. */
 export async function enterFolder(

@@ -9,6 +9,7 @@ import {
   makeFolder,
   messageOf,
   openFile as openPlain,
+  syncFolder,
   systemClock,
   toDiskError,
 } from '../../kernel/index.ts'
@@ -28,9 +29,12 @@ import { clampRange } from '../byte-range.ts'
 import { requireSize } from '../damaged.ts'
 import { type ArtifactCard, etagOf, readCard, stampOf } from './artifact-card.ts'
 import { type OpenFile, openFile, type Reserved, reserve, writeBlob, writeSmall } from './blob-writer.ts'
-import { enterFolder, pruneFolders, syncFolder } from './disk-folder.ts'
+import { enterFolder, pruneFolders } from './disk-folder.ts'
 import { cardName, folderParts, leafOf } from './disk-layout.ts'
 import { listCards, sweepFolder } from './disk-walk.ts'
+
+// A pipe in place of a blob must not hold up whoever opens it.
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
  * Artifacts on a local disk or a shared path. `disk-layout.ts` has the layout; a change is made by replacing
@@ -200,7 +204,7 @@ export class DiskStore implements ArtifactStore {
       seen = card.blob
       const path = join(this.#root, ...folderParts(key), card.blob)
       try {
-        return { card, handle: await openPlain(path, constants.O_RDONLY | constants.O_NOFOLLOW) }
+        return { card, handle: await openPlain(path, READ_ONLY) }
       } catch (error) {
         if (!isErrno(error, 'ENOENT')) throw error
       }

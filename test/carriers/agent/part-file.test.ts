@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
+  chmodSync,
   closeSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -102,6 +104,21 @@ describe('a file on its way', () => {
     await expect(part.finish()).rejects.toMatchObject({ code: 206 })
     await part.close({ remove: true })
     expect(readdirSync(root)).toEqual([])
+  })
+
+  test('[planted-link] is fetched where the same bytes lie under its name as another name of a file, and leaves that one alone', async () => {
+    const { folder, root, content, manifest, open, piece } = await setup()
+    const victim = join(folder, 'victim')
+    writeFileSync(victim, content)
+    chmodSync(victim, 0o600)
+    linkSync(victim, join(root, 'file'))
+    const part = await open(root)
+    for (let index = part.next; index < manifest.pieces; index++) await part.append(piece(index))
+    await part.recheck()
+    await part.finish()
+    await part.close()
+    expect(statSync(victim)).toMatchObject({ mode: 0o100600, nlink: 1 })
+    expect(readFileSync(join(root, 'file')).equals(content)).toBe(true)
   })
 
   test('that already lies there is not fetched again', async () => {

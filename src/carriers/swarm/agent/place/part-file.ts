@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { awaitedLater, isErrno } from '../../../../kernel/index.ts'
+import { awaitedLater, isErrno, openPlain } from '../../../../kernel/index.ts'
 import {
   type ArrivingPiece,
   BadPiece,
@@ -15,7 +15,7 @@ import { checkFileName, GuardedDirectory, type Roots } from './guarded-directory
 import { findOwner, type Owner } from './owner.ts'
 import { RECENT_PIECES, RecentPieces } from './recent-pieces.ts'
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_RDONLY } = constants
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants
 const FILE_MODE = 0o644
 
 export interface PartFileOrder {
@@ -205,7 +205,7 @@ function partName(task: string): string {
 
 /** A `.part` of an earlier life. Anything that is not a plain file of our own is not touched. */
 async function reopen(path: string, directory: string): Promise<FileHandle | undefined> {
-  const file = await open(path, O_RDWR | O_NOFOLLOW).catch((error) => {
+  const file = await open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK).catch((error) => {
     if (isErrno(error, 'ENOENT')) return undefined
     throw error
   })
@@ -216,15 +216,19 @@ async function reopen(path: string, directory: string): Promise<FileHandle | und
   throw new TargetFailure(RESULT.PATH_REFUSED, `${basename(path)} in ${directory} is in the way and not ours`)
 }
 
-/** The very file already under its name: a task whose end was not heard, or the same file sent again. */
+/**
+ * The very file already under its name: a task whose end was not heard, or the same file sent again. One that has other names
+ * too is replaced, as its owner and mode are theirs as well.
+ */
 async function openDelivered(path: string, manifest: Manifest): Promise<FileHandle | undefined> {
-  const info = await stat(path).catch(() => undefined)
-  if (!info?.isFile() || info.size !== manifest.size) return undefined
-  const file = await open(path, O_RDONLY | O_NOFOLLOW).catch(() => undefined)
+  const file = await openPlain(path).catch(() => undefined)
   if (!file) return undefined
-  const whole = createHash('sha256')
-  for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) whole.update(chunk)
-  if (whole.digest('hex') === manifest.sha256) return file
+  const { size, nlink } = await file.stat()
+  if (size === manifest.size && nlink === 1) {
+    const whole = createHash('sha256')
+    for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) whole.update(chunk)
+    if (whole.digest('hex') === manifest.sha256) return file
+  }
   await file.close()
   return undefined
 }
