@@ -31,5 +31,11 @@ test('[foreign-result] a record that names a file of another task, or outside of
     join(storage, 'task-b'),
     '/etc/hostname',
   ])
-    await expect(open(path), path).rejects.toMatchObject({ code: 'TASK_WITHOUT_RESULT' })
+    await expect(open(path), path).rejects.toMatchObject({
+      code: 'TASK_WITHOUT_RESULT',
+      message: expect.stringContaining('no plain file in the folder of the task'),
+    })
+  await expect(open(join(storage, 'task-b', 'swept.mp4'))).rejects.toThrow(
+    'the result of task task-b is gone',
+  )
 })

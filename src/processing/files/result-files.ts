@@ -1,6 +1,6 @@
 import { type FileHandle, realpath } from 'node:fs/promises'
-import { basename, extname, join, sep } from 'node:path'
-import { AppError, ERRORS, isErrno, openFile } from '../../kernel/index.ts'
+import { basename, extname, join, resolve, sep } from 'node:path'
+import { AppError, ERRORS, isErrno, openPlain } from '../../kernel/index.ts'
 import { type ByteRange, clampRange } from '../../storage/index.ts'
 
 export interface ResultFile {
@@ -38,18 +38,16 @@ export class ResultFiles {
   }
 
   async open(taskId: string, resultPath: string): Promise<ResultFile> {
+    const isOwn = (path: string) => path.startsWith(join(this.#storage, taskId) + sep)
     const real = await realpath(resultPath).catch((cause) => {
-      throw this.#gone(taskId, cause)
+      throw isOwn(resolve(resultPath)) ? this.#gone(taskId, cause) : notOwn(taskId)
     })
-    if (!real.startsWith(join(this.#storage, taskId) + sep)) throw this.#gone(taskId)
-    const handle = await openFile(real).catch((cause) => {
-      throw isErrno(cause, 'ENOENT', 'EACCES') ? this.#gone(taskId, cause) : cause
+    if (!isOwn(real)) throw notOwn(taskId)
+    const handle = await openPlain(real).catch((cause) => {
+      throw isErrno(cause, 'EACCES') ? this.#gone(taskId, cause) : cause
     })
+    if (!handle) throw notOwn(taskId)
     const stat = await handle.stat()
-    if (!stat.isFile()) {
-      await handle.close()
-      throw this.#gone(taskId)
-    }
     return {
       handle,
       size: stat.size,
@@ -82,4 +80,9 @@ export class ResultFiles {
     const message = `the result of task ${taskId} is gone${this.#elsewhere}`
     return new AppError(ERRORS.TASK_WITHOUT_RESULT, message, { cause })
   }
+}
+
+function notOwn(taskId: string): AppError {
+  const message = `the processor of task ${taskId} named a result that is not handed out: it is no plain file in the folder of the task`
+  return new AppError(ERRORS.TASK_WITHOUT_RESULT, message)
 }
