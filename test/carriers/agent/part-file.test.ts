@@ -20,6 +20,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { PartFile, Roots } from '../../../src/carriers/swarm/agent/place/index.ts'
 import { makeManifest, toTargetFailure } from '../../../src/carriers/swarm/wire/index.ts'
+import { smallDisk } from '../../support/small-disk.ts'
 
 const { signal } = new AbortController()
 
@@ -34,9 +35,13 @@ async function setup(bytes = 1_000_000) {
   const roots = new Roots([root])
   const open = (directory: string, fileName = 'file', user = '') =>
     PartFile.open(roots, { task: 'task', fileName, place: { user, directory }, manifest })
+  const openIn = (directory: string) =>
+    PartFile.open(new Roots([directory]), {
+      ...{ task: 'task', fileName: 'file', place: { user: '', directory }, manifest },
+    })
   const piece = (index: number) =>
     content.subarray(index * manifest.pieceBytes, index * manifest.pieceBytes + manifest.lengthOf(index))
-  return { folder, root, content, manifest, open, piece }
+  return { folder, root, content, manifest, open, openIn, piece }
 }
 
 describe('a file on its way', () => {
@@ -92,6 +97,24 @@ describe('a file on its way', () => {
     await part.finish()
     await part.close()
     expect(readFileSync(join(root, 'file')).equals(content)).toBe(true)
+  })
+
+  test('says what it needs and where, when the disk is full', async () => {
+    const disk = smallDisk(8)
+    if (disk === undefined) return
+    const { manifest, piece, openIn } = await setup(12_000_000)
+    const part = await openIn(disk)
+    const fill = async () => {
+      for (let index = 0; index < manifest.pieces; index++) await part.append(piece(index))
+    }
+    await expect(fill()).rejects.toMatchObject({
+      code: 201,
+      message: expect.stringMatching(
+        `^the disk is full \\(ENOSPC\\): the file needs 11.4 MiB in ${disk}, where there is room for (7.9|8.0) MiB$`,
+      ),
+    })
+    await part.close({ remove: true })
+    expect(readdirSync(disk)).toEqual([])
   })
 
   test('takes no piece that the manifest does not name, and shows nothing before the last', async () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, statfs } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { awaitedLater, isErrno, openPlain } from '../../../../kernel/index.ts'
+import { awaitedLater, isErrno, openPlain, sizeInWords } from '../../../../kernel/index.ts'
 import {
   type ArrivingPiece,
   BadPiece,
@@ -10,13 +10,15 @@ import {
   type HoldingWatcher,
   type LivePiece,
 } from '../../pieces/index.ts'
-import { type Manifest, type Place, RESULT, TargetFailure } from '../../wire/index.ts'
+import { type Manifest, type Place, RESULT, TargetFailure, toTargetFailure } from '../../wire/index.ts'
 import { checkFileName, GuardedDirectory, type Roots } from './guarded-directory.ts'
 import { findOwner, type Owner } from './owner.ts'
 import { RECENT_PIECES, RecentPieces } from './recent-pieces.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants
 const FILE_MODE = 0o644
+/** The unit of `blocks`, whatever the file system. */
+const BLOCK_BYTES = 512
 
 export interface PartFileOrder {
   task: string
@@ -37,6 +39,8 @@ export class PartFile implements Holding {
   readonly #file: FileHandle
   readonly #owner: Owner | undefined
   readonly #names: { part: string; final: string }
+  /** The directory as the order has it. */
+  readonly #wanted: string
   readonly #recent: RecentPieces
   readonly #watchers = new Set<HoldingWatcher>()
   #have = 0
@@ -52,7 +56,7 @@ export class PartFile implements Holding {
   #proved = false
 
   private constructor(
-    { task, manifest, fileName }: PartFileOrder,
+    { task, manifest, fileName, place }: PartFileOrder,
     opened: { directory: GuardedDirectory; file: FileHandle; owner: Owner | undefined; finished: boolean },
   ) {
     this.task = task
@@ -63,6 +67,7 @@ export class PartFile implements Holding {
     this.#finished = opened.finished
     this.#recent = new RecentPieces(manifest)
     this.#names = { part: partName(task), final: fileName }
+    this.#wanted = place.directory
   }
 
   static async open(roots: Roots, order: PartFileOrder): Promise<PartFile> {
@@ -191,10 +196,24 @@ export class PartFile implements Holding {
 
   async #write(index: number, piece: Buffer): Promise<void> {
     const offset = index * this.manifest.pieceBytes
-    const { bytesWritten } = await this.#file.write(piece, 0, piece.length, offset)
-    if (bytesWritten !== piece.length) throw new TargetFailure(RESULT.DISK_FULL, 'the disk took half a piece')
+    // A disk that gets full takes a part of a piece, and says why it takes no more at the next write.
+    for (let done = 0; done < piece.length; ) {
+      const write = this.#file.write(piece, done, piece.length - done, offset + done)
+      done += (await write.catch((error) => this.#noRoom(error))).bytesWritten
+    }
     this.#have = index + 1
     this.#proved = false
+  }
+
+  /** Says what the file needs and where, in the words of the order: what the agent calls it is nobody's business. */
+  async #noRoom(error: unknown): Promise<never> {
+    const { code, message } = toTargetFailure(error)
+    if (code !== RESULT.DISK_FULL) throw error
+    const needs = `${message}: the file needs ${sizeInWords(this.manifest.size)} in ${this.#wanted}`
+    if (!isErrno(error, 'ENOSPC')) throw new TargetFailure(code, needs, error)
+    const { bavail, bsize } = await statfs(this.#directory.child('.'))
+    const room = bavail * bsize + (await this.#file.stat()).blocks * BLOCK_BYTES
+    throw new TargetFailure(code, `${needs}, where there is room for ${sizeInWords(room)}`, error)
   }
 }
 
