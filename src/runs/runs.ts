@@ -8,7 +8,7 @@ import { maskUrl, type Sealer } from '../tenancy/index.ts'
 import { AccountFiles, type FileListOptions } from './accounts/account-files.ts'
 import { type Account, AccountStore, accountNotFound, BUSY } from './accounts/account-store.ts'
 import type { FileRecords } from './accounts/file-records.ts'
-import type { AccountParams } from './feed/item-filter.ts'
+import { type AccountParams, ItemFilter } from './feed/item-filter.ts'
 import { AccountFolder, safeName } from './files/index.ts'
 import type { RunCleaner } from './run-cleaner.ts'
 import { RUN_KIND, RUN_LANE } from './run-kind.ts'
@@ -239,16 +239,29 @@ function runNotFound(runId: string): AppError {
 }
 
 /** Throws for wishes that no item could ever meet, or that nobody can read. */
-function checkParams({ min_size, max_size, since, until }: AccountParams): void {
+function checkParams(params: AccountParams): void {
+  const { min_size, max_size, since, until, types } = params
   for (const [name, value] of Object.entries({ since, until }))
     if (value !== undefined && readIsoTime(value) === undefined)
-      throw invalid(`${name} takes a date like 2026-01-31 or 2026-01-31T12:00:00Z`)
+      throw invalid(name, `${name} takes a date like 2026-01-31 or 2026-01-31T12:00:00Z`)
   if (min_size !== undefined && max_size !== undefined && min_size > max_size)
-    throw invalid('min_size is larger than max_size')
+    throw invalid('min_size', 'min_size is larger than max_size')
+  if (!ItemFilter.hasTime(params)) throw invalid('since', 'since is after until')
+  if (types?.length === 0)
+    throw invalid('types', 'types is empty, which no file matches; leave it out to take all')
+  for (const [index, type] of (types ?? []).entries())
+    if (!TYPE.test(type))
+      throw invalid(`types/${index}`, `${JSON.stringify(type)} is no type like video, image/png or image/*`)
 }
 
-function invalid(message: string): AppError {
-  return new AppError(ERRORS.REQUEST_INVALID, message)
+/** What a feed may call a type, or a family with `/*`. */
+const TYPE = /^[^*/]([^*]*[^*/])?(\/\*)?$/
+
+function invalid(name: string, message: string): AppError {
+  const path = `params/${name}`
+  return new AppError(ERRORS.REQUEST_INVALID, `${path}: ${message}`, {
+    details: { errors: [{ path, message }] },
+  })
 }
 
 const MAX_CHARACTERS = 100

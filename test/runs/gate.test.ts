@@ -82,14 +82,28 @@ describe.each(availableBackends())('the gate on %s', (name) => {
     await one.put('商户-01', 'http://127.0.0.1/')
     await expect(one.put('a', 'http://10.0.0.1/')).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
     await expect(one.put('a', 'file:///etc/passwd')).rejects.toMatchObject({ code: 'URL_UNSUPPORTED' })
-    const params = [
-      { since: 'yesterday' },
-      { since: '40' },
-      { until: '2026-02-30' },
-      { min_size: 9, max_size: 3 },
+    const params: [path: string, bad: Parameters<typeof one.put>[2]][] = [
+      ['since', { since: 'yesterday' }],
+      ['since', { since: '40' }],
+      ['until', { until: '2026-02-30' }],
+      ['min_size', { min_size: 9, max_size: 3 }],
+      ['since', { since: '2026-02-02', until: '2026-02-01' }],
+      ['types', { types: [] }],
+      ['types/1', { types: ['image', 'x/'] }],
+      ['types/0', { types: ['/png'] }],
+      ['types/0', { types: ['*/*'] }],
     ]
-    for (const bad of params)
-      await expect(one.put('a', 'http://127.0.0.1/', bad)).rejects.toMatchObject({ code: 'REQUEST_INVALID' })
+    for (const [path, bad] of params)
+      await expect(one.put('a', 'http://127.0.0.1/', bad), JSON.stringify(bad)).rejects.toMatchObject({
+        code: 'REQUEST_INVALID',
+        details: { errors: [{ path: `params/${path}` }] },
+      })
+    const good = {
+      since: '2026-02-01',
+      until: '2026-02-01',
+      types: ['image', 'image/*', 'image/svg+xml', 'live photo'],
+    }
+    await one.put('a', 'http://127.0.0.1/', good)
   })
 
   test('keeps how the last run ended when its job is deleted after its time', async () => {

@@ -18,6 +18,12 @@ export class ItemFilter {
     this.#until = params.until === undefined ? Number.POSITIVE_INFINITY : endOf(params.until)
   }
 
+  /** Whether there is any time between `since` and `until`. */
+  static hasTime(params: AccountParams): boolean {
+    const filter = new ItemFilter(params)
+    return filter.#since <= filter.#until
+  }
+
   wants(item: FeedItem): boolean {
     return this.#wantsType(item.type) && this.#wantsTime(item.createdAt) && this.wantsSize(item.size)
   }
