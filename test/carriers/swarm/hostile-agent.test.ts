@@ -70,6 +70,35 @@ test.each([
   ])
 })
 
+test('an agent that never comes is said to be away, revoked or unknown', async () => {
+  const swarm = await setupSwarm()
+  const server = await swarm.server({ absentMs: 1 })
+  const names = ['away', 'ghost', 'revoked']
+  await swarm.identityOf(server, 'away')
+  await swarm.identityOf(server, 'revoked')
+  const revoked = { agentId: 'revoked', containerId: '' }
+  expect(await server.ledger.transaction((tx) => server.engine.revoke(tx, revoked))).toBe(true)
+  const file = swarm.file(1_000)
+  const { engineTaskId } = await server.engine.start(
+    {
+      ...{ projectId: 'p1', localPath: file.path, fileName: 'file.bin', size: file.size },
+      ...{ signature: file.signature, timeoutSeconds: 3600 },
+      targets: targetsFor(names.map((id) => ({ id, root: '/srv' }))),
+    },
+    signal,
+  )
+  const { targets } = await until(
+    'all have ended',
+    () => server.engine.result(engineTaskId, signal),
+    (result) => result.targets.every(({ errorCode }) => errorCode !== 115),
+  )
+  expect(targets.map(({ agentId, errorCode, errorMessage }) => [agentId, errorCode, errorMessage])).toEqual([
+    ['away', 117, 'the agent is not connected'],
+    ['ghost', 117, 'no such agent is enrolled'],
+    ['revoked', 117, 'the agent was revoked'],
+  ])
+})
+
 test('nobody gets in without the key that was enrolled', async () => {
   const swarm = await setupSwarm()
   const server = await swarm.server()

@@ -200,6 +200,25 @@ export class LedgerSwarmStore implements SwarmStore {
     }))
   }
 
+  async standing(
+    agents: Parameters<SwarmStore['standing']>[0],
+  ): Promise<Map<string, 'enrolled' | 'revoked'>> {
+    const ids = [...new Set(agents.map(({ agentId }) => agentId))]
+    const standing = new Map<string, 'enrolled' | 'revoked'>()
+    // One that was revoked may be enrolled again, so that comes last.
+    for (const as of ['revoked', 'enrolled'] as const)
+      for (let from = 0; from < ids.length; from += ROWS_A_STATEMENT) {
+        const rows = await this.#ledger.db
+          .selectFrom('swarm_identities')
+          .select(['agent_id', 'container_id'])
+          .where('agent_id', 'in', ids.slice(from, from + ROWS_A_STATEMENT))
+          .where('revoked_at', as === 'revoked' ? 'is not' : 'is', null)
+          .execute()
+        for (const { agent_id, container_id } of rows) standing.set(agentPeerId(agent_id, container_id), as)
+      }
+    return standing
+  }
+
   async agentsGone(instance: string): Promise<void> {
     await this.#ledger.db
       .updateTable('swarm_identities')

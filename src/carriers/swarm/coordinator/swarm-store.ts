@@ -84,4 +84,8 @@ export interface SwarmStore {
   agents(withinMs: number): Promise<SwarmAgent[]>
   /** Agents that were enrolled and not revoked, connected or not. */
   enrolled(): Promise<EnrolledAgent[]>
+  /** The keys of these agents by what they are; one that is neither is not known. A revoked one is known for a few days. */
+  standing(
+    agents: readonly Pick<SwarmAgent, 'agentId' | 'containerId'>[],
+  ): Promise<Map<string, 'enrolled' | 'revoked'>>
 }

@@ -126,6 +126,10 @@ export class SwarmTasks {
   /** One look at every task: paces, absences, deadlines, results to keep. */
   async look(): Promise<void> {
     for (const [task, running] of this.#running) {
+      // Without the ledger nobody knows why; the others go on, and the next look asks again.
+      await running.relay
+        .endLost()
+        .catch((err) => this.#deps.log.warn({ err, task }, 'lost targets were not ended yet'))
       running.relay.look()
       if (this.#deps.clock.now() > running.deadline)
         running.relay.endAll(RESULT.TIMED_OUT, 'the transfer took longer than it may')

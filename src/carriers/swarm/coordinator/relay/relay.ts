@@ -144,11 +144,24 @@ export class Relay {
     this.#apply()
   }
 
+  /** Ends the targets whose agents did not come, each with the reason. They were waited for: one may be enrolled meanwhile. */
+  async endLost(): Promise<void> {
+    const lost = new Set(this.#lost())
+    if (lost.size === 0) return
+    const standing = await this.#deps.store.standing(this.#task.targets.filter(({ key }) => lost.has(key)))
+    // Those that came meanwhile go on.
+    for (const key of this.#lost())
+      if (lost.has(key)) this.#end(key, { code: RESULT.AGENT_LOST, message: whyLost(standing.get(key)) })
+    this.#apply()
+  }
+
+  #lost(): string[] {
+    return this.#board.lost(this.#deps.clock.now(), this.#absentMs)
+  }
+
   /** One look at everybody; something else says when. */
   look(): void {
     const now = this.#deps.clock.now()
-    for (const key of this.#board.lost(now, this.#absentMs))
-      this.#end(key, { code: RESULT.AGENT_LOST, message: 'the agent is not connected' })
     const { pieces } = this.#deps.source.manifest
     for (const { id, waiting } of this.#deps.servedBySource()) this.#watch.arrived(id, now, pieces - waiting)
     this.#watch.looked(now, REPORT_MS)
@@ -404,4 +417,9 @@ export class Relay {
     const key = this.#keys.get(peer)
     return key === undefined ? undefined : this.#deps.directory.find(key)
   }
+}
+
+function whyLost(standing: 'enrolled' | 'revoked' | undefined): string {
+  if (standing === 'enrolled') return 'the agent is not connected'
+  return standing === 'revoked' ? 'the agent was revoked' : 'no such agent is enrolled'
 }
