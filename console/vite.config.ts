@@ -7,7 +7,7 @@ import { defineConfig, type Plugin } from 'vite'
 const OUT = fileURLToPath(new URL('../dist/console', import.meta.url))
 
 const SHARED =
-  /console\/src\/(api|live|parts)\/(?!([a-z]+\/)?(plot|dialog(-actions)?\.|data-table|back-link|detail-columns|copy-button|random-key|save|show-first|export-drafts|admin|overview|runs|tasks|transfers)|bulk)/
+  /console\/src\/(api|live|parts)\/(?!([a-z]+\/)?(plot|dialog(-actions)?\.|data-table|back-link|detail-columns|copy-button|save|show-first|export-drafts|admin|overview|runs|tasks|transfers)|bulk)/
 
 /** Packs every file once, here, so that the server has nothing to compress. */
 function packAssets(): Plugin {

@@ -15,6 +15,7 @@ export { FileScanner } from './command/file-scanner.ts'
 export { runProcess } from './command/run-process.ts'
 export { startNode } from './command/start-node.ts'
 export { type Duty, DutyLoop } from './duty.ts'
+export { isErrno } from './errno.ts'
 export { ERROR_WORDS_ZH } from './error-words.ts'
 export {
   AppError,
@@ -29,7 +30,6 @@ export {
   type WaitsOn,
 } from './errors.ts'
 export { forgetAddress, keepAddress, loopbackOf, readAddress } from './files/address-file.ts'
-export { isErrno } from './files/errno.ts'
 export {
   accessOf,
   copyFile,
@@ -42,6 +42,7 @@ export {
   openFileSync,
   openShared,
   readSliceSync,
+  syncFolder,
   takeFolder,
   touchFileSync,
   writeFile,
@@ -55,7 +56,6 @@ export {
 } from './files/plain-file.ts'
 export { clearAway, removeTree } from './files/remove-tree.ts'
 export { keepSecret, readSecret } from './files/secret-file.ts'
-export { syncFolder } from './files/sync-folder.ts'
 export { freeMemory } from './free-memory.ts'
 export { newId } from './id.ts'
 export { Lifecycle, type Part } from './lifecycle.ts'
@@ -74,8 +74,14 @@ export { askOutside, askReadiness, parseJson, textOfAnswer } from './readiness.t
 export { type Backoff, backoffDelay, DEFAULT_BACKOFF, isRetryableAppError, withRetry } from './retry.ts'
 export { SCOPES, type Scope } from './scopes.ts'
 export { isAddressable, SHOWN_NAME } from './text/addressable.ts'
-export { markIntegerKeys, parseKeepingOrder, plainKey, stringifyKeepingOrder } from './text/key-order.ts'
-export { ExactNumber, hasAllDigits } from './text/long-numbers.ts'
+export {
+  ExactNumber,
+  hasAllDigits,
+  markIntegerKeys,
+  parseKeepingOrder,
+  plainKey,
+  stringifyKeepingOrder,
+} from './text/exact-json.ts'
 export { excerpt, SecretMask } from './text/secret-mask.ts'
 export { utf8 } from './text/utf8.ts'
 export { closest, counted, sizeInWords } from './text/wording.ts'

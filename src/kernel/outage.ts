@@ -1,5 +1,5 @@
+import { isErrno } from './errno.ts'
 import { AppError, ERRORS, messageOf } from './errors.ts'
-import { isErrno } from './files/errno.ts'
 
 const FULL = ['ENOSPC', 'EDQUOT']
 /** Somebody else is at work on it, or the system is short of something: another try may well go through. */

@@ -130,7 +130,9 @@ export function describeConsole(
   env: Record<string, string> = {},
 ): void {
   if (!CHROMIUM)
-    console.error(`\n!!! SKIPPED: ${name}. Install Chromium (Debian: apt-get install chromium-headless-shell).\n`)
+    console.error(
+      `\n!!! SKIPPED: ${name}. Install Chromium (Debian: apt-get install chromium-headless-shell).\n`,
+    )
   describe.skipIf(!CHROMIUM)(name, () => {
     const bench = new ConsoleBench()
     beforeAll(async () => {

@@ -21,7 +21,7 @@ import {
   writeFile as writePlain,
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isErrno } from './errno.ts'
+import { isErrno } from '../errno.ts'
 
 /** Who may read and write what Wharf keeps. The linter lets nobody else create files or folders. */
 export interface FileAccess {
@@ -254,6 +254,19 @@ export async function findLoose(
     if (any) found.parts.push({ path: join(root, top.name), isFolder: top.isDirectory() })
   }
   return found
+}
+
+/** Makes a rename or unlink inside the folder survive a power cut. */
+export async function syncFolder(path: string): Promise<void> {
+  const handle = await openFile(path)
+  try {
+    await handle.sync()
+  } catch (error) {
+    // Windows and some network file systems cannot sync a folder; they order renames by themselves.
+    if (!isErrno(error, 'EISDIR', 'EINVAL', 'EPERM', 'ENOTSUP')) throw error
+  } finally {
+    await handle.close()
+  }
 }
 
 /** undefined: it is good as it is. */

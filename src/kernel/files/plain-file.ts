@@ -1,6 +1,6 @@
 import { closeSync, constants, fchmodSync, mkdirSync, openSync, type Stats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open } from 'node:fs/promises'
-import { isErrno } from './errno.ts'
+import { isErrno } from '../errno.ts'
 import { type FileAccess, PRIVATE } from './files.ts'
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants

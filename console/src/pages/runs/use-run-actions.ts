@@ -9,8 +9,7 @@ import {
   type RunKind,
   startRun,
 } from '../../api/runs.ts'
-import { useMadeOnce } from '../../live/use-made-once.ts'
-import { useOnce } from '../../live/use-once.ts'
+import { useMadeOnce, useOnce } from '../../live/use-once.ts'
 import { useToasts } from '../../parts/dialog/toasts.tsx'
 import { ACCOUNT_KEY, patchAccount, RUNS_KEY } from './patch.ts'
 

@@ -1,7 +1,7 @@
 import { Select } from 'antd'
 import { useId, useState } from 'react'
 import { createKey, type NewKey, type Scope } from '../../../api/admin.ts'
-import { useMadeOnce } from '../../../live/use-made-once.ts'
+import { useMadeOnce } from '../../../live/use-once.ts'
 import { AskDialog, NameField } from '../ask-dialog.tsx'
 import { Field } from '../field.tsx'
 import { useDeed } from '../use-deed.ts'

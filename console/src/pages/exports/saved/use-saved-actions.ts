@@ -2,8 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import { deleteSaved, runSaved, type SavedParameters } from '../../../api/saved.ts'
 import { addressOf } from '../../../live/page-address.ts'
-import { useMadeOnce } from '../../../live/use-made-once.ts'
-import { useOnce } from '../../../live/use-once.ts'
+import { useMadeOnce, useOnce } from '../../../live/use-once.ts'
 import { useToasts } from '../../../parts/dialog/toasts.tsx'
 
 export function useSavedActions(projectId: string, name: string) {
