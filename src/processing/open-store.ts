@@ -105,7 +105,7 @@ async function onRedis(
       { duty: putBack, everyMs: PUT_BACK_EVERY_MS, runs: 'leader' },
     ],
     store: new RedisTaskStore(parts),
-    queue: (slots) => new RedisTaskQueue({ link, clock, log }, { slots, aliveMs: options.aliveMs }),
+    queue: (slots) => new RedisTaskQueue(parts, { slots, aliveMs: options.aliveMs }),
     start: async () => {
       await link.ready()
       await deleteJobs(rows)

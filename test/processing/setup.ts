@@ -79,9 +79,10 @@ export async function setup(name: BackendName, options: SetupOptions = {}) {
     ? new RedisTaskStore({ link, rows, clock, log })
     : new LedgerTaskStore({ rows, engine })
   const queues: RedisTaskQueue[] = []
-  const queue = (slots = 1, aliveMs = ALIVE_MS) => {
+  /** `own`: the rows, for a processor beside a server. */
+  const queue = (slots = 1, aliveMs = ALIVE_MS, own?: TaskRows) => {
     if (!link) throw new Error('this setup has no Redis')
-    const opened = new RedisTaskQueue({ link, clock, log }, { slots, aliveMs })
+    const opened = new RedisTaskQueue({ link, clock, log, ...(own && { rows: own }) }, { slots, aliveMs })
     queues.push(opened)
     return opened
   }

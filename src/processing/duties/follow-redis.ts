@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Duty, Log } from '../../kernel/index.ts'
-import type { RedisLink } from '../redis/redis-link.ts'
-import { STANDING, saidBy, toFields } from '../redis/redis-store.ts'
+import type { Memory, RedisLink } from '../redis/redis-link.ts'
+import { contradicts, putEndRight, STANDING, saidBy, secondsLeft, toFields } from '../redis/redis-store.ts'
 import { type TaskRow, type TaskRows, toRecord, tryOf } from '../stores/index.ts'
 import { encodeMessage, hasEnded, isTaskStatus, type TaskRecord, TEXT } from '../task.ts'
 
 const PAGE = 500
-const FIELDS = [...STANDING, 'updated_at', 'slot'] as const
+const FIELDS = [...STANDING, 'created_at', 'updated_at', 'slot'] as const
 /** One pass in N reads every unfinished task. */
 const FULL_PASS_EVERY = 15
 /** A record that is missing for less than this may just be on its way. */
@@ -15,6 +15,8 @@ const ON_ITS_WAY_MS = 10_000
 const RESULT_WITHIN_MS = 10_000
 
 type UnfinishedRow = Awaited<ReturnType<TaskRows['page']>>[number]
+
+type Hash = Record<string, string | null>
 
 type Standing = Pick<TaskRecord, 'status' | 'resultPath' | 'errorMessage'>
 
@@ -56,14 +58,15 @@ export class FollowRedisDuty implements Duty {
   }
 
   async runOnce(signal: AbortSignal): Promise<{ restored: number; changed: number; idle: boolean }> {
-    const lost = await this.#restoreIfForgotten(signal)
+    const memory = await this.#deps.link.recall()
+    const lost = memory.state === 'current' ? 0 : await this.#compare(memory, signal)
     await this.#takeBackRevoked(signal)
     const { restored, changed, idle } = await this.#follow(signal)
     return { restored: restored + lost, changed, idle }
   }
 
   async #follow(signal: AbortSignal): Promise<{ restored: number; changed: number; idle: boolean }> {
-    const { rows, link } = this.#deps
+    const { rows } = this.#deps
     // Tasks are taken in the order of their ids, so after a page in which everything waits as before nothing has happened,
     // either. Now and then all are read nevertheless: order is no promise.
     const everything = this.#passes++ % FULL_PASS_EVERY === 0
@@ -74,16 +77,7 @@ export class FollowRedisDuty implements Duty {
       idle = false
       const before = restored + changed
       const now = await rows.ledger.now()
-      const reads = link.redis.pipeline()
-      for (const { id } of page) {
-        reads.hmget(link.taskKey(id), ...FIELDS)
-      }
-      const answers = (await reads.exec()) ?? []
-      for (const [index, row] of page.entries()) {
-        const [error, answer] = answers[index] ?? [new Error('no answer'), null]
-        if (error) throw error
-        const fields = answer as (string | null)[]
-        const hash = Object.fromEntries(FIELDS.map((name, at) => [name, fields[at] ?? null]))
+      for (const [row, hash] of await this.#records(page)) {
         if (isTaskStatus(hash.status)) {
           if (await this.#take(row, hash)) changed++
         } else if (row.expires_at > now && row.seen_at <= now - this.#onItsWayMs) {
@@ -94,6 +88,19 @@ export class FollowRedisDuty implements Duty {
       if (!everything && allWait && restored + changed === before) break
     }
     return { restored, changed, idle }
+  }
+
+  async #records(page: UnfinishedRow[]): Promise<[UnfinishedRow, Hash][]> {
+    const { link } = this.#deps
+    const reads = link.redis.pipeline()
+    for (const { id } of page) reads.hmget(link.taskKey(id), ...FIELDS)
+    const answers = (await reads.exec()) ?? []
+    return page.map((row, index) => {
+      const [error, answer] = answers[index] ?? [new Error('no answer'), null]
+      if (error) throw error
+      const fields = answer as (string | null)[]
+      return [row, Object.fromEntries(FIELDS.map((name, at) => [name, fields[at] ?? null]))]
+    })
   }
 
   /** The row takes over what the record says. The time to live starts again at the end. */
@@ -134,41 +141,62 @@ export class FollowRedisDuty implements Duty {
   }
 
   /**
-   * Redis starts anew: everything that has not expired comes back, also what has ended. Tasks that wait are gathered in a
-   * list of their own, in the order of their creation, and put before what came in meanwhile at one moment: a processor
-   * that waits for work must not get the last one first. A restore that was broken off goes on with that list.
+   * Redis starts anew, empty or from a snapshot: everything that has not expired comes back, also what has ended, and a record
+   * that is older than its row is put right. Tasks that wait are gathered in a list of their own, in the order of their
+   * creation, and put before what came in meanwhile at one moment: a processor that waits for work must not get the last one
+   * first. A pass that was broken off goes on with that list. Only then is the memory marked as that of this run.
    */
-  async #restoreIfForgotten(signal: AbortSignal): Promise<number> {
-    const { link, rows, log } = this.#deps
-    if ((await link.redis.exists(link.memoryKey)) === 1) return 0
+  async #compare({ run, state }: Memory, signal: AbortSignal): Promise<number> {
+    const { link, rows, log, clock } = this.#deps
     let restored = 0
-    const waiting: UnfinishedRow[] = []
-    const restore = async (row: UnfinishedRow, now: number) => {
-      if (row.expires_at > now && (await this.#restore(row, now, link.restoringKey))) restored++
+    const waiting: [UnfinishedRow, Hash][] = []
+    const compare = async (row: UnfinishedRow, hash: Hash, now: number) => {
+      // Where nothing came back, what is there was written since.
+      const older = state === 'older' && isOlder(row, hash)
+      if (row.expires_at > now && (await this.#compareOne(row, hash, { now, older }))) restored++
     }
     for await (const page of this.#pages(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'], signal)) {
       const now = await rows.ledger.now()
-      for (const row of page) {
-        if (row.status === 'PENDING') waiting.push(row)
-        else await restore(row, now)
+      for (const [row, hash] of await this.#records(page)) {
+        if (row.status === 'PENDING') waiting.push([row, hash])
+        else await compare(row, hash, now)
       }
     }
     const now = await rows.ledger.now()
-    for (const row of waiting.sort(byCreation)) if (!signal.aborted) await restore(row, now)
+    waiting.sort(([a], [b]) => byCreation(a, b))
+    for (const [row, hash] of waiting) if (!signal.aborted) await compare(row, hash, now)
     if (signal.aborted) return restored
     await link.run('requeue', [link.restoringKey, link.options.queueKey], [])
-    await link.redis.set(link.memoryKey, randomUUID(), 'NX')
-    if (restored > 0) log.warn({ restored }, 'Redis had lost its memory; its tasks are back')
+    await link.redis.set(link.memoryKey, `${run}:${state === 'older' ? clock.now() : 0}:${randomUUID()}`)
+    if (restored > 0)
+      log.warn({ restored, memory: state }, 'Redis had lost tasks or ends of them; they are back')
     return restored
+  }
+
+  /** Whether something of it was lost. */
+  async #compareOne(
+    row: UnfinishedRow,
+    hash: Hash,
+    { now, older }: { now: number; older: boolean },
+  ): Promise<boolean> {
+    const { link } = this.#deps
+    const ended = hasEnded(row.status)
+    const said = saidBy(hash)
+    if (!said && !ended) return this.#restore(row, now, link.restoringKey)
+    if (ended) return (!said || contradicts(row, said)) && putEndRight(link, row, now)
+    if (!older) return false
+    return link.putRight(tryOf(row), fieldsOf(row), {
+      seconds: secondsLeft(row, now),
+      queue: row.status === 'PENDING' ? link.restoringKey : '',
+      found: [hash.status ?? '', hash.updated_at ?? ''],
+    })
   }
 
   async #restore(row: UnfinishedRow, now: number, list = this.#deps.link.options.queueKey): Promise<boolean> {
     const { link } = this.#deps
     const message = row.status === 'PENDING' ? encodeMessage(row.id, row.original_file_path) : ''
-    const seconds = Math.max(1, Math.ceil((row.expires_at - now) / 1000))
-    const slot = row.slot === '' ? [] : ['slot', row.slot]
-    const args = [message, seconds, ...slot, ...toFields(toRecord(row))]
-    return (await link.run('restore', [link.taskKey(row.id), list], args)) === 1
+    const keys = [link.taskKey(row.id), list, link.options.queueKey]
+    return (await link.run('restore', keys, [message, secondsLeft(row, now), ...fieldsOf(row)])) === 1
   }
 
   /** A leader that was stopped in the middle may come back after the next try was made: that one is not taken back. */
@@ -196,4 +224,20 @@ export class FollowRedisDuty implements Duty {
 /** Ids are no order: an upload has its id long before it becomes a task. */
 function byCreation(a: UnfinishedRow, b: UnfinishedRow): number {
   return a.created_at - b.created_at || (a.id < b.id ? -1 : 1)
+}
+
+function fieldsOf(row: UnfinishedRow): string[] {
+  return [...(row.slot === '' ? [] : ['slot', row.slot]), ...toFields(toRecord(row))]
+}
+
+/** Whether the ledger has seen a later state of an unfinished task than its record has, or the record is of an earlier try. */
+function isOlder(row: UnfinishedRow, hash: Hash): boolean {
+  const created = Math.floor(row.created_at / 1000)
+  if (hash.created_at != null && Number(hash.created_at) < created) return true
+  if (hash.status !== 'PENDING' && hash.status !== 'PROCESSING') return false
+  const [at, seen] = [Number(hash.updated_at), Number(row.seen)]
+  // Nothing is known but that it was made: whatever the record says came later, by whatever clock.
+  if (row.status === 'PENDING' && row.returns === 0 && seen <= created) return false
+  // A task is made and taken within one second.
+  return at < seen || (at === seen && hash.status === 'PENDING' && row.status === 'PROCESSING')
 }

@@ -27,7 +27,8 @@ interface Suspect {
 }
 
 /**
- * Finds tasks whose processor is gone and puts them back, a limited number of times. The leader's duty.
+ * Finds tasks whose processor is gone and puts them back, a limited number of times. The leader's duty. After an outage of Redis
+ * nobody is judged before all had time to say again that they are alive.
  *
  * 1. What is in the lists of a processor of ours that no longer says it is alive.
  * 2. What is PENDING but in no list for a while: a foreign processor took it with BLPOP and died before its first HSET.
@@ -40,27 +41,36 @@ export class PutBackDuty implements Duty {
   readonly #options: Required<PutBackOptions>
   /** Since when a task was not seen in any list. */
   #missing = new Map<string, number>()
+  #returns: number
+  /** When this leader first found Redis back. */
+  #backSince = Number.NEGATIVE_INFINITY
 
   constructor(deps: { link: RedisLink; rows: TaskRows; clock: Clock; log: Log }, options: PutBackOptions) {
     this.#deps = deps
+    // It may not be connected yet: the first time is no return.
+    this.#returns = Math.max(0, deps.link.returns)
     this.#options = { missingMs: 60_000, ...options }
   }
 
   async runOnce(signal: AbortSignal): Promise<{ putBack: number; idle: boolean }> {
-    let putBack = await this.#reapProcessors(signal)
+    const { state, cameBackAt } = await this.#deps.link.recall()
+    // What it says of tasks may be out of date until it was compared with the ledger.
+    if (state === 'older') return { putBack: 0, idle: false }
+    const judges = this.#judges(cameBackAt)
+    let putBack = judges ? await this.#reapProcessors(signal) : 0
     const listed: TaskRow[] = []
     let now = 0
     let after = ''
-    let idle = true
+    let idle = judges
     while (!signal.aborted) {
       const page = await this.#deps.rows.page(after, ['PENDING', 'PROCESSING'])
-      if (page.length > 0 && idle) {
-        idle = false
+      if (page.length > 0) idle = false
+      if (page.length > 0 && now === 0) {
         now = await this.#deps.rows.ledger.now()
       }
       for (const row of page) {
         if (row.status === 'PENDING' || row.slot !== '') listed.push(row)
-        if (row.status === 'PROCESSING' && row.seen_at <= now - this.#options.stalledMs) {
+        if (judges && row.status === 'PROCESSING' && row.seen_at <= now - this.#options.stalledMs) {
           putBack += await this.#putBack(
             suspect(row, 'PROCESSING'),
             'its processor has not moved it for too long',
@@ -72,6 +82,19 @@ export class PutBackDuty implements Duty {
     }
     putBack += await this.#findMissing(listed)
     return { putBack, idle }
+  }
+
+  /** Whether Redis has been back for two leases, be it from an outage that this leader noticed or from a snapshot. */
+  #judges(cameBackAt: number): boolean {
+    const { link, clock } = this.#deps
+    const now = clock.now()
+    if (link.returns > this.#returns) {
+      this.#backSince = now
+      this.#missing = new Map()
+    }
+    this.#returns = link.returns
+    const within = (since: number) => now >= since && now - since < 2 * this.#options.aliveMs
+    return !within(this.#backSince) && !within(cameBackAt)
   }
 
   async #reapProcessors(signal: AbortSignal): Promise<number> {

@@ -3,7 +3,9 @@
 -- KEYS  1 the slot's list   2 the memory mark
 -- ARGV  1 time   2 '1' to take up what a lost answer left in the list, even if it already says PROCESSING
 -- Returns {'claimed', message, memory mark, traceparent or ''}, {'dropped', message} when the message is good for nothing (its task ended,
--- expired, is somebody else's, or it is no message at all), or {'empty'}.
+-- expired, is somebody else's, or it is no message at all), {'empty'}, or {'waits'} while the memory is an older one: the ledger may
+-- know the end of what waits in it.
+if is_older(redis.call('GET', KEYS[2])) then return {'waits'} end
 local message = redis.call('LINDEX', KEYS[1], 0)
 if not message then return {'empty'} end
 local read, task = pcall(cjson.decode, message)

@@ -4,11 +4,11 @@
 -- Returns 1 when written, 0 when the task was taken away, was removed or has ended, -1 when Redis lost its memory meanwhile: the
 -- record is put back soon, and the claim can be taken up again with touch.lua.
 if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then
-  return (redis.call('GET', KEYS[3]) or '') == ARGV[7] and 0 or -1
+  return remembers(KEYS[3], ARGV[7]) and 0 or -1
 end
 local fields = redis.call('HMGET', KEYS[2], 'end_status', 'status', 'slot')
 local status = fields[1] or fields[2]
-if not status and (redis.call('GET', KEYS[3]) or '') ~= ARGV[7] then return -1 end
+if not status and not remembers(KEYS[3], ARGV[7]) then return -1 end
 redis.call('LPOP', KEYS[1])
 redis.call('DEL', KEYS[4])
 if status ~= 'PROCESSING' or (fields[3] and fields[3] ~= KEYS[1]) then return 0 end

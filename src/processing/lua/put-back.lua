@@ -7,6 +7,8 @@ local status = redis.call('HGET', KEYS[2], 'end_status') or redis.call('HGET', K
 if KEYS[1] ~= '' then
   if redis.call('LREM', KEYS[1], 1, ARGV[1]) == 0 then return 0 end
   if status ~= 'PENDING' and status ~= 'PROCESSING' then return 0 end
+  -- Another slot has taken it up since.
+  if status == 'PROCESSING' and (redis.call('HGET', KEYS[2], 'slot') or KEYS[1]) ~= KEYS[1] then return 0 end
 else
   if status ~= ARGV[6] or redis.call('HGET', KEYS[2], 'updated_at') ~= ARGV[7] then return 0 end
   if redis.call('LPOS', KEYS[3], ARGV[1]) then return 0 end

@@ -9,13 +9,13 @@ if status == 'COMPLETED' or status == 'FAILED' then
   redis.call('LREM', KEYS[1], 1, ARGV[1])
   return 0
 end
-local remembers = (redis.call('GET', KEYS[3]) or '') == ARGV[3]
-if not status and remembers then
+local known = remembers(KEYS[3], ARGV[3])
+if not status and known then
   redis.call('LREM', KEYS[1], 1, ARGV[1])
   return 0
 end
 if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then
-  if remembers then return 0 end
+  if known then return 0 end
   if status == 'PENDING' and redis.call('LREM', KEYS[4], 1, ARGV[1]) == 0 then return 0 end
   redis.call('RPUSH', KEYS[1], ARGV[1])
 end

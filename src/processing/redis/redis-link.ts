@@ -24,13 +24,25 @@ const SCRIPTS = [
   'remove',
   'cancel',
   'seal',
+  'recall',
+  'put-right',
 ] as const
 export type ScriptName = (typeof SCRIPTS)[number]
+
+export interface Memory {
+  run: string
+  /** `older`: it comes out of a snapshot, and the ledger may know more. */
+  state: 'none' | 'older' | 'current'
+  /** When it came back from a snapshot, by the clock of the leader of then; 0 where it did not. */
+  cameBackAt: number
+}
 
 /** A connection to Redis, the names of the keys, and the scripts. Commands fail at once while Redis is away. */
 export class RedisLink {
   readonly redis: Redis
   readonly options: RedisLinkOptions
+  /** How often the connection was lost and is back. */
+  returns = -1
   readonly #log: Log
   #holding = false
 
@@ -38,10 +50,9 @@ export class RedisLink {
     this.#log = log
     this.options = options
     this.redis = this.#connect({ commandTimeout: options.commandTimeoutMs ?? 5_000 })
-    for (const name of SCRIPTS) {
-      const lua = readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8')
-      this.redis.defineCommand(commandOf(name), { lua })
-    }
+    this.redis.on('ready', () => this.returns++)
+    const memory = readLua('memory')
+    for (const name of SCRIPTS) this.redis.defineCommand(commandOf(name), { lua: memory + readLua(name) })
   }
 
   /** A second connection, for commands that block. */
@@ -91,7 +102,7 @@ export class RedisLink {
     return `${this.options.prefix}:processors`
   }
 
-  /** Holds a random text for as long as Redis remembers. */
+  /** Holds a mark for as long as Redis remembers; what is in it is said in memory.lua. */
   get memoryKey(): string {
     return `${this.options.prefix}:task-memory`
   }
@@ -105,6 +116,29 @@ export class RedisLink {
   async removeTask({ id, originalFilePath, createdAt }: OneTry): Promise<void> {
     const keys = [this.taskKey(id), this.options.queueKey, this.progressKey(id)]
     await this.run('remove', keys, [encodeMessage(id, originalFilePath), Math.floor(createdAt / 1000)])
+  }
+
+  /** Whether what Redis holds was compared with the ledger in this run of it. */
+  async recall(): Promise<Memory> {
+    const [run, state, mark] = (await this.run('recall', [this.memoryKey], [])) as string[]
+    return { run, state, cameBackAt: Number(mark?.split(':')[1]) || 0 } as Memory
+  }
+
+  /** Forces a record and the lists to what the ledger says. */
+  async putRight(
+    task: OneTry,
+    fields: string[],
+    {
+      seconds,
+      queue = '',
+      found = ['', ''],
+    }: { seconds: number; queue?: string; found?: [status: string, updatedAt: string] },
+  ): Promise<boolean> {
+    const { id, originalFilePath, createdAt } = task
+    const keys = [this.taskKey(id), this.options.queueKey, this.processorsKey, queue]
+    const message = encodeMessage(id, originalFilePath)
+    const args = [message, this.slotPrefix, Math.floor(createdAt / 1000), seconds, ...found, ...fields]
+    return (await this.run('put-right', keys, args)) === 1
   }
 
   close(): void {
@@ -141,6 +175,10 @@ export class RedisLink {
     measureRedis(redis)
     return redis
   }
+}
+
+function readLua(name: string): string {
+  return readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8')
 }
 
 function commandOf(name: ScriptName): string {

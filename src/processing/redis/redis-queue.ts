@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { type Clock, type Log, messageOf } from '../../kernel/index.ts'
-import { decodeMessage, type TaskReport, writeReport } from '../task.ts'
+import type { TaskRows } from '../stores/index.ts'
+import { decodeMessage, hasEnded, type TaskReport, writeReport } from '../task.ts'
 import { type RedisLink, untilReady } from './redis-link.ts'
+import { putEndRight } from './redis-store.ts'
 
 /** How long one BLMOVE waits. */
 const BLOCK_SECONDS = 5
@@ -24,6 +26,14 @@ export interface Claim {
   readonly mark: string
 }
 
+export interface RedisQueueDeps {
+  link: RedisLink
+  clock: Clock
+  log: Log
+  /** Left out in a process that knows nothing but Redis. */
+  rows?: Pick<TaskRows, 'get' | 'ledger'>
+}
+
 type TaskEnd = { status: 'COMPLETED'; resultPath: string } | { status: 'FAILED'; errorMessage: string }
 
 /**
@@ -34,16 +44,13 @@ type TaskEnd = { status: 'COMPLETED'; resultPath: string } | { status: 'FAILED';
  */
 export class RedisTaskQueue {
   readonly processor = randomUUID()
-  readonly #deps: { link: RedisLink; clock: Clock; log: Log }
+  readonly #deps: RedisQueueDeps
   readonly #options: { slots: number; aliveMs: number }
   readonly #blocking: Redis
   #taking: Promise<unknown> = Promise.resolve()
   #closed = false
 
-  constructor(
-    deps: { link: RedisLink; clock: Clock; log: Log },
-    options: { slots: number; aliveMs: number },
-  ) {
+  constructor(deps: RedisQueueDeps, options: { slots: number; aliveMs: number }) {
     this.#deps = deps
     this.#options = options
     this.#blocking = deps.link.connectBlocking()
@@ -164,10 +171,20 @@ export class RedisTaskQueue {
       const answer = await link.run('begin', [this.#slot(slot), link.memoryKey], args)
       const [verdict, message, mark, trace] = answer as [string, string, string, string]
       if (verdict === 'empty') return undefined
+      if (verdict === 'waits') throw new Error('Redis came back from a snapshot and is being put right')
       const task = decodeMessage(message)
-      if (verdict === 'claimed' && task) return { ...task, slot, message, mark, ...(trace && { trace }) }
+      if (verdict === 'claimed' && task && !(await this.#endedBefore(task.taskId)))
+        return { ...task, slot, message, mark, ...(trace && { trace }) }
       log.info({ message }, 'a queue entry without a waiting task was dropped')
     }
+  }
+
+  /** What the ledger knows has ended is not worked on again, whatever Redis says. */
+  async #endedBefore(id: string): Promise<boolean> {
+    const { rows, link } = this.#deps
+    const row = await rows?.get(id)
+    if (!rows || !row || !hasEnded(row.status)) return false
+    return putEndRight(link, row, await rows.ledger.now())
   }
 
   async #finishOnce(claim: Claim, end: TaskEnd): Promise<number> {

@@ -1,7 +1,7 @@
 import type { WaitingFor } from '../../jobs/index.ts'
 import { type Clock, ERRORS, isAppError, type Log } from '../../kernel/index.ts'
 import type { TaskStore } from '../stores/index.ts'
-import { type TaskRows, toDetails, toRecord } from '../stores/index.ts'
+import { type TaskRow, type TaskRows, toDetails, toRecord, tryOf } from '../stores/index.ts'
 import {
   encodeMessage,
   hasEnded,
@@ -29,8 +29,8 @@ export interface RedisStoreDeps {
 }
 
 /**
- * Tasks in Redis, as processors in any language know them, with a row in the ledger each. Redis is what is asked; the
- * row is what it is filled from again when it lost its memory.
+ * Tasks in Redis, as processors in any language know them, with a row in the ledger each. Redis is what is asked until the
+ * row has an end, which stays; the row is what Redis is filled from again when it lost its memory.
  */
 export class RedisTaskStore implements TaskStore {
   readonly #deps: RedisStoreDeps
@@ -72,10 +72,9 @@ export class RedisTaskStore implements TaskStore {
   }
 
   async get(id: string): Promise<TaskRecord | undefined> {
-    const record = await this.#read(id)
-    if (record) return record
-    const row = await this.#deps.rows.get(id)
-    return row && toRecord(row)
+    const [record, row] = await Promise.all([this.#read(id), this.#deps.rows.get(id)])
+    if (row && (!record || (await this.#isOver(row, record)))) return toRecord(row)
+    return record
   }
 
   async details(id: string): Promise<TaskDetails | undefined> {
@@ -95,6 +94,7 @@ export class RedisTaskStore implements TaskStore {
     }
     this.#awaySince = undefined
     const { record } = read
+    if (row && record && (await this.#isOver(row, record))) return toDetails(row)
     if (row && record) return { ...toDetails(row), ...record, ...readReport(progress) }
     if (row) return toDetails(row)
     if (record && (await rows.isRevoked(id))) return undefined
@@ -159,6 +159,17 @@ export class RedisTaskStore implements TaskStore {
     )
   }
 
+  /** The row has an end, and the record says something else: it is put right, also for those who read Redis themselves. */
+  async #isOver(row: EndableRow, record: TaskRecord): Promise<boolean> {
+    if (!contradicts(row, record)) return false
+    const { link, rows, log } = this.#deps
+    await rows.ledger
+      .now()
+      .then((now) => putEndRight(link, row, now))
+      .catch((err: unknown) => log.debug({ err, taskId: row.id }, 'an older record was not put right'))
+    return true
+  }
+
   async #push(task: NewTask, seconds: number): Promise<unknown> {
     const { link } = this.#deps
     const fields = toFields({
@@ -191,6 +202,27 @@ export class RedisTaskStore implements TaskStore {
       throw storeUnavailable(error)
     }
   }
+}
+
+type EndableRow = TaskRow & { status: TaskRecord['status'] }
+
+/** Whether the row has an end that the record does not have. */
+export function contradicts(
+  row: EndableRow,
+  record: Pick<TaskRecord, 'status' | 'resultPath' | 'errorMessage'>,
+) {
+  if (!hasEnded(row.status)) return false
+  const { status, resultPath, errorMessage } = toRecord(row)
+  return status !== record.status || resultPath !== record.resultPath || errorMessage !== record.errorMessage
+}
+
+/** The first end counts: a record that has lost it gets it back, and no list holds the task any more. False where it is of a later try. */
+export function putEndRight(link: RedisLink, row: EndableRow, now: number): Promise<boolean> {
+  return link.putRight(tryOf(row), toFields(toRecord(row)), { seconds: secondsLeft(row, now) })
+}
+
+export function secondsLeft({ expires_at }: Pick<TaskRow, 'expires_at'>, now: number): number {
+  return Math.max(1, Math.ceil((expires_at - now) / 1000))
 }
 
 /** The seven fields of a record, flat, as HSET takes them, and what makes an end final. */
