@@ -14,6 +14,7 @@ import {
   systemClock,
 } from '../kernel/index.ts'
 import { keyedId } from './keyed-id.ts'
+import type { TaskDetails } from './task.ts'
 import type { TaskService } from './task-service.ts'
 import { UploadFiles } from './upload-files.ts'
 import { type UploadFinisher, uploadLocked } from './upload-finisher.ts'
@@ -39,6 +40,9 @@ export interface UploadServerOptions {
   problemType: string
 }
 
+/** What a request is refused with: ours, or one of the protocol's library. */
+type Refusal = Error | { status_code: number; body: string }
+
 /** Who uploads, and what makes asking twice give one upload. */
 export interface Uploader {
   projectId: string | null
@@ -51,6 +55,8 @@ type TusRequest = Parameters<NonNullable<ServerOptions['onIncomingRequest']>>[0]
 type TusContext = Parameters<Server['write']>[0]
 type TusAnswer = Awaited<ReturnType<Server['write']>>
 
+const VERSION = '1.0.0'
+const PIECE_TYPE = 'application/offset+octet-stream'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** How long a request waits for the task of an upload that another one is making. */
 const MOST_LOOKS = 20
@@ -95,7 +101,7 @@ export class UploadServer extends Server {
         await finisher.finish(upload.id, upload.metadata ?? {})
         return { headers: { 'Task-Id': upload.id } }
       },
-      onResponseError: (_request, error) => this.#translate(error),
+      onResponseError: async (_request, error) => this.#translate(await this.#explained(error)),
     })
     this.#service = service
     this.#finisher = finisher
@@ -128,11 +134,18 @@ export class UploadServer extends Server {
   }: Uploader): Promise<{ location: string; size?: number } | undefined> {
     if (idempotencyKey === undefined) return undefined
     const id = keyedId(projectId, idempotencyKey)
-    const known =
-      (await this.#service.find(id)) ?? (await this.datastore.getUpload(id).catch(() => undefined))
+    const known = (await this.#taskOf(id)) ?? (await this.datastore.getUpload(id).catch(() => undefined))
     if (!known) return undefined
     const location = `${this.#limits.path}/${id}`
     return known.size === undefined ? { location } : { location, size: known.size }
+  }
+
+  /** A task of this id has a row, which is read also while Redis is away: without one there is none, and the upload can begin. */
+  #taskOf(id: string): Promise<TaskDetails | undefined> {
+    return this.#service.find(id).catch((error: unknown) => {
+      if (isAppError(error, ERRORS.TASK_STORE_UNAVAILABLE)) return undefined
+      throw error
+    })
   }
 
   override async write(context: TusContext, headers: Headers, status: number, body = '') {
@@ -149,8 +162,10 @@ export class UploadServer extends Server {
     const wait = RETRY_AFTER[status]
     if (wait !== undefined) headers.set('Retry-After', wait)
     headers.set('Content-Type', this.#limits.problemType)
-    const told = body.startsWith('{') ? body : this.#translate(problem).body
-    return super.write(context, headers, status, told)
+    const told = body.startsWith('{') ? problem : this.#translate(faultOfHeaders(problem) ?? problem)
+    // The protocol asks for it.
+    if (told.status_code === 412) headers.set('Tus-Version', VERSION)
+    return super.write(context, headers, told.status_code, told.body)
   }
 
   /**
@@ -213,6 +228,15 @@ export class UploadServer extends Server {
       throw unknownUpload(id, this.#limits.elsewhere)
   }
 
+  /** What the protocol's library says in a few words, with what to do. */
+  async #explained(error: Refusal): Promise<Refusal> {
+    if (isAppError(error) || !('status_code' in error)) return error
+    const { id, method } = this.#uploader()
+    const isPiece = method === 'PATCH' && UUID.test(id)
+    const upload = isPiece ? await this.datastore.getUpload(id).catch(() => undefined) : undefined
+    return explain(error, this.#limits.maxBytes, upload) ?? error
+  }
+
   #translate(error: Error | { status_code: number; body: string }): { status_code: number; body: string } {
     const uploader = this.#uploader()
     const problem = (told: AppError, status: number) => ({
@@ -258,6 +282,59 @@ function faultOf(text: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
   if (/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text)) return 'has control characters'
   return text.length > LONGEST_VALUE ? `has more than ${LONGEST_VALUE} characters` : undefined
+}
+
+type Fault = { status_code: number; body: string }
+
+const HEADERS: Record<string, { status: number; says: string }> = {
+  'tus-resumable': {
+    status: 412,
+    says: `Tus-Resumable must be ${VERSION}, the one version of tus that is spoken here`,
+  },
+  'content-type': { status: 415, says: `Content-Type must be ${PIECE_TYPE}` },
+  'upload-length': { status: 400, says: 'Upload-Length must be a whole number of bytes, from 0 on' },
+  'upload-offset': { status: 400, says: 'Upload-Offset must be a whole number of bytes, from 0 on' },
+  'upload-defer-length': {
+    status: 400,
+    says: 'Upload-Defer-Length must be 1; leave it out where Upload-Length is sent',
+  },
+}
+
+/** The library answers `Invalid NAME …` and 400 to all headers; the protocol has statuses of their own for two of them. */
+function faultOfHeaders({ status_code, body }: Fault): Fault | undefined {
+  if (status_code === 412) return { status_code, body: HEADERS['tus-resumable']?.says ?? body }
+  if (status_code !== 400 || !body.startsWith('Invalid ')) return undefined
+  const names = body.trim().split(' ').slice(1)
+  const [worst] = Object.keys(HEADERS).filter((name) => names.includes(name))
+  const fault = worst === undefined ? undefined : HEADERS[worst]
+  return fault && { status_code: fault.status, body: fault.says }
+}
+
+interface Progress {
+  offset: number
+  size?: number | undefined
+}
+
+/** `upload`: the one that a piece was sent to. */
+function explain({ status_code, body }: Fault, maxBytes: number, upload?: Progress): Fault | undefined {
+  const limit = `an upload may have at most ${maxBytes} bytes here`
+  if (body === TUS_ERRORS.INVALID_CONTENT_TYPE.body)
+    return { status_code: 415, body: HEADERS['content-type']?.says ?? body }
+  if (body === TUS_ERRORS.INVALID_OFFSET.body && upload)
+    return { status_code, body: `the upload is at byte ${upload.offset}: go on from there` }
+  if (body === TUS_ERRORS.INVALID_LENGTH.body && upload)
+    return {
+      status_code,
+      body: `Upload-Length can be said once, and not below the ${upload.offset} bytes that are here`,
+    }
+  if (body === TUS_ERRORS.INVALID_LENGTH.body)
+    return { status_code, body: 'send either Upload-Length or Upload-Defer-Length: 1' }
+  if (status_code !== 413) return undefined
+  if (upload?.size === undefined) return { status_code, body: limit }
+  return {
+    status_code,
+    body: `the upload has ${upload.size} bytes, and ${upload.offset} are here: send the rest, no more`,
+  }
 }
 
 const KINDS: Record<number, ErrorKind> = {

@@ -183,6 +183,15 @@ test.runIf(availableBackends().includes('postgres + redis'))(
     // The same for an instance that finds such an upload when it starts.
     const third = await begin()
     redis.hang()
+    // Asking twice gives the same upload also while nobody can look into Redis.
+    const keyed = () =>
+      ask('/api/uploads', {
+        method: 'POST',
+        headers: { ...headers, 'upload-length': '5', 'idempotency-key': 'one' },
+      }).then((answer) => [answer.status, new URL(answer.headers.get('location') ?? '', 'http://x').pathname])
+    const [status, place] = await keyed()
+    expect([status, place]).toEqual([201, expect.stringMatching(/uploads\/[0-9a-f-]{36}$/)])
+    expect(await keyed()).toEqual([201, place])
     await send(third)
     await stop()
     redis.goOn()
@@ -315,6 +324,50 @@ describe('uploads and results', () => {
     expect(await patch(begun.headers.get('location') ?? '', '5')).toEqual([409, 'UPLOAD_REFUSED'])
     expect(await problem('/api/tasks/nope', {})).toEqual([404, 'TASK_NOT_FOUND'])
     expect(readdirSync(join(dataDir, 'videos'))).toEqual(['.handoff'])
+  })
+
+  test('what the protocol refuses has its status and says what to do', async () => {
+    const { ask } = await serve('embedded', { TASK_UPLOAD_MAX_BYTES: '100' })
+    const refusal = async (path: string, init: RequestInit) => {
+      const answer = await ask(path, init)
+      const { code, status, detail } = (await answer.json()) as Record<string, unknown>
+      expect(status).toBe(answer.status)
+      return [status, code, detail, answer.headers.get('tus-version')]
+    }
+    const begin = { method: 'POST', headers: { ...tus, 'upload-length': '9' } }
+    const path = (await ask('/api/uploads', begin)).headers.get('location') ?? ''
+    const type = { 'content-type': 'application/offset+octet-stream' }
+    const piece = (headers: Record<string, string>, body = 'abc') =>
+      refusal(path, { method: 'PATCH', headers: { ...tus, ...type, 'upload-offset': '0', ...headers }, body })
+    const version = expect.stringContaining('must be 1.0.0')
+    const other = { 'tus-resumable': '2.0.0' }
+    expect(await piece(other)).toEqual([412, 'REQUEST_INVALID', version, '1.0.0'])
+    expect(await refusal('/api/uploads', { method: 'POST', headers: other })).toEqual([
+      ...[412, 'REQUEST_INVALID', version, '1.0.0'],
+    ])
+    expect(await refusal('/api/uploads', { method: 'POST' })).toEqual([
+      ...[412, 'REQUEST_INVALID', version, '1.0.0'],
+    ])
+    expect(await piece({ 'content-type': 'text/plain' })).toEqual([
+      ...[415, 'MEDIA_TYPE_UNSUPPORTED', 'Content-Type must be application/offset+octet-stream', null],
+    ])
+    expect(await piece({ 'upload-offset': '5' })).toEqual([
+      ...[409, 'UPLOAD_REFUSED', 'the upload is at byte 0: go on from there', null],
+    ])
+    expect(await piece({ 'upload-offset': 'x' })).toEqual([
+      ...[400, 'REQUEST_INVALID', 'Upload-Offset must be a whole number of bytes, from 0 on', null],
+    ])
+    expect(await piece({}, 'more than nine')).toEqual([
+      ...[413, 'BODY_TOO_LARGE', 'the upload has 9 bytes, and 0 are here: send the rest, no more', null],
+    ])
+    const post = (length: string) =>
+      refusal('/api/uploads', { method: 'POST', headers: { ...tus, 'upload-length': length } })
+    expect(await post('101')).toEqual([
+      ...[413, 'BODY_TOO_LARGE', 'an upload may have at most 100 bytes here', null],
+    ])
+    expect(await post('-1')).toEqual([
+      ...[400, 'REQUEST_INVALID', 'Upload-Length must be a whole number of bytes, from 0 on', null],
+    ])
   })
 
   test('an upload onto a full disk is told so, and goes on when there is room', async () => {
