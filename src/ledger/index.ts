@@ -11,6 +11,7 @@ export { type Ledger, now, type Tx } from './ledger.ts'
 export { LedgerClock } from './ledger-clock.ts'
 export {
   badCursor,
+  type ListCursor,
   packCursor,
   readCursor,
   readIdCursor,

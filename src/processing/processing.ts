@@ -3,6 +3,7 @@ import { join, sep } from 'node:path'
 import type { ScheduledDuty } from '../domain/index.ts'
 import type { Attention, Depth, Engine, JobKind } from '../jobs/index.ts'
 import { AppError, type Clock, copyFile, ERRORS, type Log, newId, removeTree } from '../kernel/index.ts'
+import { badCursor, readCursor, writeCursor } from '../ledger/index.ts'
 import type { Quotas } from '../tenancy/index.ts'
 import { MendHandOffsDuty, SweepFilesDuty, TaskExpiryDuty } from './duties/index.ts'
 import { HandOff, isFolderName, ResultFiles, readTaskLog, type TaskLog } from './files/index.ts'
@@ -29,6 +30,11 @@ export interface ProcessingDeps {
   quotas: Quotas
   clock: Clock
   log: Log
+}
+
+export interface TaskPage {
+  tasks: TaskDetails[]
+  nextCursor: string | null
 }
 
 /** The service, its gRPC side, its duties, and a processor beside Redis where one is configured. */
@@ -104,10 +110,21 @@ export class Processing {
   }
 
   /** As the ledger knows them; with Redis that is a moment older than what processors write there. */
-  async list(options: TaskListOptions): Promise<TaskDetails[]> {
-    const tasks = (await this.#rows.newest(options)).map(toDetails)
+  async list(options: Omit<TaskListOptions, 'before'> & { cursor?: string }): Promise<TaskPage> {
+    const { cursor, limit, ...filters } = options
+    const before = cursor === undefined ? undefined : readCursor(cursor)
+    // From a version that listed tasks by their ids alone.
+    if (before?.at === 0) throw badCursor()
+    const rows = await this.#rows.newest({ ...filters, limit: limit + 1, ...(before && { before }) })
+    const page = rows.slice(0, limit)
+    const last = rows.length > limit ? page.at(-1) : undefined
     const away = this.#opened.store.away()
-    return tasks.map((task) => (away && !hasEnded(task.status) ? { ...task, waitingFor: away } : task))
+    return {
+      tasks: page
+        .map(toDetails)
+        .map((task) => (away && !hasEnded(task.status) ? { ...task, waitingFor: away } : task)),
+      nextCursor: last ? writeCursor({ at: Number(last.created_at), id: last.id }) : null,
+    }
   }
 
   /** What the command of a task printed, where it was one of Wharf's own processors. */

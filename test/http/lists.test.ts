@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { writeIdCursor } from '../../src/ledger/index.ts'
 import { availableBackends } from '../support/backends.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
 import { until } from '../support/until.ts'
@@ -44,6 +45,50 @@ describe.each(availableBackends())('lists over HTTP on %s', (name) => {
     expect(names(await page('/api/tasks', ADMIN_TOKEN))).toEqual(['d.mov', 'c.mov', 'b.mov', 'a.mov'])
     expect(names(await page('/api/tasks?status=COMPLETED', mine.key))).toEqual([])
     expect((await page('/api/tasks?status=LOST', mine.key)).status).toBe(400)
+  })
+
+  test('tasks of uploads with an Idempotency-Key are in the order of creation, too', async () => {
+    const { ask, ledger, mine, page } = await setup()
+    const names: string[] = []
+    for (const [index, key] of ['one', undefined, 'two', 'three', undefined, 'four'].entries()) {
+      const started = await ledger.now()
+      await until('the clock has moved on', async () => (await ledger.now()) > started)
+      const made = await ask('POST', '/api/uploads', {
+        key: mine.key,
+        headers: {
+          'tus-resumable': '1.0.0',
+          'upload-length': '0',
+          'upload-metadata': `filename ${Buffer.from(`${index}.mov`).toString('base64')}`,
+          ...(key !== undefined && { 'idempotency-key': key }),
+        },
+      })
+      expect(made.status).toBe(201)
+      names.unshift(`${index}.mov`)
+    }
+    for (const key of [mine.key, ADMIN_TOKEN])
+      for (const filter of ['', '&status=PENDING']) {
+        const listed: unknown[] = []
+        for (let cursor: string | null = ''; cursor !== null; ) {
+          const { items, next_cursor }: Page = await page(
+            `/api/tasks?limit=4${filter}${cursor && `&cursor=${cursor}`}`,
+            key,
+          )
+          listed.push(...items.map(({ file_name }) => file_name))
+          cursor = next_cursor
+        }
+        expect(listed).toEqual(names)
+      }
+    const { domains } = (await (
+      await ask('GET', '/api/overview/attention', { key: ADMIN_TOKEN })
+    ).json()) as {
+      domains: { processing: { waiting: { name: string }[] } }
+    }
+    expect(domains.processing.waiting.map(({ name }) => name)).toEqual(names.toReversed().slice(0, 5))
+  })
+
+  test('a cursor of a list of tasks by id is refused', async () => {
+    const { mine, page } = await setup()
+    expect((await page(`/api/tasks?cursor=${writeIdCursor(crypto.randomUUID())}`, mine.key)).status).toBe(400)
   })
 
   test('a ticket opens the result of its own task and nothing else', async () => {

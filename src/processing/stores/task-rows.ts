@@ -1,7 +1,7 @@
 import { type CompiledQuery, type Selectable, sql } from 'kysely'
 import { type Attention, type Engine, Gather, waitingFor } from '../../jobs/index.ts'
 import { ERRORS, outageOf, statPlain } from '../../kernel/index.ts'
-import { type Ledger, now, type Schema, type Tx } from '../../ledger/index.ts'
+import { type Ledger, type ListCursor, now, type Schema, type Tx } from '../../ledger/index.ts'
 import { countAccepted, countChange, countResult } from '../processing-meter.ts'
 import {
   type NewTask,
@@ -113,13 +113,19 @@ export class TaskRows {
     return (await query.execute()) as Row[]
   }
 
-  /** Newest first; `before` is the last id of the page before. */
+  /** Newest first; `before` is the last task of the page before. */
   async newest({ projectId, status, limit, before }: TaskListOptions): Promise<RowWithJob[]> {
-    let query = withJob(this.ledger, this.#leaseMs).orderBy('processing_tasks.id', 'desc').limit(limit)
+    let query = withJob(this.ledger, this.#leaseMs)
+      .orderBy('processing_tasks.created_at', 'desc')
+      .orderBy('processing_tasks.id', 'desc')
+      .limit(limit)
     if (projectId !== undefined) query = query.where('project_id', '=', projectId)
     if (status !== undefined) query = query.where('status', '=', status)
     if (status !== undefined && isUnfinished(status)) query = query.where(UNFINISHED)
-    if (before !== undefined) query = query.where('processing_tasks.id', '<', before)
+    if (before !== undefined)
+      query = query.where(
+        sql<boolean>`(processing_tasks.created_at, processing_tasks.id) < (${before.at}, ${before.id})`,
+      )
     return query.execute()
   }
 
@@ -143,12 +149,12 @@ export class TaskRows {
       .orderBy('updated_at', 'desc')
       .limit(MOST_NOTICED)
       .execute()
-    // An id begins with its time.
     const waiting = await db
       .selectFrom('processing_tasks')
       .select([...columns, 'queued_at'])
       .where(UNFINISHED)
       .where('status', '=', 'PENDING')
+      .orderBy('created_at')
       .orderBy('id')
       .limit(MOST_NOTICED)
       .execute()
@@ -286,7 +292,7 @@ export interface TaskListOptions {
   projectId?: string
   status?: TaskStatus
   limit: number
-  before?: string
+  before?: ListCursor
 }
 
 export interface RowChange {

@@ -3,7 +3,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { AppError, ERRORS } from '../../../kernel/index.ts'
-import { readCursor, writeIdCursor } from '../../../ledger/index.ts'
 import { eventHistory } from '../../../notify/index.ts'
 import {
   hasEnded,
@@ -61,16 +60,11 @@ export function processingRoutes(deps: HttpDeps, processing: Processing): Fastif
         },
       },
       async (request) => {
-        const { limit, cursor, ...filters } = wanted(request.query, 'status')
-        const tasks = await processing.list({
-          limit: limit + 1,
-          ...filters,
+        const { tasks, nextCursor } = await processing.list({
+          ...wanted(request.query, 'status'),
           ...projectScope(request.principal),
-          ...(cursor !== undefined && { before: readCursor(cursor).id }),
         })
-        const page = tasks.slice(0, limit)
-        const last = tasks.length > limit ? page.at(-1) : undefined
-        return { items: page.map(toTaskView), next_cursor: last ? writeIdCursor(last.taskId) : null }
+        return { items: tasks.map(toTaskView), next_cursor: nextCursor }
       },
     )
 
