@@ -312,6 +312,8 @@ export class HttpServer implements Part {
         throw new AppError(ERRORS.REQUEST_INVALID, 'the request names no host')
       if (namesTwoHosts(request)) throw new AppError(ERRORS.REQUEST_INVALID, 'the request names two hosts')
       if (namesTypeOfNothing(request)) delete request.headers['content-type']
+      // Nobody's, like the page at the root, and there also while neither session nor ledger can be asked.
+      if (isNowhere(request) && wantsPage(request)) return
       const { access = 'any', unlimited = false, ownAccess = false } = request.routeOptions.config
       try {
         if (!ownAccess) request.principal = await this.#identify(request, access)

@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { AppError, ERRORS } from '../../src/kernel/index.ts'
+import { CookieBrowser } from '../support/cookie-browser.ts'
 import { problemOf } from '../support/export-client.ts'
 import { ADMIN_TOKEN, newProject, startHttp } from '../support/http.ts'
 
@@ -14,6 +16,22 @@ test('the console is one page, at the root and at each of its own addresses, and
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(answer.headers.get('cache-control')).toBe('no-cache')
     expect(await answer.text()).toContain('<div id="root">')
+  }
+})
+
+test('every address of the console answers a signed-in browser with the page while the ledger is away', async () => {
+  const { address, sessions } = await startHttp()
+  const browser = new CookieBrowser(address)
+  await browser.signIn(ADMIN_TOKEN)
+  vi.spyOn(sessions, 'find').mockRejectedValue(new AppError(ERRORS.LEDGER_UNAVAILABLE, 'away'))
+  expect((await browser.ask('GET', '/api/session')).status).toBe(503)
+  for (const path of ['/', '/overview', '/exports', '/exports/some-id?x=1']) {
+    const answer = await browser.ask('GET', path, html)
+    expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
+      path,
+      200,
+      'text/html; charset=utf-8',
+    ])
   }
 })
 
