@@ -42,9 +42,9 @@ export function waitingFor(row: WaitingRow): WaitingFor | null {
   if ((row.state !== 'pending' && row.state !== 'waiting') || row.outage === null) return null
   return {
     what: row.outage,
-    since: new Date(row.outage_since ?? row.due_at).toISOString(),
+    since: new Date(Number(row.outage_since ?? row.due_at)).toISOString(),
     code: row.error_code ?? '',
     message: row.error_message ?? '',
-    next_try_at: new Date(row.due_at).toISOString(),
+    next_try_at: new Date(Number(row.due_at)).toISOString(),
   }
 }

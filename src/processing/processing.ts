@@ -176,8 +176,10 @@ export class Processing {
   }
 
   /** What failed last and what waits longest. */
-  attention(): Promise<Attention> {
-    return this.#rows.attention()
+  async attention(): Promise<Attention> {
+    const { failures, waiting } = await this.#rows.attention()
+    const away = this.#opened.store.away()
+    return { failures, waiting: away ? waiting.map((row) => ({ ...row, waiting_for: away })) : waiting }
   }
 
   /** The library of the protocol is loaded here: a server that nobody uploads to does without it. */

@@ -159,6 +159,37 @@ describe.each(availableBackends())('the overview on %s', (name) => {
     expect(late.jobId).toBeDefined()
   })
 
+  test('the longest waits are in the order of the requests, with what they wait for, also between two tries', async () => {
+    const { first, begin, advance } = await setup()
+    const asked: { jobId: string; at: string }[] = []
+    const overview = new Overview(first.engine, {
+      exports: {
+        kind: 'export',
+        attention: () =>
+          jobsToNotice(
+            first.ledger,
+            'export',
+            async (ids) => new Map(ids.map((id) => [id, { id, name: id, project_id: null }])),
+          ),
+      },
+    })
+    for (let number = 1; number <= 2; number++) {
+      const at = new Date(await first.ledger.now()).toISOString()
+      const { jobId, run } = await begin(number)
+      asked.push({ jobId, at })
+      await advance(MINUTE)
+      run.fail(new AppError(ERRORS.STORAGE_UNAVAILABLE, 'the store is away'))
+      await until('it was put back', async () => (await first.engine.jobs.job(jobId))?.state === 'pending')
+    }
+    const { waiting } = (await overview.attention()).exports
+    expect(waiting).toMatchObject(
+      asked.map(({ jobId, at }) => ({
+        ...{ id: jobId, at },
+        waiting_for: { what: 'store', message: 'the store is away' },
+      })),
+    )
+  })
+
   test('whoever looks again sees what ended late in a minute, and an older minute is not read again', async () => {
     const { overview, first, advance } = await setup()
     const { ledger } = first

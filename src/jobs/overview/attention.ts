@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Ledger } from '../../ledger/index.ts'
+import { WAITING_COLUMNS, type WaitingFor, waitingFor } from '../waiting-for.ts'
 
 /** A piece of work that somebody should look at. */
 interface Noticed {
@@ -7,7 +8,7 @@ interface Noticed {
   id: string
   name: string
   project_id: string | null
-  /** When it failed, or since when it waits. */
+  /** When it failed, or when it was asked for. */
   at: string
   /** Of a delivery with targets that failed: how many, and what most of them failed with. */
   targets?: { total: number; failed: number; error_code: number }
@@ -17,6 +18,11 @@ interface NoticedFailure extends Noticed {
   error: { code: string; message: string }
 }
 
+interface NoticedWait extends Noticed {
+  /** null: for its turn. */
+  waiting_for: WaitingFor | null
+}
+
 type JobSubject = Omit<Noticed, 'at'>
 
 /** What jobs are about, as people know them. A job that is missing in the answer is not shown. */
@@ -24,7 +30,7 @@ export type SubjectsOf = (jobIds: readonly string[]) => Promise<Map<string, JobS
 
 export interface Attention {
   failures: NoticedFailure[]
-  waiting: Noticed[]
+  waiting: NoticedWait[]
 }
 
 const MOST = 5
@@ -40,7 +46,7 @@ export async function jobsToNotice({ db }: Ledger, kind: string, subjectsOf: Sub
     .limit(MOST)
     .execute()
   const waiting = await sql
-    .raw<{ id: string; due_at: number }>(waitingJobs(kind))
+    .raw<{ id: string; created_at: number } & Parameters<typeof waitingFor>[0]>(waitingJobs(kind))
     .execute(db)
     .then(({ rows }) => rows)
   const ids = [...failed, ...waiting].map(({ id }) => id)
@@ -51,22 +57,27 @@ export async function jobsToNotice({ db }: Ledger, kind: string, subjectsOf: Sub
       const error = { code: error_code ?? '', message: error_message ?? '' }
       return subject ? [{ ...subject, at: iso(finished_at ?? 0), error }] : []
     }),
-    waiting: waiting.flatMap(({ id, due_at }) => {
-      const subject = subjects.get(id)
-      return subject ? [{ ...subject, at: iso(due_at) }] : []
+    waiting: waiting.flatMap((row) => {
+      const subject = subjects.get(row.id)
+      return subject ? [{ ...subject, at: iso(row.created_at), waiting_for: waitingFor(row) }] : []
     }),
   }
 }
 
-/** Literals, and the words of the partial indexes: only so does each part read unfinished jobs alone. */
+/**
+ * Literals, and the words of the partial indexes: only so does each part read unfinished jobs alone. A job that pauses before it
+ * is tried again is due later and waits already; one that was never tried is only planned for then.
+ */
 function waitingJobs(kind: string): string {
   if (!/^[a-z-]+$/.test(kind)) throw new Error(`'${kind}' is no name of a kind`)
-  return `select id, due_at from (
-    select id, due_at from jobs where state = 'pending' and kind = '${kind}' and due_at < wharf_now()
+  const columns = `id, state, created_at, ${WAITING_COLUMNS.join(', ')}`
+  return `select * from (
+    select ${columns} from jobs where state = 'pending' and kind = '${kind}'
+      and (due_at < wharf_now() or error_code is not null)
     union all
-    select id, due_at from jobs where state = 'waiting' and lane is not null
+    select ${columns} from jobs where state = 'waiting' and lane is not null
       and state in ('waiting', 'pending', 'running') and kind = '${kind}'
-  ) as open order by due_at limit ${MOST}`
+  ) as open order by created_at, id limit ${MOST}`
 }
 
 function iso(ms: number): string {

@@ -149,13 +149,11 @@ export class TaskRows {
       .orderBy('updated_at', 'desc')
       .limit(MOST_NOTICED)
       .execute()
-    const waiting = await db
-      .selectFrom('processing_tasks')
-      .select([...columns, 'queued_at'])
+    const waiting = await withJob(this.ledger, this.#leaseMs)
       .where(UNFINISHED)
       .where('status', '=', 'PENDING')
-      .orderBy('created_at')
-      .orderBy('id')
+      .orderBy('processing_tasks.created_at')
+      .orderBy('processing_tasks.id')
       .limit(MOST_NOTICED)
       .execute()
     const noticed = (row: { id: string; file_name: string; project_id: string | null }, at: number) => ({
@@ -167,7 +165,10 @@ export class TaskRows {
         ...noticed(row, row.updated_at),
         error: { code: ERRORS.PROCESSOR_FAILED.code, message: row.error_message },
       })),
-      waiting: waiting.map((row) => noticed(row, row.queued_at)),
+      waiting: waiting.map((row) => ({
+        ...noticed(row, row.created_at),
+        waiting_for: toDetails(row).waitingFor ?? null,
+      })),
     }
   }
 

@@ -3,8 +3,8 @@ import type { ExportTask } from '../../api/exports.ts'
 import { ProgressBar } from '../../parts/table/progress-bar.tsx'
 import { FailureText } from '../../parts/text/failure.tsx'
 import { useFormat } from '../../parts/text/format.ts'
+import { waitText } from '../../parts/text/wait-text.ts'
 import { exportRates } from './patch.ts'
-import { waitText } from './wait-text.ts'
 
 /** Rows of total, how fast, and how long it will take; at the end what has become of it. */
 export function ExportProgress({ task, waits = true }: { task: ExportTask; waits?: boolean }) {

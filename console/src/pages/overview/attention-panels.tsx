@@ -14,6 +14,7 @@ import { ProblemNote } from '../../parts/page/problem-note.tsx'
 import { FailureText } from '../../parts/text/failure.tsx'
 import { useFormat } from '../../parts/text/format.ts'
 import { useCodeText } from '../../parts/text/target-code.ts'
+import { waitText } from '../../parts/text/wait-text.ts'
 import { pageAddress } from './addresses.ts'
 
 const AGAIN_MS = 10_000
@@ -63,7 +64,9 @@ export function AttentionPanels() {
               time={t('overview.waiting.since', {
                 time: format.duration(Math.max(0, Date.now() - Date.parse(row.at))),
               })}
-            />
+            >
+              {row.waiting_for && <span className="overview-why">{waitText(t, row.waiting_for)}</span>}
+            </Row>
           ))}
         </ul>
       </Panel>
@@ -93,7 +96,7 @@ function Row({
   time,
   children,
 }: {
-  row: NoticedWait & { domain: Domain }
+  row: Omit<NoticedWait, 'waiting_for'> & { domain: Domain }
   time: string
   children?: ReactNode
 }) {

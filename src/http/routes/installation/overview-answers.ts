@@ -5,6 +5,7 @@ import {
   InstanceOverview,
   OVERVIEW_RANGES,
   type OverviewRange,
+  WaitingFor,
 } from '../../../jobs/index.ts'
 import { nullable, Time } from '../schemas.ts'
 
@@ -77,9 +78,13 @@ export const AttentionAnswer = Type.Object(
             ),
             { description: 'The last five, newest first' },
           ),
-          waiting: Type.Array(Type.Object({ ...NoticedFields, at: Time }, { title: 'NoticedWait' }), {
-            description: 'The five that wait longest; `at` is since when',
-          }),
+          waiting: Type.Array(
+            Type.Object(
+              { ...NoticedFields, at: Time, waiting_for: nullable(WaitingFor) },
+              { title: 'NoticedWait' },
+            ),
+            { description: 'The five that wait longest; `at` is when they were asked for' },
+          ),
         },
         { title: 'DomainAttention' },
       ),

@@ -5,7 +5,7 @@ import { listHistory } from '../../../api/exports.ts'
 import type { Tone } from '../../../parts/table/pill.tsx'
 import { FailureText } from '../../../parts/text/failure.tsx'
 import { type Format, useFormat } from '../../../parts/text/format.ts'
-import { waitText } from '../wait-text.ts'
+import { waitText } from '../../../parts/text/wait-text.ts'
 import { type HistoryEntry, historyEntries } from './history-entries.ts'
 
 const TONES: Partial<Record<HistoryEntry['what'], Tone>> = {

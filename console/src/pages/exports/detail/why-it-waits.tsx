@@ -5,7 +5,7 @@ import { type ExportTask, getPosition } from '../../../api/exports.ts'
 import { FailureText } from '../../../parts/text/failure.tsx'
 import { useFormat } from '../../../parts/text/format.ts'
 import { useTicking } from '../../../parts/text/ticking.ts'
-import { waitText } from '../wait-text.ts'
+import { waitText } from '../../../parts/text/wait-text.ts'
 
 /** The queue moves with other exports' ends, which this page is not told of. */
 const AGAIN_MS = 2_000

@@ -4,7 +4,7 @@ import type { ExportTask } from '../../../api/exports.ts'
 import { ProgressBar } from '../../../parts/table/progress-bar.tsx'
 import { FailureText } from '../../../parts/text/failure.tsx'
 import { useFormat } from '../../../parts/text/format.ts'
-import { waitText } from '../wait-text.ts'
+import { waitText } from '../../../parts/text/wait-text.ts'
 import { useWarningText } from '../warning-text.ts'
 
 /** What came of an export, or how far it is, in one line. */

@@ -6,7 +6,7 @@ interface Wait {
   code?: string
 }
 
-/** What an export waits for and what happens next, in one line. Of a source its code says what was wrong with it. */
+/** What a piece of work waits for and what happens next, in one line. Of a source its code says what was wrong with it. */
 export function waitText(t: TFunction, { what, code = '' }: Wait): string {
   if (what !== 'source') return t(`exports.waits_for.${what}`)
   return t('exports.asks_again', { trouble: t(`exports.source_trouble.${TROUBLES[code] ?? 'other'}`) })
