@@ -57,6 +57,78 @@ describeConsole('what the console says of failures', (bench) => {
     await expect.poll(() => row.textContent()).not.toMatch(PROMISE)
   })
 
+  /** As the server answers while PostgreSQL is away; open streams stay open. Ends with what is returned. */
+  const withoutLedger = async (page: Page) => {
+    const isAsked = ({ pathname }: URL) => pathname.startsWith('/api/') && pathname !== '/api/events'
+    await page.route(isAsked, (route) =>
+      route.fulfill({ status: 503, json: { code: 'LEDGER_UNAVAILABLE', detail: 'away' } }),
+    )
+    return () => page.unroute(isAsked)
+  }
+
+  test.each(LANGUAGES)(
+    'a page that is opened while the ledger is away says so, and goes on by itself ($language)',
+    async (given) => {
+      const say = consoleWords(given.language)
+      let goOn = async () => {}
+      const page = await bench.visit({
+        locale: given.locale,
+        prepare: async (page) => {
+          goOn = await withoutLedger(page)
+        },
+      })
+      const alert = page.getByRole('alert')
+      await alert.getByText('LEDGER_UNAVAILABLE').waitFor()
+      await alert.getByText(say('common.goes_on')).waitFor()
+      await goOn()
+      await page.locator('input[type="password"]').waitFor()
+    },
+  )
+
+  test.each(LANGUAGES)(
+    'the overview says once that the ledger is away, and calls nothing good meanwhile ($language)',
+    async (given) => {
+      const say = consoleWords(given.language)
+      const page = await bench.visit({ key: bench.wharf.adminToken, locale: given.locale, path: '/overview' })
+      const good = page
+        .locator('.overview-health')
+        .getByText(say('overview.health.level.ok'), { exact: true })
+      await good.first().waitFor()
+      const goOn = await withoutLedger(page)
+      await page.getByText(say('overview.health.away')).waitFor()
+      await page.locator('[data-link="stale"]').waitFor()
+      await page.getByRole('alert').first().waitFor()
+      expect(await page.getByRole('alert').count()).toBe(1)
+      expect(await good.count()).toBe(0)
+      await goOn()
+      await good.first().waitFor()
+      await page.locator('[data-link="live"]').waitFor()
+      await expect.poll(() => page.getByRole('alert').count()).toBe(0)
+    },
+  )
+
+  test.each(LANGUAGES)('the overview says what the longest waits are for ($language)', async (given) => {
+    const say = consoleWords(given.language)
+    const at = new Date().toISOString()
+    const wait = { what: 'store', since: at, code: 'STORAGE_UNAVAILABLE', message: 'm', next_try_at: null }
+    const page = await bench.visit({
+      key: bench.wharf.adminToken,
+      locale: given.locale,
+      path: '/overview',
+      prepare: async (page) => {
+        await page.route('**/api/overview/attention', async (route) => {
+          const { domains } = (await (await route.fetch()).json()) as {
+            domains: { exports: { waiting: object[] } }
+          }
+          domains.exports.waiting = [{ id: 'x', name: 'waits.csv', project_id: null, at, waiting_for: wait }]
+          await route.fulfill({ json: { domains } })
+        })
+      },
+    })
+    const row = page.locator('.overview-noticed li', { hasText: 'waits.csv' })
+    await row.getByText(say('exports.waits_for.store')).waitFor()
+  })
+
   test.each(LANGUAGES)('what is wrong with a source is said by its code ($language)', async (given) => {
     const say = consoleWords(given.language)
     const task = await ended({ source_url: `${bench.wharf.address}/nowhere`, fresh: true })

@@ -1,4 +1,5 @@
 import { Problem, problemOf } from './problem.ts'
+import { ledgerAway } from './reachable.ts'
 import { endSession, ownHeaders } from './session.ts'
 
 export interface AskOptions {
@@ -48,8 +49,12 @@ export async function askRaw(path: string, options: AskOptions = {}): Promise<Re
     if (signal?.aborted) throw error
     throw new Problem('OFFLINE', 0, 'offline', { madeOnce: options.attempt !== undefined })
   })
-  if (answer.ok) return answer
+  if (answer.ok) {
+    ledgerAway.set(false)
+    return answer
+  }
   const problem = await problemOf(answer)
+  if (problem.code === 'LEDGER_UNAVAILABLE') ledgerAway.set(true)
   if (problem.status === 401 && !options.quiet) endSession('expired')
   throw problem
 }

@@ -1,3 +1,8 @@
+import { Store } from '../store.ts'
+
+/** Whether the server has said last that its database is away: it answers, but what is shown may be old. */
+export const ledgerAway = new Store(false)
+
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 5_000
 

@@ -1,4 +1,5 @@
 import type { SignInMethods, Session as Who } from '../../../src/http/wire.ts'
+import { Store } from '../store.ts'
 import { ask } from './client.ts'
 import { Problem } from './problem.ts'
 import { endSession, forgetOwnProject, signIn, signOut } from './session.ts'
@@ -27,6 +28,9 @@ export async function askMethods(signal: AbortSignal): Promise<SignInMethods['me
   return (await ask<SignInMethods>('/api/sign-in', { signal, quiet: true })).methods
 }
 
+/** Why it is not known yet who is signed in. */
+export const whyUnknown = new Store<Problem | null>(null)
+
 const AGAIN_MS = 2_000
 
 /** Finds out who is signed in, however long the server takes to answer. */
@@ -39,7 +43,10 @@ export async function findSession(): Promise<void> {
       if (status === 401) return endSession()
       // The project that this tab was about is no longer theirs.
       if (status === 404) forgetOwnProject()
-      else await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+      else {
+        whyUnknown.set(problem instanceof Problem ? problem : null)
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+      }
     }
   }
 }

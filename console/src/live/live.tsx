@@ -1,13 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react'
 import type { LiveEvent } from '../api/events.ts'
+import { ledgerAway } from '../api/reachable.ts'
 import { session } from '../api/session.ts'
+import { askWho } from '../api/who.ts'
 import { useStore } from '../store.ts'
 import { LiveConnection } from './connection.ts'
 import type { Patch } from './patch.ts'
 import { Refresher } from './refresher.ts'
 
 const Live = createContext<LiveConnection | null>(null)
+
+const ASK_AGAIN_MS = 3_000
 
 const listeners = new Set<(event: LiveEvent) => void>()
 
@@ -39,6 +43,16 @@ export function LiveProvider({ patches, children }: LiveProps) {
       setConnection(null)
     }
   }, [client, id, patches])
+  const away = useStore(ledgerAway)
+  useEffect(() => {
+    if (!away) return
+    // The stream stays open meanwhile, so nothing else says when the database is back.
+    const timer = setInterval(() => void askWho().catch(() => undefined), ASK_AGAIN_MS)
+    return () => {
+      clearInterval(timer)
+      void client.invalidateQueries()
+    }
+  }, [client, away])
   return <Live value={connection}>{children}</Live>
 }
 

@@ -9,12 +9,14 @@ import {
   type NoticedFailure,
   type NoticedWait,
 } from '../../api/overview.ts'
+import { ledgerAway } from '../../api/reachable.ts'
 import { Panel } from '../../parts/page/panel.tsx'
 import { ProblemNote } from '../../parts/page/problem-note.tsx'
 import { FailureText } from '../../parts/text/failure.tsx'
 import { useFormat } from '../../parts/text/format.ts'
 import { useCodeText } from '../../parts/text/target-code.ts'
 import { waitText } from '../../parts/text/wait-text.ts'
+import { useStore } from '../../store.ts'
 import { pageAddress } from './addresses.ts'
 
 const AGAIN_MS = 10_000
@@ -29,6 +31,8 @@ export function AttentionPanels() {
     queryFn: ({ signal }) => getAttention(signal),
     refetchInterval: AGAIN_MS,
   })
+  // The page says so above, once.
+  const away = useStore(ledgerAway)
   const domains = Object.entries(data?.domains ?? {}) as [
     Domain,
     { failures: NoticedFailure[]; waiting: NoticedWait[] },
@@ -42,7 +46,7 @@ export function AttentionPanels() {
   return (
     <div className="overview-pair">
       <Panel title={t('overview.failures.title')}>
-        {error && <ProblemNote error={error} />}
+        {error && !away && <ProblemNote error={error} />}
         {data && failures.length === 0 && <p className="quiet">{t('overview.failures.empty')}</p>}
         <ul className="overview-noticed">
           {failures.slice(0, MOST).map((row) => (

@@ -34,6 +34,7 @@ export function OverviewPage() {
     refetchInterval: range === '1h' ? AGAIN_MS : AGAIN_LONG_MS,
     placeholderData: keepPreviousData,
   })
+  const problem = error ?? history.error
   return (
     <>
       <PageHead
@@ -43,8 +44,9 @@ export function OverviewPage() {
         <RangeChoice range={range} onChoose={setRange} />
       </PageHead>
       {isPending && <PageLoading />}
-      {error && <ProblemNote error={error} onRetry={() => void refetch()} />}
-      {history.error && <ProblemNote error={history.error} onRetry={() => void history.refetch()} />}
+      {problem && (
+        <ProblemNote error={problem} onRetry={() => void Promise.all([refetch(), history.refetch()])} />
+      )}
       {data && (
         <>
           <HealthPanel />
