@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { Command } from 'commander'
 
 /** What a check has found: what must be repaired, or why the registry could not be asked. */
 export type Finding = { ok: true; found: string } | { ok: false; found: string } | { skipped: string }
@@ -51,6 +52,9 @@ function ask(args: string[]): string {
 }
 
 if (import.meta.main) {
+  new Command('npm run advisories --')
+    .description('Asks the registry for known vulnerabilities of the dependencies, and for their signatures.')
+    .parse()
   const findings = [
     judgeAudit(ask(['audit', '--omit=dev'])),
     judgeSignatures(ask(['audit', 'signatures', '--omit=dev'])),

@@ -4,10 +4,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
 import { cruise, type ICruiseOptions, type IReporterOutput } from 'dependency-cruiser'
 import { consoleFaults, readConsole } from './console-imports.ts'
 import { folderFaults } from './folder-sizes.ts'
 
+const { write } = new Command('npm run boundaries --')
+  .description(
+    'Checks every import against the table of modules, and that table against docs/architecture.md.',
+  )
+  .option('--write', 'write the table into docs/architecture.md')
+  .parse()
+  .opts<{ write?: true }>()
 const { forbidden, options, modules } = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as {
   forbidden: ICruiseOptions['ruleSet']
   options: ICruiseOptions
@@ -23,7 +31,7 @@ const rows = Object.entries(modules).map(
 const page = readFileSync(PAGE, 'utf8')
 const table = ['| module | contents | may import |', '| --- | --- | --- |', ...rows].join('\n')
 const wanted = page.replace(TABLE, (_, begin, end) => `${begin}${table}${end}`)
-if (process.argv.includes('--write')) writeFileSync(PAGE, wanted)
+if (write) writeFileSync(PAGE, wanted)
 else if (wanted !== page || !TABLE.test(page)) {
   console.error(
     'boundaries: the table of docs/architecture.md is not that of .dependency-cruiser.cjs; run npm run boundaries -- --write',

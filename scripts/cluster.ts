@@ -5,6 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
 import { end, spawnBound } from '../test/support/bound-process.ts'
 import { findBinary } from '../test/support/find-binary.ts'
 import { onFreePort } from '../test/support/on-free-port.ts'
@@ -142,6 +143,11 @@ async function printed(child: ChildProcess, pattern: RegExp): Promise<string[]> 
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  new Command('npm run cluster --')
+    .description(
+      'Runs two instances after nginx, with PostgreSQL, Redis and a store, on loopback, until it is interrupted.',
+    )
+    .parse()
   const cluster = await startCluster()
   console.log(`
   Console      ${cluster.address}/

@@ -3,6 +3,15 @@
 // machine. This writes the missing entries from what their parents ask for, so that one lock file serves all platforms.
 import { readFileSync, writeFileSync } from 'node:fs'
 
+// What is installed may not be that of the lock file yet, so nothing of it is used.
+if (process.argv.length > 2) {
+  const isHelp = process.argv.every((arg, index) => index < 2 || arg === '--help' || arg === '-h')
+  const usage =
+    'Usage: npm run lock\n\nCompletes package-lock.json for all platforms, after a dependency changed.'
+  console[isHelp ? 'log' : 'error'](usage)
+  process.exit(isHelp ? 0 : 1)
+}
+
 const OS = [
   'android',
   'darwin',

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { WharfServer } from '../bench/wharf-server.ts'
 import { sampleOrders } from '../src/exports/index.ts'
@@ -56,6 +57,10 @@ const TEMPLATE = [
   { name: 'created_at', title: 'Created', type: 'datetime' },
   { name: 'delivery', title: 'Delivery', type: 'date' },
 ]
+
+new Command('npm run pictures --')
+  .description('Takes the pictures of README, and those of exports in docs/console.md, anew.')
+  .parse()
 
 /** Answers some pages and then keeps the caller waiting; other addresses are not found. */
 const source = createServer((request, response) => {

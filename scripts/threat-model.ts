@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
 import { THREATS, type ThreatLine } from './threat-lines.ts'
 
 const fromRoot = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
@@ -64,5 +65,9 @@ function plain(name: string): string {
   return name.replace(MARKER, '$2').replaceAll('|', '\\|')
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  new Command('npm run threats --')
+    .description('Writes the tables of docs/threat-model.md from the names of the tests.')
+    .parse()
   writeFileSync(PAGE, pageWith(threatTables(), readFileSync(PAGE, 'utf8')))
+}
