@@ -46,5 +46,9 @@ function NotKnownYet() {
   const { t } = useTranslation()
   const problem = useStore(whyUnknown)
   if (problem === null) return <PageLoading />
-  return <ProblemNote error={problem} next={t('common.goes_on')} />
+  return (
+    <main className="page-unknown">
+      <ProblemNote error={problem} next={t('common.goes_on')} />
+    </main>
+  )
 }

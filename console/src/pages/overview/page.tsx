@@ -45,7 +45,9 @@ export function OverviewPage() {
       </PageHead>
       {isPending && <PageLoading />}
       {problem && (
-        <ProblemNote error={problem} onRetry={() => void Promise.all([refetch(), history.refetch()])} />
+        <div className="overview-problem">
+          <ProblemNote error={problem} onRetry={() => void Promise.all([refetch(), history.refetch()])} />
+        </div>
       )}
       {data && (
         <>
