@@ -83,7 +83,7 @@ class HeldDispatcher implements Dispatcher {
   consume(pool: string, slots: number, take: (id: string) => Promise<void>): Consumer {
     let consumer: Consumer | undefined
     this.#held.push(() => (consumer = this.#inner.consume(pool, slots, take)))
-    return { stop: async () => consumer?.stop() }
+    return { offer: (id) => consumer?.offer(id), stop: async () => consumer?.stop() }
   }
 
   release(): void {

@@ -113,6 +113,7 @@ export function exportKind(
     maxAttempts: 3,
     timeoutMs: options.timeoutMs,
     keepMs: options.ttlMs + REMEMBERED_MS,
+    goesOnAtHome: true,
     backoff: { base: 2_000, factor: 4, max: 60_000, jitter: 0.2 },
     describe: ({ what, progress, result, error, waitingFor }) => ({
       type: `${EXPORT_KIND}.${what === 'running' ? 'processing' : what}`,
@@ -199,7 +200,7 @@ async function runExport(deps: ExportJobDeps, options: ExportJobOptions, context
           limits: await quotas.within(projectId, options.limits),
           excel: options.excel,
           signal,
-          brokenOff: job.crashes > 0,
+          brokenOff: job.crashes > 0 || fetchedIn(job.progress) > 0,
           onProgress({ bytes, ...step }) {
             const before = { rows: Math.max(last.fetched, fetchedIn(job.progress)), bytes: last.bytes }
             countRead({ rows: step.fetched - before.rows, bytes: bytes - before.bytes })

@@ -99,7 +99,7 @@ export class Engine implements Part {
   }[]
   readonly #submits = new Gather<NewJob, Enqueued>((jobs) => this.#submitAll(jobs))
   #leaderLoops: DutyLoop[] = []
-  #consumers: Consumer[] = []
+  readonly #consumers = new Map<string, Consumer>()
   #unsubscribe: (() => void)[] = []
   #drained: Promise<void> | undefined
 
@@ -130,7 +130,16 @@ export class Engine implements Part {
     this.jobs = new JobStore(shared)
     const leases = new Leases(shared, leaseMs)
     this.worker = new Worker(
-      { id: this.instance, ledger, kinds, leases, clock, log, wake: this.#woken },
+      {
+        id: this.instance,
+        ledger,
+        kinds,
+        leases,
+        clock,
+        log,
+        wake: this.#woken,
+        tell: (home) => bus.publish('home', home),
+      },
       { leaseMs },
     )
     const leadershipMs = Math.min(LONGEST_LEADERSHIP_MS, leaseMs * LEADERSHIP_PER_LEASE)
@@ -228,17 +237,23 @@ export class Engine implements Part {
     }
     await this.heartbeat.runOnce()
     await this.#capacity.fit()
-    this.#unsubscribe = [this.#deps.bus.subscribe('cancel', ({ jobId }) => this.worker.abort(jobId))]
+    this.#unsubscribe = [
+      this.#deps.bus.subscribe('cancel', ({ jobId }) => this.worker.abort(jobId)),
+      this.#deps.bus.subscribe('home', ({ worker, pool, jobId }) => {
+        if (worker === this.instance) this.#consumers.get(pool)?.offer(jobId)
+      }),
+    ]
     for (const loop of this.#loops) loop.start()
     if (!this.#options.works) return
     for (const pool of new Set(kinds.map((kind) => kind.pool))) {
       const slots = this.#slotsOf(pool)
       metrics.slots.set({ pool }, slots)
-      this.#consumers.push(
+      this.#consumers.set(
+        pool,
         this.#deps.dispatcher.consume(
           pool,
           slots,
-          (id) => this.worker.take(id),
+          (id, offered) => this.worker.take(id, offered),
           (limit) => this.jobs.due(pool, limit),
         ),
       )
@@ -259,7 +274,8 @@ export class Engine implements Part {
 
   async #drain(until: AbortSignal): Promise<void> {
     // A consumer hands out nothing from this call on; what it waits for is an answer of Redis, which may never come.
-    const consumers = this.#consumers.splice(0).map((consumer) => consumer.stop())
+    const consumers = [...this.#consumers.values()].map((consumer) => consumer.stop())
+    this.#consumers.clear()
     await Promise.all([this.worker.drain(until), ...consumers])
   }
 

@@ -86,6 +86,11 @@ export interface JobKind<P = unknown, R = unknown> {
   givesUp?(outage: AppError, job: Job<P>, progress: unknown): AppError | undefined
   /** What a job that failed with this error waits for until it is tried again, if its task's view is to say so. */
   blames?(error: AppError): WaitsOn | null
+  /**
+   * An attempt leaves what it has done on its instance's disk: a job that is put back is that instance's to take, until it is gone or
+   * the leader publishes the job again.
+   */
+  goesOnAtHome?: boolean
   /** How long rows stay after the end. */
   keepMs?: number
   /** The event that a change appends for each task of the job. */
@@ -121,6 +126,7 @@ export class KindRegistry {
       maxCrashes: 10,
       backoff: DEFAULT_BACKOFF,
       outageBackoff: OUTAGE_BACKOFF,
+      goesOnAtHome: false,
       keepMs: WEEK,
       blames: () => null,
       givesUp: () => undefined,

@@ -49,6 +49,15 @@ interface Move {
   delayMs: number | undefined
   /** Set when it runs again: jobs of its owner that were not tried yet go first. */
   letsOthers?: boolean
+  /** Whoever ran it is to have it again. */
+  atHome?: boolean
+}
+
+/** Whose job it is to take. */
+export interface Home {
+  jobId: string
+  pool: string
+  worker: string
 }
 
 const FREED_COLUMNS = { id: 'text', fence: 'bigint', event_type: 'text', event_data: 'text' } as const
@@ -89,6 +98,7 @@ export class Leases {
           lease_until = wharf_now() + ${this.#leaseMs}, started_at = coalesce(started_at, wharf_now()),
           wake_at = null, outage = null
         where ${isOneOf(this.#deps.ledger.dialect, 'jobs.id', ids)} and ${isNow('pending')} and due_at <= wharf_now()
+          and ${this.#isOpenTo(worker)}
         returning ${JOB_ROW}, live_tasks`.execute(tx.db)
       const jobs = rows.map((row) => toJob(row))
       const watched = jobs.filter((_, index) => (rows[index]?.live_tasks ?? 0) > 0)
@@ -120,23 +130,43 @@ export class Leases {
     })
   }
 
-  /** A wake that came too early is put back for the rest of the time; one for a pause that is over lets its lane admit. */
-  async notYetDue(id: string): Promise<Wake[]> {
+  /** What another living worker has left on its disk is that one's, until the leader has to publish it again. */
+  #isOpenTo(worker: string) {
+    return sql`(jobs.worker is null or jobs.worker = ${worker} or jobs.wakes > 0 or jobs.wake_at <= wharf_now()
+      or not exists (select 1 from instances
+        where instances.id = jobs.worker and instances.seen_at > wharf_now() - ${this.#leaseMs}))`
+  }
+
+  /**
+   * Why a claim got nothing. A wake that came too early is put back for the rest of the time; one for a pause that is over lets
+   * its lane admit; one for a job of another worker is for its `home`, and the leader publishes it again if that does not take it.
+   */
+  async notYetDue(id: string, worker: string): Promise<{ wakes: Wake[]; home?: Home }> {
     const row = await this.#deps.ledger.db
       .selectFrom('jobs')
-      .select(['kind', 'state', 'paused_until', sql<number>`due_at - wharf_now()`.as('delay')])
+      .select([
+        'kind',
+        'state',
+        'paused_until',
+        'worker',
+        'wakes',
+        sql<number>`due_at - wharf_now()`.as('delay'),
+      ])
       .where('id', '=', id)
       .executeTakeFirst()
     const paused = row?.state === 'waiting' && row.paused_until !== null
-    if (!row || !(paused || row.state === 'pending')) return []
+    if (!row || !(paused || row.state === 'pending')) return { wakes: [] }
     const delay = Number(row.delay)
-    if (!paused || delay > 0)
-      return [{ id, pool: this.#deps.kinds.get(row.kind).pool, delayMs: Math.max(1, delay) }]
+    const { pool } = this.#deps.kinds.get(row.kind)
+    const isAnothers = row.worker !== null && row.worker !== worker && row.wakes === 0
+    if (!paused && delay <= 0 && isAnothers)
+      return { wakes: [], home: { jobId: id, pool, worker: row.worker as string } }
+    if (!paused || delay > 0) return { wakes: [{ id, pool, delayMs: Math.max(1, delay) }] }
     const woken: Wake[] = []
     await this.#deps.ledger.transaction((tx) =>
       this.#deps.lanes.endPause(tx, id, (wakes) => woken.push(...wakes)),
     )
-    return woken
+    return { wakes: woken }
   }
 
   async othersWait({ lane, owner }: Pick<Job, 'lane' | 'owner'>): Promise<boolean> {
@@ -318,7 +348,7 @@ export class Leases {
         }),
         ...this.#deps.emitter.columns(tx, this.#deps.kinds.get(job.kind), job, change),
         ...(progress !== undefined && { progress: JSON.stringify(progress) }),
-        worker: null,
+        ...(!move.atHome && { worker: null }),
         lease_until: null,
       })
       .where('id', '=', job.id)
@@ -367,9 +397,9 @@ export class Leases {
       outage: what,
       outage_since: what === null ? null : now,
     })
-    const letsOthers = isItsOwn(what)
-    if (what === null) return { ...move, letsOthers }
-    return { ...move, letsOthers, change: { what: 'pending', waitingFor: { what, code, message } } }
+    const again = { ...move, letsOthers: isItsOwn(what), atHome: kind.goesOnAtHome }
+    if (what === null) return again
+    return { ...again, change: { what: 'pending', waitingFor: { what, code, message } } }
   }
 
   #waiting(kind: DefinedKind, job: Claim, { error, anew }: Extract<Outcome, { what: 'waiting' }>): Move {
@@ -387,7 +417,7 @@ export class Leases {
       error_message: message,
     })
     const change = { what: 'pending', waitingFor: { what, code, message } } as const
-    return { ...move, letsOthers: isItsOwn(what), change }
+    return { ...move, letsOthers: isItsOwn(what), atHome: kind.goesOnAtHome, change }
   }
 
   #failed(kind: DefinedKind, error: AppError, more: { crashes?: number } = {}): Move {

@@ -46,6 +46,7 @@ export interface JobsTable {
   outage: WaitsOn | null
   outage_since: number | null
   fence: Generated<number>
+  /** Who runs it; of a job that was put back, who has what it left (`JobKind.goesOnAtHome`). */
   worker: string | null
   lease_until: number | null
   due_at: number

@@ -18,7 +18,7 @@ import type { Wake } from './dispatch/dispatcher.ts'
 import { Gather } from './gather.ts'
 import type { Job } from './job.ts'
 import { Completed, type DefinedKind, type KindRegistry } from './kind.ts'
-import type { Leases } from './lease.ts'
+import type { Home, Leases } from './lease.ts'
 import { endsJob, failed, type Outcome, outcomeOf } from './outcome.ts'
 import { jobMeter } from './overview/index.ts'
 import { ProgressThrottle } from './progress.ts'
@@ -32,6 +32,8 @@ export interface WorkerDeps {
   log: Log
   /** Publishes what may start now. */
   wake(wakes: Wake[]): void
+  /** Tells another instance of a job that it is to take. */
+  tell(home: Home): void
 }
 
 export interface WorkerOptions {
@@ -85,22 +87,23 @@ export class Worker implements Duty {
     return this.#running.size
   }
 
-  /** Claims and works on one job; resolves when its slot is free again. Never rejects. */
-  async take(id: string): Promise<void> {
+  /** Claims and works on one job; resolves when its slot is free again. Never rejects. `offered`: others know of the job too. */
+  async take(id: string, offered = false): Promise<void> {
     if (this.#draining !== 'no') return
-    const taking = this.#take(id)
+    const taking = this.#take(id, offered)
     this.#taking.add(taking)
     await taking
     this.#taking.delete(taking)
   }
 
-  async #take(id: string): Promise<void> {
+  async #take(id: string, offered: boolean): Promise<void> {
     try {
       const running = await this.#claim(id)
       if (running) await running.done
-      else {
-        const later = await this.#deps.leases.notYetDue(id)
-        if (later.length > 0) this.#deps.wake(later)
+      else if (!offered) {
+        const { wakes, home } = await this.#deps.leases.notYetDue(id, this.#deps.id)
+        if (wakes.length > 0) this.#deps.wake(wakes)
+        if (home) this.#deps.tell(home)
       }
     } catch (error) {
       // The ledger still has the job: it is published again when it is overdue.

@@ -45,6 +45,28 @@ export function dispatcherContract(name: string, open: () => Promise<DispatcherG
       expect(seen.toSorted()).toEqual([...wanted, 'last'].toSorted())
     })
 
+    test('an id that is offered to a consumer takes its next free slot', async () => {
+      const [dispatcher, other] = await setup(2)
+      const seen: string[] = []
+      const first = gate()
+      const consumer = dispatcher.consume('default', 1, async (id, offered) => {
+        seen.push(offered ? `${id}, offered` : id)
+        if (id === 'first') await first.passed
+      })
+      await other?.publish([now('first')])
+      await until('the first has arrived', () => seen.length === 1)
+      await other?.publish([now('next')])
+      consumer.offer('mine')
+      consumer.offer('mine')
+      expect(seen).toEqual(['first'])
+      first.open()
+      await until('all have arrived', () => seen.length === 3)
+      expect(seen).toEqual(['first', 'mine, offered', 'next'])
+      await consumer.stop()
+      consumer.offer('late')
+      expect(seen).toHaveLength(3)
+    })
+
     test('ids published before anybody consumes are not lost', async () => {
       const [dispatcher] = await setup(1)
       await dispatcher.publish([now('early')])

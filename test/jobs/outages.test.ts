@@ -179,5 +179,109 @@ describe.each(availableBackends())('an outage on %s', (name) => {
   })
 })
 
+describe.each(availableBackends())('what a job has left at its instance, on %s,', (name) => {
+  const PAUSE_MS = 60_000
+
+  /** Two instances with one slot each; the job ran at `home`, and has been put back. */
+  async function putBack(error: Error = away()) {
+    const { instance, advance } = await fleet(name)
+    const start = async () => {
+      const { kind, nth, runs } = ledByHand('work')
+      const pauses = { base: PAUSE_MS, factor: 1, max: PAUSE_MS, jitter: 0 }
+      const made = { ...kind, goesOnAtHome: true, outageBackoff: pauses, backoff: pauses }
+      return { ...(await instance([made], { slots: { default: 1 } })), nth, runs }
+    }
+    const other = await start()
+    const busy = await submit(other, 'work')
+    await other.nth(1)
+    const home = await start()
+    const { jobId } = await submit(other, 'work')
+    ;(await home.nth(1)).fail(error)
+    await until('it was put back', async () => (await home.engine.jobs.job(jobId))?.state === 'pending')
+    return { home, other, jobId, busy, advance }
+  }
+
+  type Ground = Awaited<ReturnType<typeof putBack>>
+
+  const free = async ({ other, busy }: Ground) => {
+    other.runs[0]?.finish()
+    await until('it is free', async () => (await other.engine.jobs.job(busy.jobId))?.state === 'succeeded')
+  }
+
+  const wake = ({ other, jobId }: Ground) =>
+    other.dispatcher.publish([{ id: jobId, pool: 'default', delayMs: 0 }])
+
+  /** They are alive, and keep what they work on. */
+  const beat = (...those: Instance[]) =>
+    Promise.all(those.flatMap(({ engine }) => [engine.heartbeat.runOnce(), engine.worker.runOnce()]))
+
+  test.each([
+    ['an outage', away()],
+    ['a failure', new Error('wrong')],
+  ])('is where it goes on after %s, whoever hears of it first', async (_, error) => {
+    const ground = await putBack(error)
+    const { home, other, advance } = ground
+    await free(ground)
+    await advance(PAUSE_MS)
+    await beat(home, other)
+    await wake(ground)
+    ;(await home.nth(2)).finish()
+    expect(other.runs).toHaveLength(1)
+  })
+
+  test('waits there for a slot', async () => {
+    const ground = await putBack()
+    const { home, other, jobId, advance } = ground
+    const second = await submit(other, 'work')
+    expect((await home.nth(2)).context.job.id).toBe(second.jobId)
+    await free(ground)
+    await advance(PAUSE_MS)
+    await beat(home, other)
+    const offered = new Promise<void>((heard) => home.bus.subscribe('home', () => heard()))
+    await wake(ground)
+    await offered
+    home.runs[1]?.finish()
+    const third = await home.nth(3)
+    expect(third.context.job.id).toBe(jobId)
+    third.finish()
+    expect(other.runs).toHaveLength(1)
+  })
+
+  test('is left behind when the leader has to publish it again', async () => {
+    const ground = await putBack()
+    const { home, other, jobId, advance } = ground
+    await submit(other, 'work')
+    const second = await home.nth(2)
+    await free(ground)
+    await advance(PAUSE_MS)
+    await beat(home, other)
+    const offered = new Promise<void>((heard) => home.bus.subscribe('home', () => heard()))
+    await wake(ground)
+    await offered
+    expect(other.runs).toHaveLength(1)
+    await advance(5_000)
+    await other.engine.overdue.runOnce(new AbortController().signal)
+    const again = await other.nth(2)
+    expect(again.context.job).toMatchObject({ id: jobId, attempts: 1, fence: 2 })
+    again.finish()
+    second.finish()
+  })
+
+  test('is left behind at once when that instance is gone', async () => {
+    const ground = await putBack()
+    const { home, other, jobId, advance } = ground
+    await submit(other, 'work')
+    const second = await home.nth(2)
+    await free(ground)
+    await advance(PAUSE_MS)
+    await beat(other)
+    await wake(ground)
+    const again = await other.nth(2)
+    expect(again.context.job.id).toBe(jobId)
+    again.finish()
+    second.finish()
+  })
+})
+
 /** Without chance. */
 const steady = { base: 1_000, factor: 2, max: 60_000, jitter: 0 }

@@ -242,7 +242,7 @@ async function heldBack({ stubborn = false } = {}) {
   const leases = new HeldBackLeases(shared, 30_000)
   const clock = new ManualClock()
   const worker = new Worker(
-    { id: 'w', ledger, kinds, leases, clock, log: silentLog, wake: () => undefined },
+    { id: 'w', ledger, kinds, leases, clock, log: silentLog, wake: () => undefined, tell: () => undefined },
     { leaseMs: 30_000 },
   )
   const jobs = new JobStore(shared)

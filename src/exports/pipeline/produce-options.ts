@@ -44,7 +44,7 @@ export interface ProduceOptions {
   signal: AbortSignal
   /** The masks that a project demands. */
   masks: MaskRules
-  /** An earlier worker died: the log says whether its rows could be used. */
+  /** An earlier attempt had rows: the file says so if they could not be used. */
   brokenOff?: boolean
   /** The total is null while it is unknown. */
   onProgress(progress: { stage: Stage; fetched: number; total: number | null; bytes: number }): void

@@ -2,6 +2,8 @@
 export interface Topics {
   /** A running job should stop. */
   cancel: { jobId: string }
+  /** A job that this worker has left something of may start. */
+  home: { jobId: string; pool: string; worker: string }
   /** There are new events. */
   events: Record<string, never>
   /** This instance has listeners for new events, for the given time. */

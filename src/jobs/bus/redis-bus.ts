@@ -115,6 +115,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const SHAPES: Readonly<Record<Topic, (message: Fields) => boolean>> = {
   cancel: ({ jobId }) => typeof jobId === 'string',
+  home: (message) => [message.jobId, message.pool, message.worker].every((id) => typeof id === 'string'),
   events: () => true,
   listening: ({ forMs }) => Number.isFinite(forMs),
   'who-listens': () => true,

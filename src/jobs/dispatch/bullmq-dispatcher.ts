@@ -4,7 +4,7 @@ import { type Job as BullJob, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { background, bestEffort, endsWithin, type Log, systemClock } from '../../kernel/index.ts'
 import { ANSWER_MS, connectRedis } from '../../redis/redis-connection.ts'
-import type { Consumer, Dispatcher, DueIds, Wake } from './dispatcher.ts'
+import type { Consumer, Dispatcher, DueIds, Take, Wake } from './dispatcher.ts'
 import { isWrongType, repairQueue } from './repair-queue.ts'
 import { type Bundle, WakeWorker } from './wake-worker.ts'
 
@@ -86,7 +86,7 @@ export class BullMqDispatcher implements Dispatcher {
       )
   }
 
-  consume(pool: string, size: number, take: (id: string) => Promise<void>, due?: DueIds): Consumer {
+  consume(pool: string, size: number, take: Take, due?: DueIds): Consumer {
     const worker = new WakeWorker(queueName(pool), this.#options)
     worker.on('error', (error) => {
       if (isWrongType(error)) background('repairing keys in Redis', this.#repair(pool))
@@ -97,6 +97,9 @@ export class BullMqDispatcher implements Dispatcher {
     const loop = this.#consume(pool, worker, slots, take, stop.signal)
     if (due) background('taking work from the ledger', this.#standIn(slots, take, due, stop.signal))
     const consumer: Consumer = {
+      offer: (id) => {
+        if (!stop.signal.aborted) slots.offer(id, () => take(id, true))
+      },
       stop: async () => {
         if (stop.signal.aborted) return
         stop.abort()
@@ -123,13 +126,7 @@ export class BullMqDispatcher implements Dispatcher {
     this.#redis.disconnect()
   }
 
-  async #consume(
-    pool: string,
-    worker: WakeWorker,
-    slots: Slots,
-    take: (id: string) => Promise<void>,
-    stop: AbortSignal,
-  ) {
+  async #consume(pool: string, worker: WakeWorker, slots: Slots, take: Take, stop: AbortSignal) {
     let next: BullJob<Bundle> | undefined
     while (!stop.aborted) {
       await slots.free(stop)
@@ -156,7 +153,7 @@ export class BullMqDispatcher implements Dispatcher {
   }
 
   /** The ledger has all the work. Without Redis it is only found later, and by every instance that has a free slot. */
-  async #standIn(slots: Slots, take: (id: string) => Promise<void>, due: DueIds, stop: AbortSignal) {
+  async #standIn(slots: Slots, take: Take, due: DueIds, stop: AbortSignal) {
     for (let away = false; ; ) {
       await delay(STAND_IN_MS, undefined, { signal: stop }).catch(() => undefined)
       if (stop.aborted) return
@@ -214,6 +211,7 @@ function queueName(pool: string): string {
 /** Counts what is under way, so that a consumer asks for more only while a slot is free. */
 class Slots {
   #available: number
+  readonly #offered = new Map<string, () => Promise<void>>()
   #waiter: (() => void) | undefined
 
   constructor(size: number) {
@@ -237,9 +235,24 @@ class Slots {
     this.#available--
     const done = work().finally(() => {
       this.#available++
+      this.#runOffered()
       this.#waiter?.()
       this.#waiter = undefined
     })
     background('taking a job', done)
+  }
+
+  /** Runs it before anything else as soon as a slot is free. */
+  offer(id: string, work: () => Promise<void>): void {
+    this.#offered.set(id, work)
+    this.#runOffered()
+  }
+
+  #runOffered(): void {
+    for (const [id, work] of this.#offered) {
+      if (this.#available <= 0) return
+      this.#offered.delete(id)
+      this.run(work)
+    }
   }
 }

@@ -10,9 +10,14 @@ export interface Wake {
 }
 
 export interface Consumer {
+  /** Takes this id as soon as it has a free slot, before those that anybody may take. */
+  offer(id: string): void
   /** Takes no further ids; ids already handed over are not waited for. */
   stop(): Promise<void>
 }
+
+/** `offered`: nobody has published the id to this consumer. */
+export type Take = (id: string, offered?: boolean) => Promise<void>
 
 /** Ids of at most `limit` jobs that could start now, as the ledger knows them. */
 export type DueIds = (limit: number) => Promise<string[]>
@@ -29,7 +34,7 @@ export interface Dispatcher {
    * Hands out ids while fewer than `slots` calls of `take` are under way. While the carrier is away, it asks the ledger
    * through `due` instead.
    */
-  consume(pool: string, slots: number, take: (id: string) => Promise<void>, due?: DueIds): Consumer
+  consume(pool: string, slots: number, take: Take, due?: DueIds): Consumer
   /** True once after the carrier lost what it was given (a restart without its memory). */
   forgot(): Promise<boolean>
   close(): Promise<void>

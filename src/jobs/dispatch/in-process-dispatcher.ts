@@ -1,9 +1,15 @@
 import { background } from '../../kernel/index.ts'
-import type { Consumer, Dispatcher, Wake } from './dispatcher.ts'
+import type { Consumer, Dispatcher, Take, Wake } from './dispatcher.ts'
+
+interface Taker {
+  free: number
+  take: Take
+  offered: Set<string>
+}
 
 interface Pool {
   queue: string[]
-  consumers: { free: number; take: (id: string) => Promise<void> }[]
+  consumers: Taker[]
 }
 
 const LONGEST_TIMER = 2 ** 31 - 1
@@ -20,12 +26,16 @@ export class InProcessDispatcher implements Dispatcher {
     }
   }
 
-  consume(poolName: string, slots: number, take: (id: string) => Promise<void>): Consumer {
+  consume(poolName: string, slots: number, take: Take): Consumer {
     const pool = this.#pool(poolName)
-    const consumer = { free: slots, take }
+    const consumer = { free: slots, take, offered: new Set<string>() }
     pool.consumers.push(consumer)
     this.#deliver(pool)
     return {
+      offer: (id) => {
+        consumer.offered.add(id)
+        this.#deliver(pool)
+      },
       stop: async () => {
         pool.consumers = pool.consumers.filter((other) => other !== consumer)
       },
@@ -69,16 +79,25 @@ export class InProcessDispatcher implements Dispatcher {
   }
 
   #deliver(pool: Pool): void {
+    for (const consumer of pool.consumers)
+      for (const id of consumer.offered) {
+        if (consumer.free <= 0) break
+        consumer.offered.delete(id)
+        this.#hand(pool, consumer, id, true)
+      }
     while (pool.queue.length > 0) {
       const consumer = pool.consumers.find((candidate) => candidate.free > 0)
       if (!consumer) return
-      const id = pool.queue.shift() as string
-      consumer.free--
-      const taken = consumer.take(id).finally(() => {
-        consumer.free++
-        this.#deliver(pool)
-      })
-      background('taking a job', taken)
+      this.#hand(pool, consumer, pool.queue.shift() as string)
     }
+  }
+
+  #hand(pool: Pool, consumer: Taker, id: string, offered = false): void {
+    consumer.free--
+    const taken = consumer.take(id, offered).finally(() => {
+      consumer.free++
+      this.#deliver(pool)
+    })
+    background('taking a job', taken)
   }
 }
