@@ -173,8 +173,7 @@ describeConsole('many exports at once', (bench) => {
     await toolbar(page).getByRole('button', { name: 'Delete files (2)' }).click()
     await page.getByText(/^Deleting the files of 2 exports in/).waitFor()
     const bar = page.locator('.bulk-bar[data-phase="done"]')
-    await bar.waitFor()
-    expect(await bar.textContent()).toBe('2 files deleted')
+    await expect.poll(() => bar.textContent()).toBe('2 files deleted')
   })
 
   test('what was begun for many is carried out when its page is left before it cannot be undone', async () => {

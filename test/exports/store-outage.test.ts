@@ -1,31 +1,25 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Clock, systemClock } from '../../src/kernel/index.ts'
-import { availableBackends, type Backend, type BackendName, openBackend } from '../support/backends.ts'
+import { availableBackends } from '../support/backends.ts'
 import { problemOf, startExports } from '../support/export-client.ts'
 import { FastClock } from '../support/fast-clock.ts'
-import { startHttp } from '../support/http.ts'
 import { type S3Fault, S3Server } from '../support/s3-server.ts'
 import { fillDisk, smallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
-import { temporaryFolder } from '../support/wharf-process.ts'
 
-function storedIn(s3: S3Server) {
-  return {
-    S3_ENDPOINT: s3.endpoint,
-    S3_REGION: s3.region,
-    S3_BUCKET: s3.bucket,
-    S3_ACCESS_KEY_ID: s3.accessKeyId,
-    S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
-  }
-}
-
-async function setup(env: Record<string, string> = {}, clock: Clock = systemClock, backend?: Backend) {
+async function setup(env: Record<string, string> = {}, clock: Clock = systemClock) {
   const s3 = await S3Server.start()
   onTestFinished(() => s3.stop())
   const bundle = await startExports('embedded', {
     clock,
-    ...(backend && { backend }),
-    env: { ...storedIn(s3), ...env },
+    env: {
+      S3_ENDPOINT: s3.endpoint,
+      S3_REGION: s3.region,
+      S3_BUCKET: s3.bucket,
+      S3_ACCESS_KEY_ID: s3.accessKeyId,
+      S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+      ...env,
+    },
   })
   return { ...bundle, s3 }
 }
@@ -73,39 +67,6 @@ test.each<[string, S3Fault]>([
   }
   for (const { receiver } of exports) expect(receiver.calls).toHaveLength(1)
 })
-
-test.runIf(availableBackends().length > 1)(
-  'of two instances, each goes on with the pages that it has fetched',
-  async () => {
-    const backend = await openBackend('postgres + redis')
-    onTestFinished(() => backend.remove())
-    const { wharf, business, client, s3 } = await setup({}, systemClock, backend)
-    await startHttp(backend.name as BackendName, {
-      backend,
-      env: { ...storedIn(s3), WHARF_DATA_DIR: temporaryFolder() },
-    })
-    s3.fault = () => 'cut'
-    const exports = await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        const source = business.source({ total: 250 })
-        return { source, ...(await client.start({ source_url: source.url, page_size: 100, fresh: true })) }
-      }),
-    )
-    await until('all have come back several times', async () => {
-      const jobs = await wharf.ledger.db
-        .selectFrom('jobs')
-        .select('fence')
-        .where('kind', '=', 'export')
-        .execute()
-      return jobs.every(({ fence }) => fence >= 3)
-    })
-    s3.fault = () => undefined
-    for (const { task_id, source } of exports) {
-      expect(await client.ended(task_id)).toMatchObject({ status: 'succeeded', attempts: 1, warnings: [] })
-      expect(source.pages.toSorted()).toEqual([0, 1, 2])
-    }
-  },
-)
 
 test.each<S3Fault & object>([
   { status: 403, code: 'AccessDenied' },
