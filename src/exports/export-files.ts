@@ -117,7 +117,7 @@ async function requireFile(ledger: Ledger, taskId: string): Promise<ExportRow & 
   const row = await new ExportQueries(ledger).find(taskId)
   const status = statusOf(row)
   if (status !== 'succeeded' || row.artifact_key === null)
-    throw new AppError(ERRORS.EXPORT_NOT_READY, `export ${taskId} is ${status}, so there is no file`)
+    throw withoutFile(taskId, status, 'there is no file')
   if (row.removed_at !== null || (await ledger.now()) >= (row.expires_at ?? 0)) throw fileGone(taskId, row)
   return { ...row, artifact_key: row.artifact_key }
 }

@@ -127,17 +127,18 @@ export class UploadServer extends Server {
     await this.#current.run({ ...uploader, ...about }, () => this.handle(request, response))
   }
 
-  /** The upload that was made with the same key before, with its size if that is known. */
+  /** The upload that was made with the same key before, with its size if that is known, and what has come of it. */
   async madeBefore({
     projectId,
     idempotencyKey,
-  }: Uploader): Promise<{ location: string; size?: number } | undefined> {
+  }: Uploader): Promise<{ location: string; offset: number; size?: number } | undefined> {
     if (idempotencyKey === undefined) return undefined
     const id = keyedId(projectId, idempotencyKey)
     const known = (await this.#taskOf(id)) ?? (await this.datastore.getUpload(id).catch(() => undefined))
     if (!known) return undefined
     const location = `${this.#limits.path}/${id}`
-    return known.size === undefined ? { location } : { location, size: known.size }
+    const offset = ('offset' in known ? known.offset : known.size) ?? 0
+    return known.size === undefined ? { location, offset } : { location, offset, size: known.size }
   }
 
   /** A task of this id has a row, which is read also while Redis is away: without one there is none, and the upload can begin. */

@@ -408,12 +408,19 @@ describe('uploads and results', () => {
     const begin = (length: string) =>
       ask('/api/uploads', {
         method: 'POST',
-        headers: { ...tus, 'upload-length': length, 'idempotency-key': 'one' },
+        headers: {
+          ...tus,
+          'upload-length': length,
+          'idempotency-key': 'one',
+          'content-type': 'application/offset+octet-stream',
+        },
+        body: 'abc',
       })
     const [first, second] = [await begin('9'), await begin('9')]
     expect([first.status, second.status]).toEqual([201, 201])
     expect(second.headers.get('location')).toBe(first.headers.get('location'))
     expect(second.headers.get('idempotency-replayed')).toBe('true')
+    expect([first, second].map(({ headers }) => headers.get('upload-offset'))).toEqual(['3', '3'])
     expect((await begin('10')).status).toBe(422)
   })
 

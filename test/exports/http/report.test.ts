@@ -246,7 +246,7 @@ test('without a file there is no report, and strangers get none', async () => {
   const { task_id } = await client
     .ended((await client.start({ source_url: source.url })).task_id)
     .then((v) => v)
-  for (const what of ['report', 'manifest']) {
+  for (const what of ['report', 'manifest', 'file']) {
     expect(await problemOf(client.get(task_id, `/${what}`))).toMatchObject({ code: 'EXPORT_WITHOUT_FILE' })
     expect((await ask('GET', `/api/exports/${task_id}/${what}`)).status).toBe(401)
   }

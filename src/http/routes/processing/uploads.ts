@@ -73,6 +73,7 @@ export function uploadRoutes({ log }: HttpDeps, processing: Processing): Fastify
         }
         const headers = {
           Location: before.location,
+          'Upload-Offset': String(before.offset),
           'Tus-Resumable': '1.0.0',
           'Idempotency-Replayed': 'true',
         }

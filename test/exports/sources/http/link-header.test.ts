@@ -6,6 +6,7 @@ import { columnOf, exportSource } from './export-source.ts'
 test.each([
   ['</p2>; rel="next"'],
   ['</p2>;rel=next'],
+  ["</p2>; rel='next'"],
   ['</p1>; rel=prev, </p2>; rel="last NEXT"'],
   ['</p2>; title="a\\"b; rel=\\"x\\""; rel="next"'],
   ['</p2>; title="x; rel=prev"; rel="next"'],

@@ -27,7 +27,8 @@ export function nextLink(header = ''): string | undefined {
     for (let found = take(PARAMETER); found; found = take(PARAMETER)) {
       const [, name, quoted, bare = ''] = found
       // The first one counts.
-      if (name?.toLowerCase() === 'rel') relations ??= quoted?.replace(/\\(.)/g, '$1') ?? bare
+      if (name?.toLowerCase() === 'rel')
+        relations ??= quoted?.replace(/\\(.)/g, '$1') ?? bare.replace(/^'(.*)'$/, '$1')
     }
     need(END)
     if (relations?.toLowerCase().split(/\s+/).includes('next')) return address
