@@ -84,7 +84,7 @@ test('a message says what the file warns of, its title, and times by the clock o
   expect(text.match(/^Warning: .*3 values/gm)).toHaveLength(5)
   expect(text).toContain('Warning: and 2 more warnings')
   expect(text.match(/^警告: /gm)).toHaveLength(6)
-  expect(text.match(/^警告: 列“\w”：3 个值不是“数字”类型$/gm)).toHaveLength(5)
+  expect(text.match(/^警告: 列“n \(\w\)”：3 个值不是“数字”类型$/gm)).toHaveLength(5)
   expect(text).toMatch(/The link works until \d+ \w+ \d{4} at \d\d:\d\d \(Asia\/Shanghai\)/)
   expect(text).toMatch(/链接有效期至 \d{4}年\d+月\d+日 \d\d:\d\d \(Asia\/Shanghai\)/)
   expect(html).toContain('<b>Monthly &lt;orders&gt; (orders.xlsx)</b>')
