@@ -493,13 +493,16 @@ function isKnown(name: string): boolean {
   return name in known || (name.endsWith('_FILE') && known[name.slice(0, -5)]?.secret === true)
 }
 
+/** What only commands read. */
+const OF_COMMANDS: readonly string[] = ['WHARF_KEY']
+
 /** What begins with WHARF_ is meant for us. Of other names, which others use as well, one letter may be wrong. */
 function misspeltIn(names: readonly string[]): string[] {
   const known = Object.keys(SETTINGS)
   return names.flatMap((name) => {
     const isOurs = name.startsWith('WHARF_')
     const meant = closest(name, known, isOurs ? undefined : 1)
-    if (isKnown(name) || (!isOurs && meant === undefined)) return []
+    if (isKnown(name) || OF_COMMANDS.includes(name) || (!isOurs && meant === undefined)) return []
     const hint = meant === undefined ? 'see .env.example' : `did you mean ${meant}?`
     return [`${name} is not a setting of Wharf; ${hint}`]
   })

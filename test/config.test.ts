@@ -216,6 +216,8 @@ test('a name that looks like a setting but is none is pointed out', () => {
     WHARF_PROT: '80',
     DATABSE_URL: 'x',
     WHARF_ZZZ: '1',
+    // Of `wharf saved apply`.
+    WHARF_KEY: 'x',
     PATH: '/bin',
     POSTGRES_URL: 'x',
   })
