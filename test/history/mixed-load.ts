@@ -380,8 +380,11 @@ export class MixedLoad {
     }
     // One that is not connected: the delivery has not ended before it is dropped.
     const dropped = await transfer(join(root, 'dropped'), 'agent-2')
-    await this.#ask('DELETE', `/api/transfer-jobs/${encodeURIComponent(dropped.job_id)}`)
-    await this.#json('POST', `/api/transfer-jobs/${encodeURIComponent(dropped.job_id)}/redeliver`)
+    const drop = `/api/transfer-jobs/${encodeURIComponent(dropped.job_id)}`
+    await this.#ask('DELETE', drop)
+    // One that runs already ends a moment later.
+    await this.#until(drop, ({ failed_targets }) => Object.keys(failed_targets).length > 0)
+    await this.#json('POST', `${drop}/redeliver`)
     for (const key of [this.#project.key, ADMIN_TOKEN])
       for (const filter of ['', 'status=Pending', 'status=Running', 'status=Success', 'status=Failed'])
         await this.#pages(`/api/transfer-jobs?limit=20&${filter}`, key)

@@ -40,7 +40,9 @@ export class ResultFiles {
   async open(taskId: string, resultPath: string): Promise<ResultFile> {
     const isOwn = (path: string) => path.startsWith(join(this.#storage, taskId) + sep)
     const real = await realpath(resultPath).catch((cause) => {
-      throw isOwn(resolve(resultPath)) ? this.#gone(taskId, cause) : notOwn(taskId)
+      // The folder of another instance may be called otherwise.
+      const maybeOwn = isOwn(resolve(resultPath)) || this.#elsewhere !== ''
+      throw maybeOwn ? this.#gone(taskId, cause) : notOwn(taskId)
     })
     if (!isOwn(real)) throw notOwn(taskId)
     const handle = await openPlain(real).catch((cause) => {
